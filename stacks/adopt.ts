@@ -1,26 +1,25 @@
 import * as pulumi from "@pulumi/pulumi";
 
-/** Name of the gateway of every stack of this program. */
 export const GATEWAY = "steward";
 
 /**
- * Returns options for a gateway that takes over what a stack deployed before there was a component: its children belonged
- * to the stack itself, under their names without the gateway's. Their own children inherit the aliases.
+ * Returns options for a gateway that adopts resources from before components existed. Those belonged to the stack
+ * itself and lacked the gateway's name prefix. Their children inherit the aliases.
  */
 export function withAdoption(opts: pulumi.ComponentResourceOptions = {}): pulumi.ComponentResourceOptions {
   let gateway: pulumi.Resource | undefined;
   const adopt: pulumi.ResourceTransformation = ({ resource, name, type, props, opts: own }) => {
-    // Pulumi calls it for the gateway first, then for everything below it.
+    // Pulumi transforms the gateway first, then its descendants.
     gateway ??= resource;
     if (own.parent !== gateway) return undefined;
     const former = { name: name.slice(GATEWAY.length + 1), parent: pulumi.rootStackResource };
-    // A resource of this package's provider stood there with its former type alone.
+    // A resource of this package's provider existed only under its old type.
     const types = (own.aliases ?? []).flatMap((alias) =>
       typeof alias === "object" && "type" in alias ? [alias] : [],
     );
     const aliases: pulumi.Alias[] =
       types.length > 0 ? types.map(({ type: old }) => Object.assign({ type: old }, former)) : [former];
-    // Before 0.1.0 the bucket was the official provider's resource, below a component.
+    // Before 0.1.0 the bucket was a resource of the official provider, inside a component.
     if (type.endsWith(":StateBucket")) {
       const above = pulumi.createUrn(former.name, "steward:serverless:StateBucket");
       aliases.push({ name: former.name, type: "cloudflare:index/r2Bucket:R2Bucket", parent: above });

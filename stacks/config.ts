@@ -13,25 +13,23 @@ import type { StackConfigSource } from "./config/source.ts";
 
 type Plain<Of extends Target> = pulumi.Unwrap<WithDefaults<Of>>;
 
-/** Arguments of a serverless stack's gateway, all of them plain; the component marks the secrets. */
+/** Arguments of the gateway as plain values. The component marks the secrets. */
 export interface ServerlessConfig extends Plain<"serverless"> {
   target: "serverless";
   workerName: string;
   cloudflare: { apiToken: string; baseUrl?: string; tokenInEnvironment: boolean };
 }
 
-/** Arguments of a host stack's gateway, as in {@link ServerlessConfig}. */
 export interface HostConfig extends Plain<"host"> {
   target: "host";
 }
 
-/** A stack's configuration, checked. */
 export type StackConfig = ServerlessConfig | HostConfig;
 
 /**
- * Checks a stack's configuration, and returns it as the arguments of the stack's gateway.
+ * Validates a stack's configuration and converts it to its gateway's arguments.
  *
- * @throws StewardError `stack_config_invalid` with every problem, its key and its fix.
+ * @throws StewardError `stack_config_invalid`, which lists every problem with its key and fix.
  */
 export function loadConfig(source: StackConfigSource): StackConfig {
   const problems = findConfigProblems(source);
@@ -53,12 +51,12 @@ function read<Of extends Target>(target: Of, given: Readonly<Record<string, stri
   return withDefaults(target, args as unknown as ArgsOf[Of]) as Plain<Of>;
 }
 
-/** The token and the address that the `cloudflare` provider takes, from where it takes them. */
+/** Returns token and API URL from the same sources as the `cloudflare` provider. */
 function cloudflareOf({ values, environment }: StackConfigSource): ServerlessConfig["cloudflare"] {
   const { "cloudflare:apiToken": token, "cloudflare:baseUrl": address } = values;
   const baseUrl = address ?? environment["CLOUDFLARE_BASE_URL"];
   return {
-    // A configuration without one has been refused.
+    // Validation has already refused a configuration without a token.
     apiToken: token ?? environment["CLOUDFLARE_API_TOKEN"] ?? "",
     ...(baseUrl && { baseUrl }),
     tokenInEnvironment: token === undefined,

@@ -7,13 +7,12 @@ import { withAdoption, GATEWAY } from "./adopt.ts";
 import type { HostConfig } from "./config.ts";
 import type { StackOutputs } from "./outputs.ts";
 
-/** The stack on one Docker host. */
 export async function host(config: HostConfig, names: HostNames = HOST_NAMES): Promise<StackOutputs> {
   const { target, dockerHost: configured, ...args } = config;
   const engine = await resolveEngine(configured);
   void pulumi.log.info(`Docker engine: ${engine.address} (${engine.source})`);
   const provider = new docker.Provider("docker", engine.provider);
-  // No more of the address than the provider is given, so that all resources find the same engine in a later refresh.
+  // Use only what the provider gets, so that all resources use the same engine in a later refresh.
   const dockerHost = engine.provider.certPath === undefined ? engine.provider.host : undefined;
   const gateway = new HostGateway(
     GATEWAY,

@@ -8,13 +8,14 @@ import { loadConfig } from "./config.ts";
 import { stackSource } from "./config/source.ts";
 import type { StackOutputs } from "./outputs.ts";
 
-/** False under the Automation API, whose program runs in the command's own process. */
+/** False under the Automation API, which runs the program in the command's process. */
 const isOwnProcess = process.argv[1]?.includes("@pulumi/pulumi/cmd/run") === true;
 let isRun = false;
-/** Exit code that tells Pulumi's host that the error was shown already. */
+/** Exit code that tells Pulumi that the error has been shown already. */
 const EXPLAINED = 32;
 
-// Pulumi takes a CommonJS entry's default export for an output, and the update would delete all that the stack has.
+// Pulumi treats a CommonJS entry's default export as an output and does not run it. The update would then delete every
+// resource.
 if (isOwnProcess) {
   process.once("beforeExit", () => {
     if (isRun) return;
@@ -27,12 +28,12 @@ if (isOwnProcess) {
 }
 
 /**
- * The program of every stack, for `pulumi up` and for the Automation API. Picks the stack by `steward:target`; a wrong
- * configuration stops it before any resource is registered.
+ * The program of every stack, for `pulumi up` and the Automation API. An invalid configuration stops it before any
+ * resource is registered.
  */
 export const program = programWith({});
 
-/** Returns the program with these values as if they were stored, by their whole keys. */
+/** @param changes Overrides of stored values, by full key. */
 export function programWith(changes: Readonly<Record<string, string>>): () => Promise<StackOutputs> {
   return async () => {
     isRun = true;
@@ -40,13 +41,13 @@ export function programWith(changes: Readonly<Record<string, string>>): () => Pr
     try {
       const { values, ...source } = stackSource();
       const config = loadConfig({ ...source, values: { ...values, ...changes } });
-      // Only the target's own providers are loaded.
+      // Loads only the target's providers.
       if (config.target === "host") return await (await import("./host.ts")).host(config);
       return (await import("./serverless.ts")).serverless(config);
     } catch (error) {
       const explanation = explain(error, commandsFor(operatorStack()));
       if (explanation.code === undefined) throw error;
-      // A RunError is shown without a stack trace: its text tells what to type.
+      // Pulumi shows a RunError without a stack trace. Its text tells the operator what to do.
       throw new pulumi.RunError(explanationText(explanation), { cause: error });
     }
   };

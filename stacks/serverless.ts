@@ -5,7 +5,6 @@ import { withAdoption, GATEWAY } from "./adopt.ts";
 import type { ServerlessConfig } from "./config.ts";
 import type { StackOutputs } from "./outputs.ts";
 
-/** The stack on Cloudflare. */
 export function serverless({ target, ...args }: ServerlessConfig): StackOutputs {
   const gateway = new ServerlessGateway(GATEWAY, args, withAdoption());
   const { audience, registrations } = gateway;
@@ -22,7 +21,7 @@ export function serverless({ target, ...args }: ServerlessConfig): StackOutputs 
     readiness: gateway.readiness,
     cost: gateway.cost,
     ...(registrations && { registrations }),
-    // Output the command: the manifest itself would add forty lines to every update.
+    // The command, because the manifest itself would add forty lines to every update.
     slackManifest: commandsFor(operatorStack()).script("slack-manifest"),
   };
 }

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** Returns the name of a chat's folder in the workspace. No two chats have the same. */
+/** Returns the name of a chat's workspace folder. It is unique per chat. */
 export function chatName(platform: string, chat: string): string {
   const plain = chat.replaceAll(/[^\w-]/g, "_");
   if (plain === chat && chat.length <= 100) return `${platform}-${chat}`;

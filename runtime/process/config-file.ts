@@ -5,8 +5,8 @@ import { writeFileAtomic } from "./files.ts";
 import { withLock } from "./lock.ts";
 
 /**
- * A config that was read, checked further for what the schema cannot tell: whether cron expressions are
- * some. Gateway, supervisor and command line check alike, so that what the one calls valid starts the other.
+ * Adds checks that the schema cannot make. Gateway, supervisor and command line share them, so they agree on what is
+ * valid.
  */
 export async function withScheduleChecks(reading: ConfigReading): Promise<ConfigReading> {
   if (!reading.result.ok) return reading;
@@ -14,15 +14,15 @@ export async function withScheduleChecks(reading: ConfigReading): Promise<Config
   return problems.length === 0 ? reading : { ...reading, result: { ok: false, problems } };
 }
 
-/** Runs `work` while no one else changes the config file. Keep it short, as `withLock` demands. */
+/** Runs `work` while holding the config file's lock. Keep it short: see `withLock`. */
 export function withConfigLock<T>(path: string, work: () => T): T {
   return withLock(join(dirname(path), "config.lock"), work);
 }
 
 /**
- * Keeps the config file as it was beside it, before it is replaced.
+ * Saves the current text next to the config file.
  *
- * @returns the copy's path.
+ * @returns The copy's path.
  */
 export function saveConfigCopy(path: string, text: string, now: number): string {
   const copy = `${path}.bak-${new Date(now).toISOString().replaceAll(":", "-")}`;

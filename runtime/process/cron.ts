@@ -2,19 +2,19 @@ import type { Config, ConfigProblem } from "../contract/config/index.ts";
 import type { Schedule } from "../contract/config/schedules.ts";
 
 /**
- * A cron expression of five fields. The library is loaded for the first one.
+ * Parses a cron expression of five fields. Loads the library on first use.
  *
- * A local time that the change to summer time leaves out is due right behind the gap, one that the
- * change back repeats is due once; an expression that is due every hour is due in both.
+ * If daylight saving time skips a local time, the run is due right after the gap. If it repeats one, the run is due
+ * once, except for hourly expressions.
  *
- * @throws Error where the expression is wrong; its message says what about it.
+ * @throws Error whose message explains what is invalid.
  */
 export async function readCron(expression: string, timezone = "UTC") {
   const { Cron } = await import("croner");
   return new Cron(expression, { mode: "5-part", timezone, paused: true });
 }
 
-/** Returns a cron expression in English words; the expression itself if the library has none for it. */
+/** Returns the expression itself if the library cannot describe it. */
 export async function cronWords(expression: string): Promise<string> {
   const { default: cronstrue } = await import("cronstrue");
   try {
@@ -25,8 +25,8 @@ export async function cronWords(expression: string): Promise<string> {
 }
 
 /**
- * Reads a local time such as `2027-01-31 09:00` in a time zone. Returns ISO 8601; any other text, and one of an unknown
- * time zone, as it is.
+ * Converts a local time such as `2027-01-31 09:00` to ISO 8601. Returns other texts, and times in an unknown zone,
+ * unchanged.
  */
 export async function readLocalTime(text: string, timezone = "UTC"): Promise<string> {
   if (!/^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?$/.test(text)) return text;
@@ -40,7 +40,7 @@ export async function readLocalTime(text: string, timezone = "UTC"): Promise<str
   }
 }
 
-/** Returns what is wrong with a cron expression, `undefined` where nothing is. */
+/** Returns why a cron expression is invalid, or `undefined`. */
 export async function cronProblem({
   cron,
   timezone,
@@ -56,8 +56,8 @@ export async function cronProblem({
 }
 
 /**
- * Returns what is wrong with a config's schedules beyond its schema. A time that has passed is no problem: it
- * is what every `at` comes to, and must not stop the next start.
+ * Finds problems that the schema cannot. An `at` in the past is valid: every `at` passes eventually and must not
+ * prevent the next start.
  */
 export async function checkSchedules({ schedules }: Pick<Config, "schedules">): Promise<ConfigProblem[]> {
   const problems: ConfigProblem[] = [];

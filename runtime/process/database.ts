@@ -2,28 +2,28 @@ import { existsSync, renameSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { reason, type Reason, StewardError } from "../contract/errors.ts";
 
-/** On a host another process has the same file open; a writer waits for it this long. */
+/** On a host several processes share the file, so a writer may have to wait for another. */
 const BUSY_TIMEOUT_MS = 5_000;
-/** {@link HeldDatabase.problem} waits this long for a lock. Nothing else runs in the process meanwhile. */
+/** {@link HeldDatabase.problem} blocks the process while it waits for a lock. */
 const PROBE_TIMEOUT_MS = 500;
-/** A file of this size is looked through at every start; a larger one only by `steward doctor`. */
+/** Files up to this size are checked at every start, larger ones only by `steward doctor`. */
 const CHECKED_BYTES = 4 * 1024 * 1024;
 /** SQLite's primary result codes (https://sqlite.org/rescode.html). */
 const CODE = { busy: 5, io: 10, corrupt: 11, full: 13, notADatabase: 26 };
 const MOST_ATTEMPTS = 3;
 
-/** A database that could not be read: where it lies now, and what was wrong with it. */
+/** A corrupt database that was renamed. */
 export interface DatabaseSetAside {
   path: string;
   movedTo: string;
   problem: string;
 }
 
-/** An open database, and a lock that keeps others from setting it aside meanwhile. */
+/** An open database that holds a shared lock, so that no other process can rename it. */
 export class HeldDatabase extends DatabaseSync {
   readonly #path: string;
   readonly #hold: DatabaseSync;
-  /** The opened file's number: another file at the same path has another. */
+  /** Detects that another file has replaced the opened one. */
   readonly #inode: number;
 
   constructor(path: string, hold: DatabaseSync) {
@@ -34,8 +34,7 @@ export class HeldDatabase extends DatabaseSync {
   }
 
   /**
-   * Returns why the database cannot be written at the moment. It begins a write and rolls it back, so the file does not
-   * change and nothing is synchronised.
+   * Returns why the database cannot be written now. It begins a write and rolls it back, which changes nothing on disk.
    */
   problem(): Reason | undefined {
     const path = this.#path;
@@ -60,13 +59,12 @@ export class HeldDatabase extends DatabaseSync {
 }
 
 /**
- * Opens a SQLite file whose transactions survive a power cut: write-ahead log, synchronised at each
- * commit but the light ones' (transaction.ts). Whoever has it open holds a shared lock on `<path>.lock`. A
- * file that is no database, or a corrupt one, is renamed to `<path>.corrupt-<time>` and a new one begun, but
- * only while no other process has it open: what that still writes would be lost with it.
+ * Opens a SQLite file whose transactions survive a power cut: write-ahead log, synced at each commit except light ones.
+ * Holds a shared lock on `<path>.lock` while open.
  *
- * @throws StewardError `store_corrupt` where it is corrupt and in use, `disk_full`,
- * `data_directory_unwritable`.
+ * Renames a corrupt file to `<path>.corrupt-<time>` and starts a new one, unless another process still has it open.
+ *
+ * @throws StewardError `store_corrupt` if it is corrupt and in use, `disk_full`, `data_directory_unwritable`.
  */
 export function openDatabase(path: string, onSetAside?: (report: DatabaseSetAside) => void): HeldDatabase {
   try {
@@ -76,7 +74,7 @@ export function openDatabase(path: string, onSetAside?: (report: DatabaseSetAsid
   }
 }
 
-/** Returns what a failure of SQLite means to the operator; `undefined` where it is another one. */
+/** Converts a SQLite failure to an error for the operator. Returns `undefined` for others. */
 export function storeFailure(error: unknown, path = "The store"): StewardError | undefined {
   const options = { cause: error };
   switch (resultCode(error)) {
@@ -126,7 +124,7 @@ function check(database: DatabaseSync, path: string): void {
   if (problem !== "ok") throw Object.assign(new Error("quick_check failed"), { errcode: CODE.corrupt });
 }
 
-/** Renames the file with what belongs to it; `undefined` where somebody else has it open, or did it before. */
+/** Renames a corrupt database. Returns `undefined` if another process has it open or has already renamed it. */
 function setAside(path: string, problem: string): DatabaseSetAside | undefined {
   const alone = new DatabaseSync(`${path}.lock`, { timeout: 500 });
   try {
@@ -144,21 +142,18 @@ function setAside(path: string, problem: string): DatabaseSetAside | undefined {
   }
 }
 
-/** Tells whether the store failed, for example because the disk is full or another process has locked the file. */
+/** Returns true for failures such as a full disk or another process's lock. */
 export function isStoreError(error: unknown): boolean {
   return resultCode(error) === CODE.busy || storeFailure(error) !== undefined;
 }
 
-// Node tells the extended code; its lowest byte is the primary one.
+// Node reports the extended code. Its lowest byte is the primary one.
 function resultCode(error: unknown): number | undefined {
   if (!(error instanceof Error && "errcode" in error)) return undefined;
   return typeof error.errcode === "number" ? error.errcode & 0xff : undefined;
 }
 
-/**
- * Runs `work` so that all of what it writes is kept, or nothing. It does not wait in between; inside of
- * another transaction it becomes a part of that one.
- */
+/** Runs synchronous `work` atomically. Joins a surrounding transaction. */
 export function transaction<T>(database: DatabaseSync, work: () => T): T {
   if (database.isTransaction) return work();
   database.exec("BEGIN IMMEDIATE");
@@ -167,7 +162,7 @@ export function transaction<T>(database: DatabaseSync, work: () => T): T {
     database.exec("COMMIT");
     return result;
   } catch (error) {
-    // SQLite itself rolls a transaction back when the disk is full.
+    // A full disk makes SQLite itself roll back.
     if (database.isTransaction) database.exec("ROLLBACK");
     throw error;
   }

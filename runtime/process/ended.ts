@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 
 /**
- * Returns true if a process is known to have ended, also if its parent has not noticed that yet: such a process still
- * takes signals. Without /proc it counts as running until then. What is no process's id, such as 0, has ended.
+ * Returns true even for a zombie, which still accepts signals. Without /proc, a zombie counts as running. An invalid id
+ * such as 0 counts as ended.
  */
 export function hasEnded(pid: number): boolean {
-  // The signal would go to a group of processes, this one's own for 0.
+  // Such an id would signal a process group.
   if (!(pid > 0)) return true;
   try {
     process.kill(pid, 0);
@@ -14,7 +14,8 @@ export function hasEnded(pid: number): boolean {
   }
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // Behind the program's name, which may hold anything: https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html
+    // The state follows the program's name, which may contain any character:
+    // https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html
     return "ZX".includes(stat.charAt(stat.lastIndexOf(")") + 2));
   } catch {
     return false;

@@ -1,20 +1,19 @@
 import { closeSync, readSync } from "node:fs";
 import { secretNames, type Environment } from "../contract/variables.ts";
 
-/** The descriptor on which a process that the supervisor starts reads its secrets, where the variable says so. */
+/** Descriptor from which a child of the supervisor reads its secrets, if `STEWARD_SECRETS_FD` is set. */
 export const SECRETS_FD = 3;
 const SECRETS_FD_VARIABLE = "STEWARD_SECRETS_FD";
 const CHUNK = 65_536;
 
-/** An environment in two parts. */
 interface SplitEnvironment {
-  /** For the process's environment, which `/proc` may show. */
+  /** For the process's environment, which is visible in `/proc`. */
   environment: Environment;
-  /** One line, to be written to {@link SECRETS_FD}. */
+  /** One line to write to {@link SECRETS_FD}. */
   secrets: string;
 }
 
-/** Splits an environment for a program of steward's own; {@link readOwnEnvironment} puts it together there. */
+/** Splits off the secrets. In the child, {@link readOwnEnvironment} merges the parts. */
 export function splitSecrets(environment: Environment): SplitEnvironment {
   const names = new Set(secretNames(environment));
   const entries = Object.entries(environment);
@@ -26,14 +25,14 @@ export function splitSecrets(environment: Environment): SplitEnvironment {
   };
 }
 
-/** Returns this process's environment, with the secrets that its supervisor handed over. To be called once. */
+/** Returns this process's environment with the supervisor's secrets. Call it once: it consumes them. */
 export function readOwnEnvironment(): Environment {
   const { [SECRETS_FD_VARIABLE]: descriptor, ...environment } = process.env;
   if (descriptor === undefined) return environment;
   return { ...environment, ...(JSON.parse(readLine(Number(descriptor))) as Environment) };
 }
 
-/** Reads up to the first end of a line: the end of the stream comes when the supervisor gets to it. */
+/** Reads up to the first line feed. The end of the stream may come much later. */
 function readLine(descriptor: number): string {
   const chunks: Buffer[] = [];
   for (;;) {
@@ -41,7 +40,7 @@ function readLine(descriptor: number): string {
     const length = readSync(descriptor, chunk);
     chunks.push(chunk.subarray(0, length));
     if (length > 0 && chunk[length - 1] !== 0x0a) continue;
-    // Programs that this process starts would inherit it.
+    // Child processes would inherit it.
     closeSync(descriptor);
     return Buffer.concat(chunks).toString();
   }

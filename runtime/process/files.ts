@@ -14,8 +14,8 @@ import { StewardError } from "../contract/errors.ts";
 const DENIED = new Set(["EACCES", "EPERM", "EROFS"]);
 
 /**
- * Returns true if there is something at a path, links followed. `existsSync` asks with the real user's rights, which a host's
- * process does not use: with TENANCY=chat that is root, and its files belong to another user.
+ * Returns true if a path exists, following links. Unlike `existsSync`, it checks with the effective user: with
+ * TENANCY=chat the real user is root, while the files belong to another.
  */
 export function exists(path: string): boolean {
   try {
@@ -26,9 +26,9 @@ export function exists(path: string): boolean {
 }
 
 /**
- * Creates a directory for this user alone where it is missing.
+ * Creates a missing directory for this user only.
  *
- * @throws StewardError `data_directory_unwritable` if it cannot be created, `disk_full` if there is no room.
+ * @throws StewardError `data_directory_unwritable` or `disk_full`.
  */
 export function ensureDirectory(path: string): void {
   try {
@@ -41,11 +41,9 @@ export function ensureDirectory(path: string): void {
 }
 
 /**
- * Writes a file so that a reader sees the old content or the new one, never a half, and so that the
- * new one survives a power cut. By default readable by this user alone.
+ * Readers see the old content or the new, and the new survives a power cut. The default mode allows only this user.
  *
- * @throws StewardError `data_directory_unwritable` where the rights do not suffice,
- * `disk_full` where there is no room.
+ * @throws StewardError `data_directory_unwritable` or `disk_full`.
  */
 export function writeFileAtomic(path: string, content: string | Uint8Array, mode = 0o600): void {
   const temporary = `${path}.${process.pid}.tmp`;
@@ -53,7 +51,7 @@ export function writeFileAtomic(path: string, content: string | Uint8Array, mode
     try {
       const file = openSync(temporary, "w", mode);
       try {
-        // The process's mask takes rights away.
+        // The umask may have removed permissions.
         if (mode !== 0o600) fchmodSync(file, mode);
         writeFileSync(file, content);
         fsyncSync(file);
@@ -68,7 +66,7 @@ export function writeFileAtomic(path: string, content: string | Uint8Array, mode
   });
 }
 
-/** Returns what a failure to write means to the operator; `undefined` where it is another one. */
+/** Converts a write failure to an error for the operator. Returns `undefined` for others. */
 export function writeFailure(error: unknown, path: string): StewardError | undefined {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   const options = { cause: error };

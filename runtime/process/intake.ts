@@ -2,10 +2,10 @@ import * as z from "zod/mini";
 import type { Platform } from "../contract/delivery.ts";
 import type { ErrorCode } from "../contract/errors.ts";
 
-/** A platform whose events a host fetches itself. */
+/** A platform whose events a host deployment fetches itself. */
 export type FetchedPlatform = Extract<Platform, "telegram" | "discord">;
 
-/** Columns of every intake's table. Times are milliseconds since the epoch. */
+/** Columns of every intake table. Times are milliseconds since the epoch. */
 const COLUMNS = `
   bot TEXT PRIMARY KEY,
   mode TEXT NOT NULL DEFAULT 'poll',
@@ -16,7 +16,7 @@ const COLUMNS = `
   error_code TEXT,
   error_detail TEXT`;
 
-/** The tables by platform, with one row per bot, written by the fetching process and read by the gateway. */
+/** One row per bot. The fetching process writes them and the gateway reads them. */
 export const INTAKE_TABLES: Readonly<Record<FetchedPlatform, string>> = {
   telegram: `CREATE TABLE IF NOT EXISTS telegram_intake (${COLUMNS}, next_offset INTEGER, last_update_at INTEGER)`,
   discord: `CREATE TABLE IF NOT EXISTS discord_intake (
@@ -32,16 +32,16 @@ const rowSchema = z.object({
   error_detail: z.nullable(z.string()),
 });
 
-/** Returns the query for a bot's row; without a bot (NULL), it selects the row with the latest lease. */
+/** Without a bot (NULL), selects the row with the latest lease. */
 export function intakeQuery(platform: FetchedPlatform): string {
   return `SELECT mode, holder, started_at, polled_at, error_code, error_detail FROM ${platform}_intake
     WHERE bot = coalesce(?, bot) ORDER BY expires_at DESC LIMIT 1`;
 }
 
-/** State of the intake of a bot's events. */
+/** State of fetching one bot's events. */
 export interface IntakeState {
   mode: "poll" | "webhook" | "connection";
-  /** A process holds the lease, or held it when it died. */
+  /** Also true after a process died while holding the lease. */
   held: boolean;
   /** Time at which that process acquired the lease. */
   startedAt?: number;
@@ -50,7 +50,6 @@ export interface IntakeState {
   failure?: { code: ErrorCode; detail: string };
 }
 
-/** Parses a row of {@link intakeQuery}; `undefined` if there is none. */
 export function readIntakeRow(row: unknown): IntakeState | undefined {
   const { data } = rowSchema.safeParse(row);
   if (data === undefined) return undefined;

@@ -4,52 +4,49 @@ import type { Http2Bindings, HttpBindings } from "@hono/node-server";
 import type { Client } from "../contract/client.ts";
 import { closeServer, openServer, type PortTaken, refuseRequest } from "./server.ts";
 
-/** A server that listens. */
 export interface Listening {
   port: number;
-  /** Takes no new connections, lets open requests end within `graceMs`, then cuts them. */
+  /** Stops accepting connections, lets open requests finish for `graceMs`, then cuts them. */
   close(graceMs: number): Promise<void>;
 }
 
-/** Time limits of a request: its headers, all of it, and how often that is looked at. */
+/** Time limits for a request's headers and the whole request, and the interval between checks. */
 interface RequestTimeLimits {
   headersMs: number;
   requestMs: number;
   lookMs: number;
 }
 
-/** Options of a server: what to serve, and where. */
 export interface ListenOptions {
   fetch(request: Request, client: Client): Response | Promise<Response>;
-  /** Answers to a GET of these paths as JSON, also before the rest is loaded. */
+  /** JSON responses by path. They work before the handler is loaded. */
   atOnce?: Readonly<Record<string, () => object>>;
   hostname: string;
-  /** 0 takes any free port. */
+  /** 0 selects any free port. */
   port: number;
-  /** The error if another process holds the port. Default: `port_in_use`. */
+  /** Default: `port_in_use`. */
   taken?: PortTaken;
   timeLimits?: RequestTimeLimits;
-  /** Takes over the connection of a request that asks for another protocol. Without it such a request is answered as a plain one. */
+  /** Takes over an upgrade request. Without it, such a request is handled as a plain one. */
   onUpgrade?(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void>;
 }
 
-/** Turns of the event loop: one reads the connection's end, the next two close it and tell its request. One to spare. */
+/** Event loop turns: one reads the connection's end, two close it and notify its request, one is spare. */
 const TURNS = 4;
-/** A platform sends an event within a second; who takes longer keeps a connection from others. */
+/** A platform sends an event within a second. A slow sender would occupy a connection. */
 const REQUEST_TIME_LIMITS: RequestTimeLimits = { headersMs: 10_000, requestMs: 30_000, lookMs: 5_000 };
 
 /**
- * Gives the event loop the time to read what a request's connection holds, so that `signal` is aborted if its sender is
- * gone. A killed process leaves requests behind; on a busy machine their turn comes seconds after its successor began,
- * and that one makes them again.
+ * Lets the event loop read the connection's pending data, so that `signal` aborts if the sender is gone. A killed
+ * sender's requests may still be queued here while its successor repeats them.
  */
 export async function yieldForHangUp(signal: AbortSignal): Promise<void> {
   for (let turn = 0; turn < TURNS && !signal.aborted; turn += 1) await new Promise(setImmediate);
 }
 
 /**
- * Serves a fetch handler over HTTP. The port is open before the adapter is loaded, which brings undici
- * along and takes longer than all else; it follows at once, and requests wait for it.
+ * Opens the port before loading the adapter, because undici is the slowest part of a start. Requests wait for the
+ * adapter.
  *
  * @throws StewardError `taken` if another process holds the port.
  */
@@ -75,7 +72,7 @@ export async function listen({
     void adapter.then((handle) => handle(request, response));
   });
   server.on("clientError", refuseRequest);
-  // The server itself forgets these connections, and they would keep it from closing.
+  // The server no longer tracks upgraded connections, so they would keep it from closing.
   const upgraded = new Set<Duplex>();
   if (onUpgrade !== undefined) {
     server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {

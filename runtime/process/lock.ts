@@ -1,19 +1,17 @@
 import { DatabaseSync } from "node:sqlite";
 import { StewardError } from "../contract/errors.ts";
 
-/** Far longer than anything is done under a lock; then a holder hangs, and waiting on would hide it. */
+/** Far longer than any work under a lock. Waiting longer would hide a hung holder. */
 const PATIENCE_MS = 5_000;
-/** SQLite's codes for a file that may not be opened or not be written (https://sqlite.org/rescode.html). */
+/** Codes for a file that cannot be opened or written (https://sqlite.org/rescode.html). */
 const DENIED = new Set<unknown>([8, 14]);
 const BUSY = 5;
 
 /**
- * Runs `work` while no other process, and nothing else in this one, does so under the same lock file.
- * The lock is SQLite's own on an empty database: the kernel lets go of it when a process dies, so
- * none is ever left behind. `work` is synchronous and short, since waiting holds up the process.
+ * Runs `work` under an exclusive lock, across processes and within this one. It is SQLite's lock on an empty database,
+ * which the kernel releases when a process dies. `work` must be short, because waiting blocks the process.
  *
- * @throws StewardError `data_directory_unwritable` where the rights do not suffice; Error where the
- * lock was not to be had within 5 s.
+ * @throws StewardError `data_directory_unwritable`; Error if the lock is not free within 5 s.
  */
 export function withLock<T>(lockFile: string, work: () => T): T {
   const database = lock(lockFile);
@@ -25,9 +23,10 @@ export function withLock<T>(lockFile: string, work: () => T): T {
 }
 
 /**
- * Takes a lock for work that takes its time. `undefined` where somebody else has it.
+ * Takes a lock for longer work. Returns `undefined` if another process has it.
  *
- * @returns what lets go of it. @throws StewardError `data_directory_unwritable` where the rights do not suffice.
+ * @returns The function that releases it.
+ * @throws StewardError `data_directory_unwritable`
  */
 export function tryLock(lockFile: string): (() => void) | undefined {
   try {

@@ -3,16 +3,16 @@ import type { Duplex } from "node:stream";
 import { StewardError } from "../contract/errors.ts";
 import { problem, type Problem, PROBLEM_TYPE } from "../contract/problem.ts";
 
-/** Time in which the other side closes a connection that is ended; the HTTP server watches over it no more. */
+/** Time for the peer to close a connection that this side has ended. The HTTP server no longer tracks it. */
 const CLOSE_MS = 5_000;
 
-/** The error if another process holds the port: of the edge, or of what only the edge speaks to. */
+/** `port_in_use`: the edge's public port. `inner_port_in_use`: a port that only the edge calls. */
 export type PortTaken = "port_in_use" | "inner_port_in_use";
 
 /**
- * Lets a server listen. Port 0 takes any free one.
+ * Listens on a port. Port 0 selects any free one.
  *
- * @returns the port.
+ * @returns The port.
  * @throws StewardError `taken` if another process holds it.
  */
 export async function openServer(
@@ -31,7 +31,7 @@ export async function openServer(
   return typeof address === "object" && address !== null ? address.port : port;
 }
 
-/** Takes no new connections, lets open requests end within `graceMs`, then cuts them. */
+/** Stops accepting connections, lets open requests finish for `graceMs`, then cuts them. */
 export function closeServer(server: Server, graceMs: number): Promise<void> {
   return new Promise((resolve) => {
     const cut = setTimeout(() => server.closeAllConnections(), graceMs);
@@ -43,14 +43,14 @@ export function closeServer(server: Server, graceMs: number): Promise<void> {
   });
 }
 
-/** Ends a connection that was taken over, also where its other side never does. */
+/** Ends an upgraded connection, and destroys it if the peer does not close its side in time. */
 export function endSocket(socket: Duplex, text?: string): void {
   socket.end(text);
   const late = setTimeout(() => socket.destroy(), CLOSE_MS).unref();
   socket.once("close", () => clearTimeout(late));
 }
 
-/** Answers a request with a problem document, where no handler does, and ends its connection. */
+/** Answers with a problem document where no HTTP handler can, and ends the connection. */
 export function refuseConnection(socket: Duplex, problem: Problem): void {
   const body = JSON.stringify(problem);
   const head = [
@@ -64,7 +64,7 @@ export function refuseConnection(socket: Duplex, problem: Problem): void {
   endSocket(socket, `${head.join("\r\n")}\r\n\r\n${body}`);
 }
 
-/** Answers what is no HTTP request, or does not come to its end: https://nodejs.org/api/http.html#event-clienterror */
+/** Answers malformed or incomplete HTTP requests: https://nodejs.org/api/http.html#event-clienterror */
 export function refuseRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy();
   refuseConnection(socket, problem(refusalOf(error.code)));

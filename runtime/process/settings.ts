@@ -6,28 +6,25 @@ import { LOG_LEVELS, type LogLevel } from "../shared/log.ts";
 import { CONFIG_FILE, DATA_DIRECTORY, PORTS } from "../contract/names.ts";
 import { CONFIG_VARIABLE, CONTROL_TOKEN_VARIABLE, type Environment } from "../contract/variables.ts";
 
-/** Settings of a process of the container: where it listens and keeps its data. */
 export interface ProcessSettings {
-  /** The data directory, absolute. */
+  /** Absolute. */
   home: string;
   configPath: string;
-  /** The address that both servers listen on. */
+  /** Address on which gateway and supervisor listen. */
   bind: string;
   gatewayPort: number;
   supervisorPort: number;
-  /** The host deployment's public port. */
   edgePort: number;
-  /** `undefined` if none was passed. */
   controlToken: string | undefined;
-  /** `undefined` leaves the level to the config file. */
+  /** If missing, the config file sets the level. */
   logLevel: LogLevel | undefined;
 }
 
 /**
- * Reads the variables that move a process: STEWARD_HOME, STEWARD_BIND, PORT, GATEWAY_PORT,
- * SUPERVISOR_PORT, LOG_LEVEL and the control token. Empty means not set.
+ * Reads STEWARD_HOME, STEWARD_BIND, PORT, GATEWAY_PORT, SUPERVISOR_PORT, LOG_LEVEL and the control token. An empty
+ * variable counts as not set.
  *
- * @throws StewardError `environment_invalid` that names every variable that is wrong.
+ * @throws StewardError `environment_invalid`, which lists every invalid variable.
  */
 export function readProcessSettings(environment: Environment): ProcessSettings {
   const problems: string[] = [];
@@ -63,10 +60,7 @@ export function readProcessSettings(environment: Environment): ProcessSettings {
   };
 }
 
-/**
- * Returns a name for a data directory that tells it from others on this machine and says nothing about its path:
- * the file system's numbers for it, or "missing".
- */
+/** Returns device and inode numbers, which identify the data directory on this machine without revealing its path. */
 export function homeName(home: string): string {
   const found = statSync(home, { throwIfNoEntry: false });
   return found ? `${found.dev}:${found.ino}` : "missing";

@@ -2,21 +2,18 @@ import type { Environment } from "../contract/environment.ts";
 import { StewardError } from "../contract/errors.ts";
 import type { Redactor } from "../shared/redact.ts";
 
-/**
- * Set to `1` by the supervisor for its child, whose standard input is then a pipe that closes when
- * the supervisor is gone, however it went.
- */
+/** The supervisor sets it to `1` for its child, whose standard input then closes when the supervisor exits or dies. */
 export const SUPERVISED_VARIABLE = "STEWARD_SUPERVISED";
 
-/** Reason for a process to end: it was asked to, or its supervisor is gone and no one hears its answers. */
+/** `abandoned`: the supervisor is gone, and nobody reads this process's output. */
 type StopCause = "asked" | "abandoned";
 
-/** Time that an abandoned process may take for its end before it is ended. */
+/** An abandoned process is killed after this time. */
 const ABANDONED_MS = 5_000;
 
 /**
- * Calls `stop` once, when the process is asked to end: SIGTERM, SIGINT, or a supervisor that died.
- * Without the last a gateway whose supervisor was killed would hold the port for ever.
+ * Calls `stop` once, on SIGTERM, SIGINT or the death of the supervisor. An abandoned gateway would hold the port
+ * forever.
  */
 export function onStopRequest(environment: Environment, stop: (cause: StopCause) => Promise<void>): void {
   let stopping = false;
@@ -33,23 +30,21 @@ export function onStopRequest(environment: Environment, stop: (cause: StopCause)
   process.stdin.on("close", () => once("abandoned"));
   process.stdin.on("error", () => once("abandoned"));
   process.stdin.resume();
-  // Nobody reads what it writes then, which must not end it in the middle of its last work.
+  // Nobody reads the output. Without a listener, the write error would crash the process during its last work.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => once("abandoned"));
 }
 
 /**
- * Ends this process, the leader of its group, with all that it started. Not by an exit: Node's can hang
- * for ever (https://github.com/nodejs/node/issues/54918), and no supervisor is there to notice.
+ * Kills this process and everything it started. `process.exit` can hang forever
+ * (https://github.com/nodejs/node/issues/54918), and no supervisor would notice.
  */
 function endGroup(): void {
   process.kill(-process.pid, "SIGKILL");
 }
 
 /**
- * Returns what a process writes to stderr before it ends with exit code 1: what is wrong, then the fix.
- *
- * A config error is printed in its own words, which operators search for (specification, section 7);
- * every other one starts with `Error [code]:`, by which the supervisor knows it again.
+ * Returns the problem and its fix, for stderr before an exit with code 1. Config errors keep their exact words, which
+ * operators search for (specification, section 7). The supervisor reads the code of other errors from `Error [code]:`.
  */
 export function fatalReport(error: unknown, redact: Redactor): string {
   if (!(error instanceof StewardError)) {

@@ -7,12 +7,11 @@ const LABELS: Record<BackupCause, string> = {
   restore: "Before a restore",
 };
 
-/** Returns why a backup was made, as people read it. */
 export function backupLabel({ cause }: Pick<GenerationManifest, "cause">): string {
   return cause === undefined ? "Automatic" : LABELS[cause];
 }
 
-/** Returns what `backup list` prints. */
+/** Returns the output of `backup list`. */
 export function backupsText(backups: readonly GenerationManifest[]): string {
   if (backups.length === 0) return "No backups.";
   const cells = backups.map(({ id, createdAt, size, counts, cause }) => [
@@ -26,19 +25,20 @@ export function backupsText(backups: readonly GenerationManifest[]): string {
   return table(["Id", "Made", "Label", "Bytes", "Sessions", "Messages"], cells);
 }
 
-/** Returns what `backup create` prints. */
+/** Returns the output of `backup create`. */
 export function createdText({ id, size }: GenerationManifest): string {
-  return `Backup ${id} was made, ${size} bytes.`;
+  return `Backup ${id} was created, ${size} bytes.`;
 }
 
-/** Returns what `backup verify` prints. */
+/** Returns the output of `backup verify`. */
 export function verifiedText(report: RestoreReport): string {
   return `Backup ${report.id} is complete.\n${reportText(report)}`;
 }
 
-/** Returns what a backup holds, and what is wrong with its config. */
 export function reportText({ counts, configProblems }: RestoreReport): string {
   const held = Object.entries(counts).map(([name, count]) => `${count} ${name}`);
-  const problems = configProblems.map(({ path, message }) => `Its config: ${path || "(root)"}: ${message}`);
-  return [`It holds ${held.join(", ")}.`, ...problems].join("\n");
+  const problems = configProblems.map(
+    ({ path, message }) => `Config problem: ${path || "(root)"}: ${message}`,
+  );
+  return [`It contains ${held.join(", ")}.`, ...problems].join("\n");
 }

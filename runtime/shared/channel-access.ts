@@ -5,48 +5,42 @@ import { PLATFORM_TITLES, type Platform, platformSchema } from "../contract/deli
 import type { Admission } from "../contract/message.ts";
 import { AGENT } from "../contract/names.ts";
 
-/** Decision if a sender may be answered, with the reason for the log. */
 export type AccessDecision =
   | { allowed: true; admission: Admission; reason: string }
   /** `answer`: `ignore` sends nothing, `refuse` explains how to get access, `pair` offers a pairing code. */
   | { allowed: false; reason: string; answer: "ignore" | "refuse" | "pair" };
 
-/** Decision about a group's message: it is answered, kept as context of a later answer, or left. */
+/** `context` messages get no reply but are included as context in the next one. */
 type GroupDecision =
   | { becomes: "message" | "context"; admission: Admission; reason: string }
-  /** `unlisted`: the group that would have to be listed for the message to be answered. */
+  /** `unlisted`: the group to add to the list so that the message would be answered. */
   | { becomes: "ignored"; reason: string; unlisted?: string };
 
-/** Access list of one channel: who may write to the bot. Every decision fails closed and carries its reason. */
+/** Access list of one channel. Every decision fails closed and carries its reason. */
 export interface ChannelAccess {
-  /** Decides if the person with this id may write a direct message. */
   direct(user: string): AccessDecision;
   /**
-   * `addressed`: the bot was mentioned, or the message replies to one of its own. `alias`: another id of the group, which
-   * may be listed in its place.
+   * @param addressed True if the message mentions the bot or replies to it.
+   * @param alias Another id of the group, which the config may list instead.
    */
   group(group: string, user: string, addressed: boolean, alias?: string): GroupDecision;
 }
 
-/** The part of a channel's config that decides. `groups` is `channels` on Slack and `guilds` on Discord. */
+/** Access settings of one channel. `groups` is the config's `channels` on Slack and `guilds` on Discord. */
 export interface AccessRules extends Pick<
   ChannelRules,
   "dmPolicy" | "allowFrom" | "groupPolicy" | "groupAllowFrom"
 > {
   groups: Readonly<Record<string, GroupRules>>;
-  /** Ids that `agent.operators` names on this platform. */
   operators: readonly string[];
 }
 
-/** The approvals of one platform. */
 interface Approvals {
-  /** Returns the role that a sender's approval grants; `undefined` without an approval. */
   granted(user: string): GrantedRole | undefined;
 }
 
 const DEFAULT_GROUP: GroupRules = { enabled: true, requireMention: true };
 
-/** Returns the access rules of each configured channel. */
 export function accessRules(config: Config): Partial<Record<Platform, AccessRules>> {
   const { slack, telegram, discord } = config.channels;
   const sections: Record<Platform, Omit<AccessRules, "operators"> | undefined> = {
@@ -61,15 +55,15 @@ export function accessRules(config: Config): Partial<Record<Platform, AccessRule
   return Object.fromEntries(rules);
 }
 
-/** Returns the ids that `agent.operators` names on a platform, or for the web chat. */
+/** Returns the ids that `agent.operators` lists for a platform or the web chat. */
 export function namedOperators({ agent }: Config, platform: Platform | "web"): string[] {
   const prefix = `${platform}:`;
   return agent.operators.filter((one) => one.startsWith(prefix)).map((one) => one.slice(prefix.length));
 }
 
 /**
- * Decides by the config and, for direct messages, by approvals; what was granted in a direct message grants nothing in
- * a group. Approvals are read each time, so that they count at once.
+ * Applies the config and, for direct messages only, approvals. Reads approvals on every message, so changes take effect
+ * immediately.
  */
 export function channelAccess(rules: AccessRules, pairing: Approvals): ChannelAccess {
   return {
@@ -87,9 +81,9 @@ function directDecision(
     return { allowed: false, reason: "direct messages are disabled", answer: "ignore" };
   const isListed = allowFrom.includes(user);
   const isOpen = allowFrom.includes("*");
-  // Under `allowlist` the config alone decides.
+  // An allowlist excludes approvals.
   const approved = dmPolicy === "allowlist" ? undefined : pairing.granted(user);
-  // The most that was granted comes first: `*` lets in, and grants nothing.
+  // The highest role wins. `*` admits a sender without a role.
   if (operators.includes(user) && (isListed || isOpen || approved !== undefined))
     return admitted({ by: "config", grants: "operator" }, "the sender is an operator in the config");
   if (approved === "operator")
@@ -132,7 +126,7 @@ function groupDecision(
 
 const UNREAD = "I do not know you yet, so I have not read your message.";
 
-/** Returns the answer to a sender who is not on the list: its id, and how the operator allows it. */
+/** Returns the reply to an unlisted sender: its id and how the operator can allow it. */
 export function unknownSenderText(platform: Platform, user: string): string {
   return [
     UNREAD,
@@ -142,8 +136,8 @@ export function unknownSenderText(platform: Platform, user: string): string {
 }
 
 /**
- * Returns the answer to a sender who asks to be let in: what happens next, its code and its id, and last the command for
- * the operator. Without a code, because no place was free, the operator uses the id.
+ * Returns the reply to a sender who needs approval. Without a code, because the list of requests is full, the
+ * operator's command uses the id.
  */
 export function pairingText(platform: Platform, user: string, code: string | undefined): string {
   const lines =
@@ -168,7 +162,6 @@ function idLine(platform: Platform, user: string): string {
   return `Your ${PLATFORM_TITLES[platform]} user id: ${user}`;
 }
 
-/** Texts to a sender who was approved, by role. */
 export const APPROVED_TEXT: Readonly<Record<GrantedRole, string>> = {
   person:
     "You are approved: write to me and I will answer. What you wrote before was not read, so please send it again.",
@@ -176,7 +169,7 @@ export const APPROVED_TEXT: Readonly<Record<GrantedRole, string>> = {
     "You are approved as an operator: write to me and I will answer. What you wrote before was not read, so please send it again.",
 };
 
-/** Explains why a command on an unlisted server is refused. Discord shows it as pending, so it needs an answer. */
+/** Discord shows a command as pending until it gets a reply. */
 export function unknownGuildText(guild: string): string {
   return [
     "This server is not on my list, so I have not read your command.",

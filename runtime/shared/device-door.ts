@@ -6,10 +6,9 @@ import { type AdmittedDevice, type DeviceEntry, type NewDevice, SHORT_ID } from 
 import { parseJson } from "./json.ts";
 import { once } from "./once.ts";
 
-/** The first message of a chat page. */
 type Hello = Extract<FromPage, { type: "hello" }>;
 
-/** Form of the first message of a page. Keys and signatures are base64url without padding. */
+/** Schema of a page's first message. Keys and signatures are base64url without padding. */
 export const helloForm = once(() =>
   z.strictObject({
     type: z.literal("hello"),
@@ -22,32 +21,30 @@ export const helloForm = once(() =>
   }),
 );
 
-/** The socket of a page. */
 export interface Wire {
   send(message: ToPage): void;
   close(code: number, reason: string): void;
 }
 
-/** Dependencies of {@link DeviceDoor}. */
 export interface DeviceDoorOptions {
   wire: Wire;
-  /** Origin of the page, as reported by its browser. */
+  /** As reported by the browser. */
   origin: string;
   remoteIp: string;
   /** See `Devices.enter`. */
   enter(device: NewDevice, known?: string): Promise<DeviceEntry>;
-  /** The device was let in. Nothing is received here from then on. */
+  /** Called when the device is admitted. The door handles no messages after that. */
   onPaired(device: AdmittedDevice): void;
 }
 
 type State =
   | { phase: "new"; nonce: string }
-  /** The proof is checked, or it is asked whether the device may enter. */
+  /** The signature is being verified, or the device list decides. */
   | { phase: "asking" }
   | { phase: "waiting"; device: NewDevice; requestId: string }
   | { phase: "done" };
 
-/** A page's connection from the challenge until its device is let in; contract/chat.ts has the protocol. */
+/** A page's connection from the challenge until its device is admitted. See contract/chat.ts for the protocol. */
 export class DeviceDoor {
   readonly #options: DeviceDoorOptions;
   #state: State;
@@ -59,12 +56,12 @@ export class DeviceDoor {
     options.wire.send({ type: "challenge", nonce });
   }
 
-  /** True until the page has named its device. */
+  /** True until the page has sent its first message. */
   get isNew(): boolean {
     return this.#state.phase === "new";
   }
 
-  /** True until the device was let in, or the connection was closed. */
+  /** False once the device is admitted or the connection is closed. */
   get isOpen(): boolean {
     return this.#state.phase !== "done";
   }
@@ -84,13 +81,12 @@ export class DeviceDoor {
     await this.#ask({ deviceId, publicKey, displayName, platform: "web", remoteIp });
   }
 
-  /** Asks whether a request was settled; to be called every few seconds. Never rejects. */
+  /** Checks whether a pending request was decided. Call it every few seconds. Never rejects. */
   async look(): Promise<void> {
     const state = this.#state;
     if (state.phase === "waiting") await this.#ask(state.device, state.requestId);
   }
 
-  /** Closes the connection and tells the page why. */
   close(code: number, reason: string): void {
     if (this.#state.phase === "done") return;
     this.#state = { phase: "done" };
@@ -103,7 +99,7 @@ export class DeviceDoor {
     this.#state = asked;
     const entry = await enter(device, known).catch(() => undefined);
     if (this.#state !== asked) return;
-    // The page connects again.
+    // On this code the page reconnects.
     if (entry === undefined) return this.close(CHAT_CLOSE.restart, "nobody can decide");
     switch (entry.kind) {
       case "paired":
@@ -111,7 +107,7 @@ export class DeviceDoor {
         return onPaired(entry.device);
       case "revoked":
         return this.close(CHAT_CLOSE.revoked, "revoked");
-      // The page makes a new request only if its user asks for it.
+      // On this code the page asks its user before it sends a new request.
       case "late":
         return this.close(CHAT_CLOSE.late, "the request was not approved");
       case "asks": {
@@ -124,7 +120,7 @@ export class DeviceDoor {
   }
 }
 
-/** Returns true if the page has signed this connection's nonce with the key of the device it claims. */
+/** Returns true if the page signed this connection's nonce with the key of the device that it claims to be. */
 async function isProven(
   { deviceId, publicKey, signature }: Hello,
   { nonce, origin }: { nonce: string; origin: string },
@@ -136,7 +132,7 @@ async function isProven(
     const text = new TextEncoder().encode(proofText({ nonce, deviceId, origin }));
     return await crypto.subtle.verify({ name: "Ed25519" }, key, fromBase64url(signature), text);
   } catch {
-    // The key is not a point on the curve.
+    // The public key is not a point on the curve.
     return false;
   }
 }

@@ -1,13 +1,13 @@
 import { networkOf } from "../contract/client.ts";
 import type { GrantedRole } from "../contract/config/rights.ts";
 
-/** A browser that asks for the web chat or has it. */
+/** A browser that has access to the web chat or has requested it. */
 interface Device {
   /** SHA-256 of the public key, in hex. */
   deviceId: string;
   /** The raw Ed25519 key, base64url. */
   publicKey: string;
-  /** Name that the device gives itself: a stranger's word until it is approved. */
+  /** Name that the device reports. Untrusted until the device is approved. */
   displayName: string;
   platform: string;
   role: string;
@@ -15,7 +15,7 @@ interface Device {
   remoteIp: string;
 }
 
-/** Characters of an id that people read and type; any unique beginning of one is understood. */
+/** Length of a shortened id. Commands accept any unique prefix of an id. */
 export const SHORT_ID = 12;
 
 /** A device that waits for approval. `ts`: milliseconds since the epoch. */
@@ -24,7 +24,7 @@ export interface DeviceRequest extends Device {
   ts: number;
 }
 
-/** A right of a device. Times are milliseconds since the epoch. */
+/** Times are milliseconds since the epoch. */
 interface DeviceToken {
   token: string;
   scopes: string[];
@@ -34,7 +34,7 @@ interface DeviceToken {
   lastUsedAtMs?: number | undefined;
 }
 
-/** A device that was approved. It stays on the list when it is revoked, so that it cannot ask again. */
+/** An approved device. Revoked devices stay on the list, so they cannot request access again. */
 export interface PairedDevice extends Device {
   /** By role. */
   tokens: Record<string, DeviceToken>;
@@ -42,52 +42,47 @@ export interface PairedDevice extends Device {
   approvedAtMs: number;
 }
 
-/** A request that was dropped, or a device whose rights were taken back at a time (milliseconds since the epoch). */
+/** A rejected request, or a device revoked at `at` (milliseconds since the epoch). */
 export type TakenDevice = { device: DeviceRequest } | { deviceId: string; at: number };
 
-/** Statement of a device about itself, and its origin. */
+/** Self-description of a device, and its address. */
 export type NewDevice = Pick<Device, "deviceId" | "publicKey" | "displayName" | "platform" | "remoteIp">;
 
-/** Part of a device that its connection needs. */
 export type AdmittedDevice = Pick<PairedDevice, "deviceId" | "displayName" | "scopes">;
 
-/** Decision about a device that connects. `late`: its request has expired, or was settled. */
+/** Decision about a connecting device. `late`: its request has expired or was settled. */
 export type DeviceEntry =
   | { kind: "paired"; device: AdmittedDevice }
   | { kind: "asks"; requestId: string }
   | { kind: "revoked" }
   | { kind: "late" };
 
-/** Storage of the lists. */
 export interface DeviceLists {
-  /** Every request, expired ones too, in the order in which they came. */
+  /** Oldest first, including expired requests. */
   pending(): readonly DeviceRequest[];
   paired(): readonly PairedDevice[];
   writePending(requests: readonly DeviceRequest[]): void;
   writePaired(devices: readonly PairedDevice[]): void;
-  /** Runs a change of the lists. No other one runs meanwhile. */
+  /** Runs a change of the lists as one atomic step. */
   change<T>(work: () => T): T;
-  /** Returns a new random token. */
   token(): string;
   /** Milliseconds since the epoch. */
   clock(): number;
 }
 
-/** A request that was forgotten must not open the door later. */
+/** Requests expire so that nobody approves a forgotten one later. */
 const LIFE_MS = 5 * 60_000;
-/** Strangers cannot fill the store, and the operator's list stays readable. */
+/** Limits keep strangers from filling the store or the operator's list. */
 const MOST_PENDING = 10;
 const MOST_PENDING_OF_NETWORK = 3;
-/** Shortest time between two notes of a device's last use. */
+/** Shortest interval between updates of a device's last use. */
 const USED_EVERY_MS = 60_000;
-/** Longer than a page offers to undo; then a revocation is final. */
+/** Longer than a page offers to undo. After that a revocation is final. */
 const UNDO_MS = 60_000;
-/** Access to the web chat, which every device asks for. */
 const ACCESS = { role: "chat", scopes: ["chat"] };
-/** The scope that grants an operator's rights in the chat. A device without it has a person's. */
+/** Scope that gives a device an operator's rights in the chat. */
 const OPERATOR_SCOPE = "operator";
 
-/** The devices that wait for approval, and those that have it. */
 export class Devices {
   readonly #lists: DeviceLists;
 
@@ -95,22 +90,21 @@ export class Devices {
     this.#lists = lists;
   }
 
-  /** The requests that are not older than 5 minutes, the oldest first. */
+  /** Returns the requests of the last 5 minutes, oldest first. */
   pending(): DeviceRequest[] {
     const now = this.#lists.clock();
     return this.#lists.pending().filter(({ ts }) => now - ts < LIFE_MS);
   }
 
-  /** Every device that was approved, revoked ones too. */
   paired(): PairedDevice[] {
     return [...this.#lists.paired()];
   }
 
   /**
-   * Lets a device in that has proven its key, or notes that it asks to be let in.
+   * Admits a device that has proved possession of its key, or records its request.
    *
-   * @param known Its request, while it waits for approval. A device whose request was settled or has expired makes a
-   * new one only if its user asks for it.
+   * @param known The device's pending request. If it is settled or expired, the result is `late` instead of a new
+   * request.
    */
   enter(device: NewDevice, known?: string): DeviceEntry {
     const paired = this.#lists.paired().find(({ deviceId }) => deviceId === device.deviceId);
@@ -121,15 +115,15 @@ export class Devices {
       return waits ? { kind: "asks", requestId: known } : { kind: "late" };
     }
     const request = this.request(device);
-    // The device was approved a moment ago: it connects again.
+    // The device was approved a moment ago and will reconnect.
     return request === undefined ? { kind: "late" } : { kind: "asks", requestId: request.requestId };
   }
 
   /**
-   * Notes that a device asks to be let in; one that asks again keeps its request. Where as many as allowed wait, the
-   * oldest of the network that has the most is evicted: a stranger locks out only its own network.
+   * Records a request for access. A device that asks again keeps its request. A full list evicts the oldest request of
+   * the network with the most requests, so strangers lock out only their own network.
    *
-   * @returns its request; `undefined` where the device is known already.
+   * @returns The request, or `undefined` if the device is already approved or revoked.
    */
   request(device: NewDevice): DeviceRequest | undefined {
     return this.#lists.change(() => {
@@ -143,7 +137,7 @@ export class Devices {
     });
   }
 
-  /** Approves a request, with a role in the chat. `undefined`: it is not pending any more. */
+  /** Approves a request. Returns `undefined` if it is no longer pending. */
   approve(requestId: string, granted: GrantedRole = "person"): PairedDevice | undefined {
     return this.#settle(requestId, (request) => {
       const { deviceId, publicKey, displayName, platform, role, remoteIp, ts } = request;
@@ -157,12 +151,12 @@ export class Devices {
     });
   }
 
-  /** Drops a request. `undefined`: it is not pending any more. */
+  /** Drops a request. Returns `undefined` if it is no longer pending. */
   reject(requestId: string): DeviceRequest | undefined {
     return this.#settle(requestId, (request) => request);
   }
 
-  /** Gives an approved device another role in the chat. `undefined`: there is no such device that may be used. */
+  /** Changes a device's role. Returns `undefined` if the device is unknown or revoked. */
   grant(deviceId: string, granted: GrantedRole): PairedDevice | undefined {
     const device = this.#edit(deviceId, (one) => {
       const scopes = scopesFor(one.scopes, granted);
@@ -172,15 +166,16 @@ export class Devices {
     return device !== undefined && isUsable(device) ? device : undefined;
   }
 
-  /** Takes every right of a device back. `undefined`: there is no such device. */
+  /** Revokes every token. Returns `undefined` if the device is unknown. */
   revoke(deviceId: string): PairedDevice | undefined {
     return this.#edit(deviceId, (device) => this.#mark(device, "revokedAtMs"));
   }
 
   /**
-   * Restores a request that {@link reject} dropped, with its expiry, or the rights that {@link revoke} took back at a
-   * time, and no others. False: the request has expired or the device has asked again; the rights are there, or were
-   * taken more than a minute ago; or other requests took the place.
+   * Undoes {@link reject}, keeping the request's expiry, or one call of {@link revoke}.
+   *
+   * @returns False if the request has expired, has been repeated, or finds no room. For a device: if it was not revoked
+   * at that time, or more than a minute ago.
    */
   restore(taken: TakenDevice): boolean {
     if ("at" in taken) return this.#readmit(taken.deviceId, taken.at);
@@ -210,7 +205,6 @@ export class Devices {
     return isBack;
   }
 
-  /** Notes that a device was used. */
   used(deviceId: string): void {
     this.#edit(deviceId, (device) => {
       const last = Object.values(device.tokens).map(({ lastUsedAtMs }) => lastUsedAtMs ?? 0);
@@ -227,7 +221,7 @@ export class Devices {
     return { ...device, tokens: Object.fromEntries(tokens) };
   }
 
-  // What follows from the request is written first: a crash in between leaves it pending, to be settled again.
+  // Removes the request last, so a crash leaves it pending.
   #settle<T>(requestId: string, carryOut: (request: DeviceRequest) => T): T | undefined {
     return this.#lists.change(() => {
       const pending = this.pending();
@@ -253,7 +247,7 @@ export class Devices {
   }
 }
 
-/** Leaves out what has to give way to one more request from a network. */
+/** Returns the requests without the one to evict for a new request. */
 function withRoomFor(network: string, pending: readonly DeviceRequest[]): readonly DeviceRequest[] {
   const of = (one: string): DeviceRequest[] => pending.filter(({ remoteIp }) => networkOf(remoteIp) === one);
   const crowd = of(network).length >= MOST_PENDING_OF_NETWORK ? of(network) : undefined;
@@ -263,18 +257,16 @@ function withRoomFor(network: string, pending: readonly DeviceRequest[]): readon
   return pending.filter((one) => one !== oldest);
 }
 
-/** Adds the operator's scope if it was granted. One that the device asked for itself is dropped. */
+/** Discards an operator scope that the device requested itself. */
 function scopesFor(scopes: readonly string[], granted: GrantedRole): string[] {
   const others = scopes.filter((scope) => scope !== OPERATOR_SCOPE);
   return granted === "operator" ? [...others, OPERATOR_SCOPE] : others;
 }
 
-/** Returns the role that a device's approval grants in the chat. */
 export function grantedTo({ scopes }: Pick<PairedDevice, "scopes">): GrantedRole {
   return scopes.includes(OPERATOR_SCOPE) ? "operator" : "person";
 }
 
-/** Returns true for a device that may still be used: it has a token that was not revoked. */
 export function isUsable({ tokens }: { tokens: Record<string, Pick<DeviceToken, "revokedAtMs">> }): boolean {
   return Object.values(tokens).some(({ revokedAtMs }) => revokedAtMs === undefined);
 }

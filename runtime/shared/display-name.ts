@@ -1,12 +1,14 @@
-/** Characters of the longest name that is stored. */
+/** Longest stored name, in characters. */
 const LONGEST_NAME = 200;
-/** Characters that write over a line, reverse it or break it. Joiners stay: emoji and several scripts need them. */
+/**
+ * Characters that overwrite, reverse or break a line. Joiners are allowed because emoji and several scripts need them.
+ */
 const COMMANDS = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u061C\u200E\u200F\u202A-\u202E\u2060-\u2069\uFEFF]/gu;
 
-/** Returns a foreign name as one line of plain text; `undefined` if nothing of it is visible. */
+/** Returns a name as one line of plain text, or `undefined` if none of it is visible. */
 export function displayName(name: unknown): string | undefined {
   if (typeof name !== "string") return undefined;
-  // A platform's names are far shorter; a longer text is not searched.
+  // Bounds the work of the expressions below. Real names are far shorter.
   const line = name
     .slice(0, 4 * LONGEST_NAME)
     .replace(COMMANDS, " ")
@@ -16,7 +18,7 @@ export function displayName(name: unknown): string | undefined {
   return line.slice(0, LONGEST_NAME).toWellFormed();
 }
 
-/** Returns the hue, in degrees, of the picture of a person or place: one of twelve, always the same for an id. */
+/** Returns an avatar's hue in degrees: one of twelve, always the same for an id. */
 export function hueOf(id: string): number {
   // FNV-1a: http://www.isthe.com/chongo/tech/comp/fnv/
   let hash = 0x811c9dc5;

@@ -1,6 +1,6 @@
 import { redactValue, type Redactor } from "./redact.ts";
 
-/** Destination of log lines. The message is constant text, fields are data; neither ever holds a secret. */
+/** Destination of log lines. The message is constant text and the fields are data. Neither may contain a secret. */
 export interface Log {
   debug(message: string, fields?: Record<string, unknown>): void;
   info(message: string, fields?: Record<string, unknown>): void;
@@ -8,20 +8,17 @@ export interface Log {
   error(message: string, fields?: Record<string, unknown>): void;
 }
 
-/** Levels of the log, least important first. */
+/** Ordered from least to most important. */
 export const LOG_LEVELS = ["debug", "info", "warning", "error"] as const;
 
-/** See {@link LOG_LEVELS}. */
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** A log whose level can change while it is in use. */
 export interface LeveledLog extends Log {
   setLevel(level: LogLevel): void;
 }
 
-/** Dependencies of a log. */
 export interface LogOptions {
-  /** The process or object that speaks: `gateway`, `supervisor`, `edge`. */
+  /** Logging process or object: `gateway`, `supervisor`, `edge`. */
   name: string;
   level: LogLevel;
   redact: Redactor;
@@ -30,9 +27,8 @@ export interface LogOptions {
 }
 
 /**
- * A log of JSON lines: `time` (ISO 8601), `level`, `logger`, `message`, and the fields beside them. Field by
- * field and then whole they go through the redactor: a secret with a quote or a backslash in it looks
- * different inside a JSON line.
+ * Returns a log of JSON lines: `time` (ISO 8601), `level`, `logger`, `message` and the fields. Redacts each field and
+ * the whole line, because JSON escapes change a secret with a quote or backslash.
  */
 export function createLog({ name, level: first, redact, write }: LogOptions): LeveledLog {
   let lowest = LOG_LEVELS.indexOf(first);
@@ -52,9 +48,7 @@ export function createLog({ name, level: first, redact, write }: LogOptions): Le
   };
 }
 
-/**
- * Returns a log line for people: time, level, message, then the fields. Other lines stay as they are.
- */
+/** Formats a JSON log line for people. Returns other lines unchanged. */
 export function readableLine(line: string): string {
   if (!line.startsWith("{")) return line;
   try {
@@ -69,10 +63,10 @@ export function readableLine(line: string): string {
   }
 }
 
-/** Characters of the output that is kept across the container's sleeps, as JSON. */
+/** Output retained across container sleeps, in characters of JSON. */
 const KEPT_CHARACTERS = 200_000;
 
-/** Appends lines to those that are kept, and drops the oldest that are too many. */
+/** Drops the oldest lines above the limit. */
 export function appendLines(kept: readonly string[], lines: readonly string[]): string[] {
   const all = [...kept, ...lines];
   let room = KEPT_CHARACTERS;
@@ -83,22 +77,18 @@ export function appendLines(kept: readonly string[], lines: readonly string[]): 
   return all.slice(last + 1);
 }
 
-/** Lines that somebody wants to see. */
 export interface LogFilter {
-  /** The lowest level. A crash's own words have none, and are always shown. */
+  /** Lowest level to show. Lines without a level, such as stack traces, are always shown. */
   level: LogLevel;
-  /** Text that a line contains, in upper or lower case. */
   text: string;
 }
 
-/** A line of a log, as people read it. */
 export interface ReadableLine {
   text: string;
-  /** `day` precedes the lines of another day. */
+  /** `day` is a date line before the first line of another day. */
   kind: LogLevel | "day" | "plain";
 }
 
-/** Returns the lines that fit a filter. */
 export function readableLog(lines: readonly string[], { level, text }: LogFilter): ReadableLine[] {
   const lowest = LOG_LEVELS.indexOf(level);
   const wanted = text.toLowerCase();

@@ -1,6 +1,5 @@
 /**
- * Makes a value when it is first asked for, and keeps it. For schemas that each request needs: made while a module
- * loads, they count against the CPU time of a Worker's start
+ * Creates a value on first use. Schemas built while a module loads count against a Worker's startup CPU limit
  * (https://developers.cloudflare.com/workers/platform/limits/#worker-startup-time).
  */
 export function once<T>(make: () => T): () => T {

@@ -1,6 +1,6 @@
 import type { GrantedRole } from "../contract/config/rights.ts";
 
-/** A sender that waits for approval. Times are ISO 8601; `meta` is what the platform tells of the person. */
+/** A sender who waits for approval. Times are ISO 8601. `meta` is what the platform reports about the person. */
 export interface PairingRequest {
   id: string;
   code: string;
@@ -9,32 +9,27 @@ export interface PairingRequest {
   meta?: Record<string, string> | undefined;
 }
 
-/** A request that is moved to another store. */
 export type MovedRequest = Omit<PairingRequest, "lastSeenAt">;
 
-/** The senders of one platform that wait for approval, and those that have it. */
 export interface PairingList {
-  /** In the order in which they asked. Includes expired ones. */
+  /** Oldest first, including expired requests. */
   readonly requests: readonly PairingRequest[];
-  /** Ids of the approved senders. */
   readonly allowFrom: readonly string[];
-  /** Ids of senders whose approval grants an operator's rights. Those without an approval count for nothing. */
+  /** Senders approved as operators. Ids missing from `allowFrom` have no effect. */
   readonly operators: readonly string[];
 }
 
 /**
- * The lists that a change replaces. A store that cannot write them at once writes `operators` first, then `allowFrom`,
- * then `requests`. A crash in between leaves a sender who is not let in, never one with the rights of an earlier
- * approval, and a request that can be settled again.
+ * A store that cannot write these lists atomically writes `operators`, then `allowFrom`, then `requests`. A crash in
+ * between never grants a role from an earlier approval, and the request can be settled again.
  */
 export type PairingChange = Partial<PairingList>;
 
-/** Result of a rule that changes the lists. */
 export interface PairingChanged {
   change: PairingChange;
 }
 
-/** A request, as it is after the change or as it was removed by it. */
+/** The request after the change, or the one that the change removed. */
 export interface RequestChanged extends PairingChanged {
   request: PairingRequest;
 }
@@ -42,39 +37,38 @@ export interface RequestChanged extends PairingChanged {
 type Approvals = Omit<PairingList, "requests">;
 type Requests = Pick<PairingList, "requests">;
 
-/** Sources of a request. */
 interface PairingSources {
   /** Milliseconds since the epoch. */
   now: number;
-  /** Returns cryptographically random bytes. Default: Web Crypto's. */
+  /** Returns cryptographically random bytes. Default: Web Crypto. */
   randomBytes?(length: number): Uint8Array;
 }
 
-/** Letters that cannot be mistaken for a digit or for each other when a code is read out: no I, L, O. */
+/** Letters that cannot be confused with a digit or each other: no I, L, O. */
 const LETTERS = "ABCDEFGHJKMNPQRSTUVWXYZ";
 const LENGTH = 8;
 const FAIR_BYTES = 256 - (256 % LETTERS.length);
 
-/** A forgotten code must not grant access later. */
+/** Codes expire so that a forgotten one cannot grant access later. */
 const LIFE_MS = 3_600_000;
-/** One place an account, so many in all: strangers cannot fill the store, and the operator's list stays readable. */
+/** Limit of pending requests. It keeps strangers from filling the store and the operator's list. */
 const MOST_PENDING = 20;
-/** A place is not taken away before this time, in which an operator can find and approve it. */
+/** A full list does not evict a younger request, so that the operator can approve it. */
 const KEPT_MS = 10 * 60_000;
 
-/** Returns the requests that can be approved, oldest first. */
+/** Returns the unexpired requests, oldest first. */
 export function pendingRequests({ requests }: Requests, now: number): PairingRequest[] {
   return requests.filter((request) => ageOf(request, now) < LIFE_MS);
 }
 
-/** Returns a request that comes from another store, which does not know when its sender has asked last. */
+/** Another store does not record when the sender last asked. */
 export function fromOtherStore(request: MovedRequest): PairingRequest {
   return { ...request, lastSeenAt: request.createdAt };
 }
 
 /**
- * Returns the requests with those of another store, which keep their codes and their expiry. A sender that is known here
- * keeps the code from here. If there are more than places, the oldest are dropped.
+ * Adds requests from another store, which keep their codes and expiry. A sender's own request in `list` wins. Drops the
+ * oldest above the limit.
  */
 export function mergeRequests(
   list: PairingList,
@@ -90,23 +84,21 @@ export function mergeRequests(
     .slice(-MOST_PENDING);
 }
 
-/** Returns the role that a sender's approval grants; `undefined` without an approval. */
 export function grantedRole(list: Approvals, id: string): GrantedRole | undefined {
   if (!list.allowFrom.includes(id)) return undefined;
   return list.operators.includes(id) ? "operator" : "person";
 }
 
-/** Returns the approved senders whose approval grants an operator's rights. */
 export function approvedOperators({ allowFrom, operators }: Approvals): string[] {
   const approved = new Set(allowFrom);
   return operators.filter((id) => approved.has(id));
 }
 
 /**
- * Adds a sender's request. A sender that asks again keeps its code, its place and its expiry. If all places are taken,
- * the oldest request is dropped, but not within its first ten minutes.
+ * Adds a sender's request. A sender who asks again keeps code, position and expiry. A full list drops its oldest
+ * request, but not in its first ten minutes.
  *
- * @returns `undefined` if no place is free.
+ * @returns `undefined` if there is no room.
  */
 export function requestPairing(
   list: Requests,
@@ -127,7 +119,7 @@ export function requestPairing(
   return { request, change: { requests: [...(isFull ? younger : pending), request] } };
 }
 
-/** Approves the sender of a code, in upper or lower case. Returns `undefined` if no such code is pending. */
+/** Approves the sender of a code, ignoring case. Returns `undefined` if the code is not pending. */
 export function approvePairing(
   list: PairingList,
   code: string,
@@ -140,7 +132,7 @@ export function approvePairing(
   return { request, change: { ...approvalOf(list, request.id, role), ...change } };
 }
 
-/** Removes the request of a code. Returns `undefined` if no such code is pending. */
+/** Returns `undefined` if the code is not pending. */
 export function rejectPairing(list: Requests, code: string, now: number): RequestChanged | undefined {
   const pending = pendingRequests(list, now);
   const wanted = code.trim().toUpperCase();
@@ -148,26 +140,25 @@ export function rejectPairing(list: Requests, code: string, now: number): Reques
   return request && { request, change: { requests: pending.filter((one) => one !== request) } };
 }
 
-/** Gives a sender a role. Approves it if it is not approved, even if it never asked. */
+/** Gives a sender a role. Also approves senders who never asked. */
 export function grantRole(list: PairingList, id: string, role: GrantedRole, now: number): PairingChanged {
   const requests = pendingRequests(list, now).filter((one) => one.id !== id);
   return { change: { ...approvalOf(list, id, role), requests } };
 }
 
-/** Takes an approved sender's access away. Returns `undefined` if the sender is not approved. */
+/** Returns `undefined` if the sender is not approved. */
 export function revokeAccess(list: Approvals, id: string): PairingChanged | undefined {
   if (!list.allowFrom.includes(id)) return undefined;
   const allowFrom = list.allowFrom.filter((one) => one !== id);
   return { change: { ...operatorsWith(list, id, false), allowFrom } };
 }
 
-/** Access that was taken from a sender, or its request that was rejected. */
+/** A revoked approval or a rejected request, for undoing either. */
 export type RevokedAccess = { sender: string; role: GrantedRole } | { request: PairingRequest };
 
 /**
- * Restores what {@link revokeAccess} or {@link rejectPairing} took: a role, or a request with its code and its expiry.
- * Returns `undefined` if the sender was approved since, or the request has expired, its sender has asked again, or no
- * place is free.
+ * Undoes {@link revokeAccess} or {@link rejectPairing}. A request keeps its code and expiry. Returns `undefined` if the
+ * sender has been approved or has asked again, or if the request has expired or finds no room.
  */
 export function restoreAccess(
   list: PairingList,
@@ -206,7 +197,7 @@ function ageOf({ createdAt }: PairingRequest, now: number): number {
 function newPairingCode(randomBytes: (length: number) => Uint8Array): string {
   let code = "";
   while (code.length < LENGTH) {
-    // A byte from the incomplete last round would make the first letters likelier.
+    // Bytes of the incomplete last round would favor the first letters.
     const [byte = 255] = randomBytes(1);
     if (byte < FAIR_BYTES) code += LETTERS.charAt(byte % LETTERS.length);
   }

@@ -1,14 +1,14 @@
 import type { ModelPrice } from "../contract/control.ts";
 
-/** Place where the prices below are published, and in which month they were looked up there. */
+/** Source of the prices below, and the month in which they were checked. */
 export const PRICES_SOURCE = {
   url: "https://platform.claude.com/docs/en/about-claude/pricing",
   month: "September 2026",
 } as const;
 
 /**
- * By family: Anthropic's base prices, without caching, batches and surcharges. What is not certain is left out:
- * such a model has no price rather than a wrong one, and `models.prices` of the config may name it.
+ * Anthropic's base prices by model family, without caching, batches and surcharges. Uncertain prices are left out. The
+ * config can add them in `models.prices`.
  */
 const ANTHROPIC: Readonly<Record<string, ModelPrice>> = {
   "claude-opus-5-5": { input: 4, output: 20 },
@@ -28,17 +28,17 @@ const ANTHROPIC: Readonly<Record<string, ModelPrice>> = {
   "claude-3-haiku": { input: 0.25, output: 1.25 },
 };
 
-/** Behind a family's name: a snapshot's date, or the alias of the newest one. */
+/** A snapshot's date, or the alias of the newest one. */
 const SNAPSHOT = /-(\d{8}|latest)$/;
 
-/** The price of a model: the config's own goes before the published one, since it may be what was agreed upon. */
+/** The config's price overrides the published one, because it may be negotiated. */
 export function priceOf(model: string, own: Readonly<Record<string, ModelPrice>>): ModelPrice | undefined {
   return Object.hasOwn(own, model) ? own[model] : publishedPrice(model);
 }
 
 /**
- * The published price of a model `<provider>/<model id>`: of its family, which is the id without a snapshot's
- * date. `claude-opus-4-7` is not of the family `claude-opus-4`: no price is taken from a relative.
+ * Returns the price of `<provider>/<model id>`. Without a snapshot date, the id must match exactly: `claude-opus-4-7`
+ * does not belong to `claude-opus-4`.
  */
 export function publishedPrice(model: string): ModelPrice | undefined {
   const [provider, ...id] = model.split("/");

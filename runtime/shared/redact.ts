@@ -1,13 +1,12 @@
 import { secretNames, type Environment } from "../contract/variables.ts";
 
-/** Text in a secret's place. */
 export const MASK = "[redacted]";
-/** Shorter values occur in ordinary text by chance; no real token is that short. */
+/** Shorter values occur in ordinary text by chance, and no real token is this short. */
 const SHORTEST_SECRET = 6;
 const SECRET_KEY = /(token|secret|password|apikey|api_key|authorization|cookie|credential)/i;
 /**
- * Tokens by their form, wherever they come from: Slack, Anthropic, Telegram, Discord's interactions, Bearer. Texts are
- * strangers' too, so each form has to be found in linear time: no two of its starts may scan the same text.
+ * Known tokens: Slack, model providers (`sk-`), Telegram, Discord interactions, Bearer. Strangers' texts must not cause
+ * more than linear time, so no two match starts may scan the same text.
  */
 const SECRET_FORMS = [
   /\bxox[abeoprs]-[\w-]{8,}/g,
@@ -18,13 +17,15 @@ const SECRET_FORMS = [
   /(?<=\bBearer\s)[\w.~+/-]{8,}=*/gi,
 ];
 
-/** A word that two others follow between dots, as the header of a JWT. They are not taken: one may be a header itself. */
+/**
+ * First of three words between dots, as in a JWT. The lookahead does not consume the others, since one may start a JWT.
+ */
 const FIRST_OF_THREE = /(?<![\w-])[\w-]{11,}(?=\.[\w-]{8,}\.)/g;
-/** The beginning of a JWT's header, `{"` in base64, with enough behind it. */
+/** Beginning of a JWT header: `{"` in base64 and at least eight more characters. */
 const HEADER = /(?:^|-)(?=eyJ[\w-]{8})/;
 const PAYLOAD_AND_SIGNATURE = /\.[\w-]+\.[\w-]*/y;
 
-/** Masks JWTs, in linear time: each word is looked at as the first of three, and as one of the two behind. */
+/** Masks JWTs in linear time: scans each word at most three times. */
 function withoutJwts(text: string): string {
   let masked = "";
   let end = 0;
@@ -39,17 +40,16 @@ function withoutJwts(text: string): string {
   return masked + text.slice(end);
 }
 
-/** Tells whether a key's value is a secret by the key's name. */
 export function looksLikeSecretName(key: string): boolean {
   return SECRET_KEY.test(key);
 }
 
-/** Removes secrets from a text. */
 export type Redactor = (text: string) => string;
 
 /**
- * A redactor that knows the values of this environment's secrets beside their general forms.
- * `others` are secret values from elsewhere, such as a token that stands in the config file itself.
+ * Masks this environment's secret values and known tokens.
+ *
+ * @param others Further secret values, such as a token in the config file.
  */
 export function createRedactor(environment: Environment, others: readonly string[] = []): Redactor {
   const values = [...secretNames(environment).map((name) => environment[name]), ...others]
@@ -61,14 +61,14 @@ export function createRedactor(environment: Environment, others: readonly string
   };
 }
 
-/** `{"env": "NAME"}` tells a name only; anything else under `env` may be a secret that was put there. */
+/** `{"env": "NAME"}` only names a variable. Other values under `env` may be secrets pasted by mistake. */
 function isReference(entries: [string, unknown][], redact: Redactor): boolean {
   const [[key, name] = []] = entries;
   const isName = typeof name === "string" && /^[A-Z][A-Z0-9_]*$/.test(name) && redact(name) === name;
   return entries.length === 1 && key === "env" && isName;
 }
 
-/** Keys below which every text is taken for a secret: what an MCP server gets, by whatever name. */
+/** All texts below these keys of an MCP server are treated as secrets. */
 const OPAQUE_KEYS = new Set(["headers", "env"]);
 /** An argument such as `--api-key` or `--api-key=…`. */
 const SECRET_FLAG = /^--?[\w-]{0,64}(?:token|secret|password|key|credential|auth)[\w-]{0,64}(=|$)/i;
@@ -77,9 +77,8 @@ const USER_OF_URL = /^([a-z]+:\/\/)[^/?#@]*@/i;
 const QUERY_VALUE = /([?&][^=?&#]*=)[^?&#]+/g;
 
 /**
- * A copy of a JSON value in which every secret is masked: whatever is under a key that names a secret, what an MCP
- * server gets as headers, variables and secret arguments, the values in an address's query, and any string that looks
- * like a secret. `{"env": "NAME"}` stays, since it tells only a name.
+ * Returns a copy of a JSON value with all secrets masked: values of suspicious keys, an MCP server's headers, variables
+ * and secret arguments, values in URL queries, and tokens. Keeps `{"env": "NAME"}`, which only names a variable.
  */
 export function redactValue(value: unknown, redact: Redactor, key = ""): unknown {
   if (typeof value === "string") return isSecretKey(key) ? MASK : redactText(value, redact);
@@ -108,12 +107,12 @@ function withoutUrlSecrets(url: string): string {
   return url.replace(USER_OF_URL, `$1${MASK}@`).replace(QUERY_VALUE, `$1${MASK}`);
 }
 
-/** Tells whether a string of a config holds a secret by its form: in an address, or as an argument behind `before`. */
+/** Returns true for a secret in a config string, for example in a URL or as the argument after the flag `before`. */
 export function looksLikeSecret(text: string, before?: string): boolean {
   return redactText(text, (same) => same) !== text || redactArgument(text, before) !== text;
 }
 
-/** An argument is a secret behind a flag that names one. */
+/** Masks the value of a secret flag, in the same argument or the next. */
 function redactArgument(argument: unknown, before: unknown): unknown {
   if (typeof argument !== "string") return argument;
   const [flag, separator] = SECRET_FLAG.exec(argument) ?? [];

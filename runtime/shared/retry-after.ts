@@ -1,8 +1,4 @@
-/**
- * Reads a Retry-After header: seconds or a date (RFC 9110, section 10.2.3).
- *
- * @returns milliseconds from `now`; `undefined` where it says nothing usable.
- */
+/** Parses seconds or a date (RFC 9110, section 10.2.3). Returns milliseconds from `now`. */
 export function retryAfterMs(header: string | null | undefined, now: number): number | undefined {
   if (!header) return undefined;
   if (/^\d+(\.\d+)?$/.test(header)) return Math.ceil(Number(header) * 1_000);

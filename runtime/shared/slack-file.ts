@@ -6,9 +6,9 @@ import type { Environment } from "../contract/variables.ts";
 import { isRecord, parseJson } from "./json.ts";
 import { readBytes } from "./read-bytes.ts";
 
-/** Slack's own host of files: https://docs.slack.dev/reference/objects/file-object#authentication */
+/** Slack's file host: https://docs.slack.dev/reference/objects/file-object#authentication */
 const FILES_ORIGIN = "https://files.slack.com";
-/** Of what `files.info` says, which may hold a text file's whole content. */
+/** Limit of a `files.info` response, which may contain a text file's whole content. */
 const LONGEST_INFO_BYTES = 8 * 1024 * 1024;
 const MOST_REDIRECTS = 3;
 
@@ -29,23 +29,21 @@ const infoSchema = z.object({
   ),
 });
 
-/** Dependencies of opening a file. */
 export interface SlackFileOptions {
   /** The bot token. */
   key: string;
   environment: Environment;
   fetch(url: string, init: RequestInit): Promise<Response>;
   signal: AbortSignal;
-  /** The channel that the file must be shared with. Default: any. */
+  /** Channel that the file must be shared with. Default: any. */
   chat?: string;
 }
 
 /**
- * Opens one of Slack's files by its id. Slack tells where it is, and the bot token goes there only if that is the place
- * of this file on Slack's own host of files. The same holds for each redirect.
+ * Opens a Slack file. Sends the bot token only to URLs of this file on Slack's file host, also after redirects.
  *
- * @returns the answer with the file as its body.
- * @throws StewardError if the file cannot be had or is not in the chat; what `fetch` throws.
+ * @returns The response with the file as its body.
+ * @throws StewardError if the file is unavailable or not in the chat; anything `fetch` throws.
  */
 export async function openSlackFile(id: string, options: SlackFileOptions): Promise<Response> {
   const { key, environment, fetch, signal, chat } = options;
@@ -85,19 +83,18 @@ function addressOf(info: unknown, id: string, chat: string | undefined): URL {
   if (error === "missing_scope") {
     throw failed("the app lacks the scope files:read. Add it and reinstall the app");
   }
-  if (!ok || file?.id !== id) throw failed(error ?? "the answer is not about it");
+  if (!ok || file?.id !== id) throw failed(error ?? "the response does not describe the file");
   if (chat !== undefined && !isSharedWith(chat, file)) throw new StewardError("broker_other_chat");
   const url = URL.parse(file.url_private_download ?? file.url_private ?? "");
-  if (url === null) throw failed("it has no address");
+  if (url === null) throw failed("it has no URL");
   return url;
 }
 
-/** Fields of a file that name its chats. */
 type FileShares = Readonly<Partial<Record<"channels" | "groups" | "ims" | "shares", unknown>>>;
 
 /**
- * Returns true if the file is in this chat. Slack lists the chats that the bot is in, by their kind, and the messages
- * with the file below `shares.public` and `shares.private`: https://docs.slack.dev/reference/objects/file-object#properties
+ * Slack lists the bot's chats by kind, and the messages with the file in `shares`:
+ * https://docs.slack.dev/reference/objects/file-object#properties
  */
 function isSharedWith(chat: string, { channels, groups, ims, shares }: FileShares): boolean {
   const messages = isRecord(shares) ? Object.values(shares) : [];
@@ -107,12 +104,15 @@ function isSharedWith(chat: string, { channels, groups, ims, shares }: FileShare
   );
 }
 
-/** `/files-pri/<team>-<file>/<name>`, also below `download/`; recordings are below `/files-tmb/` with a hash behind. */
+/**
+ * `/files-pri/<team>-<file>/<name>`, also with `download/`. Recordings are at `/files-tmb/` with a hash after the
+ * file's id.
+ */
 const FILE_PLACE = /^\/files-(?:pri|tmb)\/\w+-(?<file>\w+)(?:-\w+)?\/(?:download\/)?[^/]+$/;
-/** A slash, a backslash, a control character, or what a second decoding would make one of. */
+/** An encoded slash, backslash, control or percent character. Decoding twice could change the path. */
 const AMBIGUOUS = /%(?:25|2f|5c|7f|[01][0-9a-f])/i;
 
-/** Tells whether an address is the place of a file's contents. A server that `SLACK_API_URL` names may have it, too. */
+/** Returns true if a URL may serve this file's content. The server in `SLACK_API_URL` is also allowed. */
 function isPlaceOf(id: string, url: URL, environment: Environment): boolean {
   const { origin, username, password, pathname } = url;
   const ownOrigin = new URL(directAddress("slack", environment)).origin;
@@ -121,5 +121,5 @@ function isPlaceOf(id: string, url: URL, environment: Environment): boolean {
 }
 
 function failed(why: string): StewardError {
-  return new StewardError("channel_failed", `Slack does not give the file: ${why}.`);
+  return new StewardError("channel_failed", `Slack does not provide the file: ${why}.`);
 }

@@ -1,12 +1,12 @@
-/** Limit of connections of pages that are not let in. A new one replaces the oldest. */
+/** Connections from pages that are not admitted yet. */
 const MOST = 50;
 const MOST_OF_NETWORK = 8;
 
 /**
- * Returns the oldest connection that gives way to one more of a network; `undefined` if there is room. A network that is
- * full replaces its own.
+ * Returns the connection to close for a new one, or `undefined` if there is room. A network at its limit replaces its
+ * own.
  *
- * @param strangers Connections of pages that are not let in, the oldest first.
+ * @param strangers Connections of pages that are not admitted yet, oldest first.
  */
 export function chooseEvicted<T extends { network: string }>(
   strangers: readonly T[],

@@ -1,4 +1,4 @@
-/** Rows below their heads, in columns. Control characters are left out: names come from strangers. */
+/** Aligns columns. Removes control characters, because names come from strangers. */
 export function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
   const cells = [heads, ...rows].map((row) => row.map((cell) => cell.replace(/\p{C}/gu, "")));
   const widths = heads.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));

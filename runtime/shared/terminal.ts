@@ -1,43 +1,38 @@
 /**
- * Characters that a terminal obeys, hides or puts in another order: control characters but line feed and tab, bidi
- * controls (https://www.unicode.org/reports/tr9/#Directional_Formatting_Characters), invisible blanks, annotations,
- * tags, and halves of a surrogate pair. Joiners and variation selectors stay, which letters and emoji are made with.
+ * Characters that a terminal interprets, hides or reorders: control characters except line feed and tab, bidi controls
+ * (https://www.unicode.org/reports/tr9/#Directional_Formatting_Characters), invisible spaces, annotations, tags and
+ * lone surrogates. Joiners and variation selectors are allowed because letters and emoji need them.
  */
 const UNSEEN =
   /[[\p{Cc}--[\n\t]]\p{Cs}\u061C\u200B\u200E\u200F\u2028-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB\u{E0000}-\u{E007F}]/gv;
 
-/** Not a part of a raw template for each character: that takes twice as long. */
+/** A constant, because a raw template per character takes twice as long. */
 const BACKSLASH_U = String.raw`\u`;
 
 /**
- * Returns a text with such characters escaped as in JSON: `\u001b`. A JSON text keeps its value by it, since they are
- * in its strings alone.
+ * Escapes such characters as in JSON, for example `\u001b`. JSON text keeps its value, because they occur only in its strings.
  */
 export function escapeControlCharacters(text: string): string {
   return text.replace(UNSEEN, escaped);
 }
 
-/** A stream of text, such as a terminal. */
 interface TextStream {
   write(text: string): unknown;
 }
 
-/** Writes a text to a stream, made {@link escapeControlCharacters}. `style` then adds the program's own control sequences. */
+/** Escapes control characters. `style` may then add the program's own. */
 export function writeText(stream: TextStream, text: string, style = (shown: string) => shown): void {
   stream.write(style(escapeControlCharacters(text)));
 }
 
-/** Returns true if somebody reads standard output on a terminal. */
 export function isTerminal(): boolean {
   return process.stdout.isTTY;
 }
 
-/** Writes a text to standard output; see {@link writeText}. */
 export function print(text: string): void {
   writeText(process.stdout, text);
 }
 
-/** Writes a text to standard error; see {@link writeText}. */
 export function printError(text: string): void {
   writeText(process.stderr, text);
 }

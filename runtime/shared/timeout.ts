@@ -1,7 +1,7 @@
 /**
- * Waits for `work` for at most so many milliseconds. The work itself continues.
+ * Waits at most this long for `work`, without cancelling it.
  *
- * @throws what `late` makes, where it takes longer.
+ * @throws The error from `late`.
  */
 export async function withTimeout<T>(milliseconds: number, work: Promise<T>, late: () => Error): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -15,7 +15,7 @@ export async function withTimeout<T>(milliseconds: number, work: Promise<T>, lat
   }
 }
 
-/** Waits until `work` has ended, well or not, for at most so many milliseconds. */
+/** Waits until `work` has settled, but at most this long. Never rejects. */
 export async function waitAtMost(milliseconds: number, work: Promise<unknown>): Promise<void> {
   await withTimeout(milliseconds, work, () => new Error("late")).catch(() => undefined);
 }

@@ -1,13 +1,13 @@
 const encoder = new TextEncoder();
 
-/** The token of an `Authorization: Bearer` header (RFC 6750 section 2.1), `undefined` for anything else. */
+/** Parses an `Authorization: Bearer` header (RFC 6750, section 2.1). */
 export function bearerToken(header: string | null | undefined): string | undefined {
   return /^Bearer +([^\s]+)$/i.exec(header ?? "")?.[1];
 }
 
 /**
- * Compares two tokens in a time that depends on their lengths only, so that an answer's delay
- * tells nothing about how much of a guess is right. An empty token equals nothing.
+ * Takes time that depends only on the lengths, so response times reveal nothing about a partial match. An empty token
+ * never matches.
  */
 export function isSameToken(given: string | undefined, expected: string): boolean {
   const a = encoder.encode(given ?? "");

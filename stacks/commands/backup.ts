@@ -1,7 +1,3 @@
-/**
- * `npm run backup`: the backups of a deployed stack, made and checked by the service itself. See
- * `npm run backup -- --help`.
- */
 import "./late-modules.ts";
 import { explain, explanationText } from "../../infra/shell/explain.ts";
 import { commandLine, commandsFor } from "../../infra/shell/package.ts";
@@ -17,14 +13,14 @@ const NOT_FINE = 2;
 async function main(argv: string[], { say, log, report }: CommandOutput): Promise<number> {
   const command = commandParser(SCRIPT, "Lists a deployed stack's backups, and makes or checks one.")
     .addArgument(new Argument("<stack>", "a stack of the backend that pulumi is logged in to"))
-    .option("--create", "make one now; starts a stopped container", false)
-    .option("--verify", "unpack the newest one aside and check it; starts a stopped container", false)
-    .option("--gateway <name>", "the gateway's component, in a program of your own with several")
+    .option("--create", "make a backup now; starts a stopped container", false)
+    .option("--verify", "unpack and check the newest backup; starts a stopped container", false)
+    .option("--gateway <name>", "component name, if your own program has several gateways")
     .option("--json", "print one JSON object", false)
     .addHelpText(
       "after",
-      "\nExit codes: 0 there is a backup, the last attempt succeeded and, with --verify, the newest is complete;" +
-        "\n2 not so, or wrong words; 1 the service could not be asked.",
+      "\nExit codes: 0 a backup exists, the last attempt succeeded and, with --verify, the newest one is complete;" +
+        "\n2 otherwise, or invalid arguments; 1 the service could not be reached.",
     )
     .parse(argv, { from: "user" });
   const [name] = command.processedArgs as [string];
@@ -52,9 +48,9 @@ async function verifyNewest(
   try {
     const { backup, report } = await service.verify();
     say(`${backup.id} is complete.\n`);
-    return report.configProblems.map(({ path, message }) => `Its config: ${path} ${message}`);
+    return report.configProblems.map(({ path, message }) => `Config problem: ${path} ${message}`);
   } catch (error) {
-    // Any other error means that the drill could not be held.
+    // Any other error means that the backup could not be checked.
     if (!(error instanceof StewardError) || error.code !== "backup_corrupt") throw error;
     return [explanationText(explain(error, commandsFor(stack)))];
   }

@@ -1,7 +1,3 @@
-/**
- * `npm run compose`: the host stack's container as a file for Docker Compose, from the same configuration. See
- * `npm run compose -- --help`.
- */
 import "./late-modules.ts";
 import { commandLine, commandsFor } from "../../infra/shell/package.ts";
 import { mkdir, writeFile } from "node:fs/promises";
@@ -18,8 +14,8 @@ async function main(argv: string[], { say, log }: CommandOutput): Promise<number
     "Writes compose.yaml and .env.example for a host stack. Nothing is deployed.",
   )
     .addArgument(new Argument("<stack>", "the stack's name"))
-    .option("--settings <folder>", "where Pulumi.<stack>.yaml is (default: as Pulumi.yaml says)")
-    .option("--out <folder>", "where the files go (default: .steward/compose/<stack>)")
+    .option("--settings <folder>", "folder of Pulumi.<stack>.yaml (default: from Pulumi.yaml)")
+    .option("--out <folder>", "output folder (default: .steward/compose/<stack>)")
     .parse(argv, { from: "user" });
   const [stack] = command.processedArgs as [string];
   const words = command.opts<{ settings?: string; out?: string }>();
@@ -30,9 +26,9 @@ async function main(argv: string[], { say, log }: CommandOutput): Promise<number
   await writeFile(path.join(out, ".env.example"), made.environment);
   const file = path.join(out, "compose.yaml");
   say(`Wrote ${file} and .env.example with ${made.secrets.length} secrets to fill in.\n`);
-  if (made.needsAdminToken) say("Set ADMIN_TOKEN in .env too, else the admin pages stay closed.\n");
+  if (made.needsAdminToken) say("Also set ADMIN_TOKEN in .env, or the admin pages stay closed.\n");
   if (made.isBuilt)
-    say(`${commandsFor().tool("image")} builds ${made.image} on the engine that is to run it.\n`);
+    say(`Build ${made.image} on the engine that will run it: ${commandsFor().tool("image")}\n`);
   return 0;
 }
 

@@ -1,7 +1,3 @@
-/**
- * `npm run drift`: shows what in a stack is no longer as it was deployed. Changes nothing.
- * See `npm run drift -- --help`.
- */
 import "./late-modules.ts";
 import { commandLine, commandsFor } from "../../infra/shell/package.ts";
 import { Argument } from "commander";
@@ -14,14 +10,14 @@ const SOME_FOUND = 2;
 async function main(argv: string[], { say, log, report }: CommandOutput): Promise<number> {
   const command = commandParser(
     SCRIPT,
-    "Compares what a stack has deployed with what is there now. Changes nothing.",
+    "Compares a stack's deployed resources with their current state. Changes nothing.",
   )
     .addArgument(new Argument("<stack>", "a stack of the backend that pulumi is logged in to"))
     .option("--json", "print one JSON object", false)
     .addHelpText(
       "after",
-      "\nExit codes: 0 no drift, 2 drift or wrong words, 1 any other failure, such as a stack that was never deployed." +
-        "\nSecrets cannot be read back: of Telegram's webhook secret and the Worker's secrets no drift is found.",
+      "\nExit codes: 0 no drift, 2 drift or invalid arguments, 1 any other failure, such as a stack that was never deployed." +
+        "\nSecrets cannot be read back, so drift of Telegram's webhook secret and the Worker's secrets is not detected.",
     )
     .parse(argv, { from: "user" });
   const [name] = command.processedArgs as [string];
@@ -37,7 +33,7 @@ function describe({ type, name, what, properties }: Drift): string {
 }
 
 function remedy(stack: string): string {
-  return `To put it back: ${commandsFor(stack).pulumi("up", "--refresh")}`;
+  return `To undo the drift: ${commandsFor(stack).pulumi("up", "--refresh")}`;
 }
 
 await runCommand(SCRIPT, main);

@@ -1,6 +1,6 @@
 /**
- * `steward-gateway/commands`: the operator's commands as functions. They write nothing to standard output and do not end
- * the process: texts go to the takers in the options, results are returned, and errors are thrown with a stable `code`.
+ * `steward-gateway/commands`: the operator's commands as functions. They never write to standard output or exit the
+ * process. Callbacks in the options receive texts, and errors carry a stable `code`.
  */
 export { BuildFailure } from "../../infra/shell/failure.ts";
 export { StewardError } from "../../runtime/contract/errors.ts";

@@ -1,7 +1,6 @@
 /**
- * Keeps `@pulumi/pulumi` from loading what only serialises functions: the TypeScript compiler and npm's dependency
- * tree, more than half of a command's start. Whatever asks for them gets them then. The commands import this module
- * first, because others load `@pulumi/pulumi` when they are imported.
+ * Delays modules that `@pulumi/pulumi` needs only to serialize functions: the TypeScript compiler and npm's dependency
+ * tree, over half of a command's start. Must be the first import, because others load `@pulumi/pulumi`.
  */
 import Module, { createRequire } from "node:module";
 
@@ -15,7 +14,7 @@ function loadLate(name: string): void {
   try {
     file = requireOfPulumi.resolve(name);
   } catch {
-    // Without a TypeScript beside it, `@pulumi/pulumi` loads the one that it includes.
+    // Without an installed TypeScript, `@pulumi/pulumi` loads its bundled copy.
     return;
   }
   const placeholder = new Module(file);
@@ -25,7 +24,7 @@ function loadLate(name: string): void {
 }
 
 function memberOf(file: string, placeholder: NodeJS.Module, key: string | symbol): unknown {
-  // TypeScript's output asks for this before anything else, to learn how to import the module.
+  // Compiled TypeScript reads this key first. Answering it must not load the module.
   if (key === "__esModule") return true;
   if (require.cache[file] === placeholder) delete require.cache[file];
   const loaded = require(file);

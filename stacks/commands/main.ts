@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** `npx steward-deploy <command>`: the operator's commands, from an installed release. */
+/** `npx steward-deploy <command>`: runs an operator's command from an installed release. */
 import { pathToFileURL } from "node:url";
 import { commandParser, runCommand, usageError } from "../../infra/shell/command.ts";
 import { packageProgramFile } from "../../infra/shell/package.ts";
@@ -9,21 +9,20 @@ const SCRIPT = "npx steward-deploy";
 const COMMANDS: Readonly<Record<string, string>> = {
   backup: "makes and checks backups of a deployed stack",
   compose: "writes the host stack's container for Docker Compose",
-  drift: "tells what of a stack is no longer as it was deployed",
+  drift: "shows what was changed or deleted outside of Pulumi",
   image: "builds the container's image",
-  migrate: "gives a stack's Worker another name",
+  migrate: "renames a stack's Worker",
   orphans: "finds container applications that deleted Workers left, and removes one",
   policies: "runs the policy pack on a stack's preview",
   preview: "writes a stack's preview as Markdown",
   pulumi: "runs the Pulumi CLI under this Node",
-  rollout: "updates a stack as a pipeline may: preview, backup, update, probe, and back if it fails",
-  "slack-manifest": "writes the Slack app of a stack",
-  upgrade: "takes a stack to a newer version of this package, and back if it fails",
+  rollout: "updates a stack: preview, backup, update, probe, rollback on failure",
+  "slack-manifest": "writes the manifest of a stack's Slack app",
+  upgrade: "upgrades a stack to a newer version of this package, with rollback on failure",
 };
 
 const [, , given = ""] = process.argv;
 if (Object.hasOwn(COMMANDS, given)) {
-  // The command reads its own words.
   process.argv.splice(2, 1);
   const file = given === "image" ? "infra/bundle/main" : `stacks/commands/${given}`;
   await import(pathToFileURL(packageProgramFile(file)).href);
@@ -33,11 +32,11 @@ if (Object.hasOwn(COMMANDS, given)) {
 
 async function refuse(argv: string[]): Promise<number> {
   const list = Object.entries(COMMANDS).map(([name, told]) => `  ${name.padEnd(16)}${told}`);
-  commandParser(SCRIPT, "Runs an operator's command. Each explains itself with --help.")
+  commandParser(SCRIPT, "Runs an operator's command. For its options, add --help.")
     .argument("<command>")
     .argument("[words...]")
     .version(VERSION)
     .addHelpText("after", `\nCommands:\n${list.join("\n")}`)
     .parse(argv, { from: "user" });
-  throw usageError(`there is no command ${given}`);
+  throw usageError(`unknown command ${given}`);
 }

@@ -1,7 +1,3 @@
-/**
- * `npm run migrate`: gives a stack's Worker another name, with the migration that this takes. Previews the
- * change, and writes it to the stack's settings once it is accepted. See `npm run migrate -- --help`.
- */
 import "./late-modules.ts";
 import { commandLine, commandsFor } from "../../infra/shell/package.ts";
 import { Argument } from "commander";
@@ -27,17 +23,17 @@ async function main(argv: string[], { say, log, report }: CommandOutput): Promis
 }
 
 function readOptions(argv: readonly string[]): MigrateOptions & { stack: string } {
-  const command = commandParser(
-    SCRIPT,
-    "Gives a stack's Worker another name, with the migration that this takes.",
-  )
+  const command = commandParser(SCRIPT, "Renames a stack's Worker and adds the migration that this requires.")
     .addArgument(new Argument("<stack>", "a serverless stack, of the backend that pulumi is logged in to"))
     .requiredOption("--worker-name <name>", "the new name")
-    .option("--accept-migration <tag>", "write the change to the stack's settings; the tag is the preview's")
+    .option(
+      "--accept-migration <tag>",
+      "write the change to the stack's settings, with the tag from the preview",
+    )
     .option("--json", "print one JSON object", false)
     .addHelpText(
       "after",
-      "\nExit codes: 0 the change was written, 2 it needs approval, or wrong words, 1 any other failure.",
+      "\nExit codes: 0 the change was written, 2 approval is needed, or invalid arguments, 1 any other failure.",
     )
     .parse(argv, { from: "user" });
   const [stack] = command.processedArgs as [string];

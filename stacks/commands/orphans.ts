@@ -1,7 +1,3 @@
-/**
- * `npm run orphans`: the container applications that deleted Workers have left in a stack's account, and their removal
- * by id. See `npm run orphans -- --help`.
- */
 import "./late-modules.ts";
 import { commandLine, commandsFor } from "../../infra/shell/package.ts";
 import { Argument } from "commander";
@@ -17,11 +13,11 @@ async function main(argv: string[], { say, log, report }: CommandOutput): Promis
     "Lists the container applications that deleted Workers have left in a stack's account.",
   )
     .addArgument(new Argument("<stack>", "a serverless stack, of the backend that pulumi is logged in to"))
-    .option("--remove <id>", "remove this one; one that is in use is refused")
+    .option("--remove <id>", "remove this application, unless it is in use")
     .option("--json", "print one JSON object", false)
     .addHelpText(
       "after",
-      "\nExit codes: 0 there is none or one was removed, 2 there are some or wrong words, 1 any other failure.",
+      "\nExit codes: 0 none found, or one removed; 2 some found, or invalid arguments; 1 any other failure.",
     )
     .parse(argv, { from: "user" });
   const [name] = command.processedArgs as [string];
@@ -39,10 +35,9 @@ async function main(argv: string[], { say, log, report }: CommandOutput): Promis
   return found.length === 0 ? 0 : SOME_FOUND;
 }
 
-/** Describes an orphan for people, with the command that removes it. */
 function describe(stack: string, { id, name, namespaceId }: Orphan): string {
   const remedy = commandsFor(stack).script("orphans", "--remove", id);
-  return `${name}, tied to the namespace ${namespaceId}, which is gone\n  remove: ${remedy}\n`;
+  return `${name}, which belongs to the deleted namespace ${namespaceId}\n  remove: ${remedy}\n`;
 }
 
 await runCommand(SCRIPT, main);

@@ -1,7 +1,3 @@
-/**
- * `npm run policies`: runs the policy pack on the preview of a stack; changes nothing. Exits with 1 if a mandatory rule
- * is broken. With `--publish-dir` it only makes the pack. See `npm run policies -- --help`.
- */
 import "./late-modules.ts";
 import { commandLine, commandsFor } from "../../infra/shell/package.ts";
 import { Argument } from "commander";
@@ -16,9 +12,9 @@ const SCRIPT = commandLine("policies");
 async function main(argv: string[], { say, log }: CommandOutput): Promise<number> {
   const command = commandParser(SCRIPT, "Runs the policy pack on a stack's preview. Nothing is changed.")
     .addArgument(new Argument("[stack]", "a stack of the backend that pulumi is logged in to"))
-    .option("--config <file>", "a policy configuration: the levels and values of the rules")
-    .option("--backup <time>", "when the last backup was taken, as ISO 8601")
-    .option("--publish-dir <folder>", "make the pack in this folder with its packages, to be published")
+    .option("--config <file>", "policy configuration with levels and values of the rules")
+    .option("--backup <time>", "time of the last backup, as ISO 8601")
+    .option("--publish-dir <folder>", "build the pack with its packages in this folder, for publishing")
     .parse(argv, { from: "user" });
   const [name] = command.processedArgs as [string | undefined];
   const words = command.opts<{ config?: string; backup?: string; publishDir?: string }>();

@@ -1,7 +1,3 @@
-/**
- * `npm run preview`: a stack's preview under the policies as Markdown, for a comment on a pull request. Changes
- * nothing. See `npm run preview -- --help`.
- */
 import "./late-modules.ts";
 import { commandLine } from "../../infra/shell/package.ts";
 import { mkdir, writeFile } from "node:fs/promises";
@@ -21,13 +17,13 @@ async function main(argv: string[], output: CommandOutput): Promise<number> {
     "Writes a stack's preview under the policies as Markdown. Changes nothing.",
   )
     .addArgument(new Argument("<stack>", "a stack of the backend that pulumi is logged in to"))
-    .option("--out <file>", "where the Markdown goes (default: .steward/previews/<stack>.md)")
-    .option("--config <file>", "a policy configuration: the levels and values of the rules")
-    .option("--backup <time>", "when the last backup was taken, as ISO 8601")
+    .option("--out <file>", "output file (default: .steward/previews/<stack>.md)")
+    .option("--config <file>", "policy configuration with levels and values of the rules")
+    .option("--backup <time>", "time of the last backup, as ISO 8601")
     .option("--json", "print one JSON object", false)
     .addHelpText(
       "after",
-      "\nExit codes: 0 done, 3 a mandatory policy is broken, 2 wrong words, 1 any other failure.",
+      "\nExit codes: 0 done, 3 a mandatory policy is broken, 2 invalid arguments, 1 any other failure.",
     )
     .parse(argv, { from: "user" });
   const [stack] = command.processedArgs as [string];

@@ -1,7 +1,4 @@
-/**
- * `npm run pulumi -- <arguments>`: runs the Pulumi CLI on PATH with these arguments. The Node of this checkout comes
- * first on PATH, even if an older one is installed.
- */
+/** `npm run pulumi -- <arguments>`: runs the Pulumi CLI with this checkout's Node first on PATH. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { constants } from "node:os";
@@ -18,7 +15,7 @@ try {
   process.exit(1);
 }
 const cli = spawn("pulumi", process.argv.slice(2), { env, stdio: "inherit" });
-// The terminal sends these to the CLI too, which ends by its own rules; this process waits for it.
+// The terminal also sends these signals to the CLI, whose exit this process awaits.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => undefined);
 const [code, signal] = (await once(cli, "close")) as [number | null, NodeJS.Signals | null];
 process.exit(code ?? 128 + (signal === null ? 0 : constants.signals[signal]));

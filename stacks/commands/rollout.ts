@@ -1,8 +1,3 @@
-/**
- * `npm run rollout`: an update that a pipeline may run. Makes a preview that applies the policies, stops if it shows
- * something that nobody has accepted, deploys, and goes back if the new version does not answer. For its options, see
- * `npm run rollout -- --help`.
- */
 import "./late-modules.ts";
 import { runCommand, type CommandOutput } from "../../infra/shell/command.ts";
 import { askForYes } from "./rollout/confirm.ts";

@@ -6,9 +6,9 @@ import { BuildFailure, failureOf } from "../../infra/shell/failure.ts";
 import { commandsFor } from "../../infra/shell/package.ts";
 import type { StackConfigSource } from "../config/source.ts";
 
-/** Stands for a secret, which stays encrypted: only that it is there is known. */
+/** Placeholder for an encrypted value, which cannot be read here. */
 const HIDDEN = "hidden-in-the-settings-file";
-/** A key that every stack must have. It counts as set here, since a Compose file can be made before it is. */
+/** Counts as set here, because a Compose file may be written before the key exists. */
 const REQUIRED = "steward:anthropicApiKey";
 
 const projectFile = z.object({ stackConfigDir: z.string().default(".") });
@@ -18,10 +18,9 @@ const settingsFile = z.object({
 });
 
 /**
- * Returns the settings file of a stack: the one in PULUMI_OPTION_CONFIG_FILE, the variable of the CLI's `--config-file`,
- * else the project's.
+ * Returns a stack's settings file: PULUMI_OPTION_CONFIG_FILE (the CLI's `--config-file`), otherwise the project's.
  *
- * @param folder where `Pulumi.<stack>.yaml` is
+ * @param folder Folder of `Pulumi.<stack>.yaml`.
  */
 export function settingsFileOf(stack: string, folder: string): string {
   // Only the last part of organization/project/stack names the file.
@@ -30,17 +29,15 @@ export function settingsFileOf(stack: string, folder: string): string {
   );
 }
 
-/** Configuration of a stack, as its settings file has it. */
 export interface StoredSettings extends StackConfigSource {
-  /** True if Pulumi adds values of ESC environments, which are not in the file. */
+  /** True if Pulumi adds values from ESC environments, which the file does not contain. */
   hasEnvironment: boolean;
 }
 
 /**
- * Reads the configuration of a stack as its settings file has it, without a backend and without a passphrase.
+ * Reads a stack's settings file without a backend or passphrase.
  *
- * @param folder where `Pulumi.<stack>.yaml` is. Default: where the project has it
- * @param workDir the project's folder
+ * @param folder Folder of `Pulumi.<stack>.yaml`. Default: from `Pulumi.yaml`.
  */
 export async function readSettings(
   folder: string | undefined,
@@ -52,7 +49,7 @@ export async function readSettings(
     throw new BuildFailure(
       "settings_missing",
       `${file} cannot be read: ${failureOf(error)}`,
-      "Name a stack whose settings file is there, or the file's folder with --settings.",
+      "Use a stack that has a settings file, or give the file's folder with --settings.",
     );
   });
   const { config, environment } = settingsFile.parse(parse(text) ?? {});
@@ -75,7 +72,7 @@ async function settingsFolder(workDir: string): Promise<string> {
   return path.join(workDir, projectFile.parse(parse(text) ?? {}).stackConfigDir);
 }
 
-/** A secret, or a map with one in it, as `pulumi config set --path --secret` writes it. */
+/** True for a secret, or a map with one, as `pulumi config set --path --secret` writes it. */
 function hasHidden(value: unknown): boolean {
   return isHidden(value) || (typeof value === "object" && Object.values(Object(value)).some(isHidden));
 }
@@ -84,12 +81,12 @@ function isHidden(value: unknown): boolean {
   return typeof value === "object" && value !== null && "secure" in value;
 }
 
-/** Returns a stand-in for a value that is encrypted. Of a map that is encrypted as a whole not even the names are known. */
+/** If a whole map is encrypted, even its names are unknown. */
 function hidden(key: string): string {
   return key === "steward:secrets" ? "{}" : HIDDEN;
 }
 
-/** As Pulumi hands a value to a program: lists and objects as JSON. */
+/** Formats a value as Pulumi passes it to a program: lists and objects as JSON. */
 function asText(value: unknown): string {
   const replaced = (_key: string, member: unknown): unknown => (isHidden(member) ? HIDDEN : member);
   return typeof value === "object" ? JSON.stringify(value, replaced) : String(value);

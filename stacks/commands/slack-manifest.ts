@@ -1,7 +1,4 @@
-/**
- * `npm run slack-manifest`: prints the manifest of a stack's Slack app, to be pasted at Slack. It needs no backend and
- * no secret, since Slack issues its tokens only once there is an app. See `npm run slack-manifest -- --help`.
- */
+/** Needs no backend and no secret, because Slack issues tokens only after the app exists. */
 import { commandLine } from "../../infra/shell/package.ts";
 import { writeFile } from "node:fs/promises";
 import { Argument } from "commander";
@@ -25,9 +22,12 @@ async function main(argv: string[], { say }: CommandOutput): Promise<number> {
     'Writes a stack\'s Slack app as a manifest, for "From a manifest" at https://api.slack.com/apps.',
   )
     .addArgument(new Argument("<stack>", "the stack's name"))
-    .option("--url <address>", "the service's public https address (default: the one of a serverless stack)")
-    .option("--settings <folder>", "where Pulumi.<stack>.yaml is (default: as Pulumi.yaml says)")
-    .option("--out <file>", "where the manifest goes (default: standard output)")
+    .option(
+      "--url <address>",
+      "the service's public https address (default: from the settings of a serverless stack)",
+    )
+    .option("--settings <folder>", "folder of Pulumi.<stack>.yaml (default: from Pulumi.yaml)")
+    .option("--out <file>", "output file (default: standard output)")
     .parse(argv, { from: "user" });
   const [stack] = command.processedArgs as [string];
   const { url: given, settings, out } = command.opts<{ url?: string; settings?: string; out?: string }>();
@@ -42,7 +42,7 @@ async function main(argv: string[], { say }: CommandOutput): Promise<number> {
     return 0;
   }
   await writeFile(out, text);
-  say(`Written to ${out}: the app of ${url}\n`);
+  say(`Wrote the manifest for ${url} to ${out}\n`);
   return 0;
 }
 
@@ -63,10 +63,10 @@ async function addressOf(settings: string | undefined, stack: string): Promise<s
   const { script, configSet } = source.commands;
   throw new BuildFailure(
     "public_address_missing",
-    `the settings of ${stack} name no public address`,
+    `the settings of ${stack} contain no public address`,
     given["target"] === "serverless"
       ? `\`${configSet("steward:subdomain", "<name on workers.dev>")}\`, or \`${configSet("steward:hostname", "<host name>")}\``
-      : `Give it: \`${script("slack-manifest", "--url", "<https address>")}\``,
+      : `Pass it: \`${script("slack-manifest", "--url", "<https address>")}\``,
   );
 }
 

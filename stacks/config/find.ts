@@ -8,27 +8,24 @@ import { isSecretKey, keyWording, NAMESPACE, pathOf, TARGET_KEYS } from "./keys.
 import type { StackConfigSource } from "./source.ts";
 
 const API_TOKEN = "cloudflare:apiToken";
-/** Keys of either target. */
 const ALL_KEYS = [...new Set(Object.values(TARGET_KEYS).flat())];
 
-/** One problem of a stack's configuration. */
 interface ConfigProblem {
-  /** The whole key, for example `steward:sleepAfter`. */
+  /** Full key, for example `steward:sleepAfter`. */
   key: string;
-  /** Problem, without any secret. */
+  /** Never contains a secret. */
   problem: string;
   /** A command to type, or a sentence with commands in backticks. */
   fix: string;
 }
 
-/** Formats all problems as one text: a heading, then two lines for each problem. */
+/** Formats all problems as one text: a heading, then two lines per problem. */
 export function formatProblems(problems: readonly ConfigProblem[]): string {
   const count = problems.length === 1 ? "1 problem" : `${problems.length} problems`;
   const lines = problems.flatMap(({ key, problem, fix }) => [`  ${key}: ${problem}`, `    fix: ${fix}`]);
   return [`Invalid stack configuration (stack_config_invalid), ${count}:`, ...lines].join("\n");
 }
 
-/** Returns a problem with an argument as a problem with its key, for the words of {@link keyWording}. */
 export function keyProblem(
   { path, member, reason, fix }: ArgumentProblem,
   { commands }: StackConfigSource,
@@ -37,19 +34,18 @@ export function keyProblem(
   return { key: keyWording(commands).name(path), problem, fix };
 }
 
-/** Returns the values of `steward:*` by key, without the namespace. */
 export function stewardValues({ values }: StackConfigSource): Record<string, string> {
   const own = Object.entries(values).filter(([key]) => key.startsWith(NAMESPACE));
   return Object.fromEntries(own.map(([key, value]) => [key.slice(NAMESPACE.length), value]));
 }
 
-/** Returns the target that the configuration names; `undefined` if it names none. */
+/** Returns `steward:target`, or `undefined` if it is missing or invalid. */
 export function targetOf(given: Readonly<Record<string, string>>): Target | undefined {
   const { target } = given;
   return target === "serverless" || target === "host" ? target : undefined;
 }
 
-/** Returns the values of a target's keys by the paths of their arguments, each read as its argument's kind. */
+/** Returns a target's values by argument path, each converted to its argument's type. */
 export function argumentValues(
   target: Target,
   given: Readonly<Record<string, string>>,
@@ -63,7 +59,7 @@ export function argumentValues(
   return Object.fromEntries(entries);
 }
 
-/** Reads Pulumi's text of a value: lists and objects are JSON. What is none of its kind stays a text. */
+/** Lists and objects are JSON. Invalid text is returned as text. */
 function readText(text: string, kind: string): unknown {
   if (kind === "boolean") return text === "true" || (text === "false" ? false : text);
   if (kind === "number") return /^\d{1,9}(\.\d{1,2})?$/.test(text) ? Number(text) : text;
@@ -75,10 +71,7 @@ function readText(text: string, kind: string): unknown {
   }
 }
 
-/**
- * Reads `new_sqlite_classes` as `newSqliteClasses`: section 9 of the specification and Cloudflare's files spell the key of
- * a migration so.
- */
+/** Renames `new_sqlite_classes`, the spelling of the specification (section 9) and of Cloudflare's files. */
 function withoutSnakeCase(value: unknown): unknown {
   if (!Array.isArray(value)) return value;
   return value.map((entry: unknown) => {
@@ -88,7 +81,7 @@ function withoutSnakeCase(value: unknown): unknown {
   });
 }
 
-/** Returns everything that is wrong with a stack's configuration, in the order of its keys. */
+/** Sorted by key. */
 export function findConfigProblems(source: StackConfigSource): ConfigProblem[] {
   const given = stewardValues(source);
   const target = targetOf(given);
@@ -119,10 +112,10 @@ function targetProblems(
   return [...wrong, ...foreign, ...ownRules(target, given, commands)];
 }
 
-/** The Worker's name unless the configuration gives one. */
+/** The Worker's default name. */
 export const WORKER = "steward";
 
-/** Rules for keys that no argument has, or not in every form. */
+/** Checks keys that have no argument, or that are stricter than it. */
 function ownRules(
   target: Target,
   { telegramUpdates, docker }: Readonly<Record<string, string>>,
@@ -140,7 +133,7 @@ function ownRules(
   if (telegramUpdates !== "polling") {
     return [{ key: updates, problem: "must be webhook or polling", fix: configSet(updates, "<value>") }];
   }
-  // While the container sleeps nothing polls, and updates wait until something else wakes it.
+  // Nothing polls while the container sleeps.
   return [
     {
       key: updates,
@@ -150,7 +143,6 @@ function ownRules(
   ];
 }
 
-/** A stack's target, the keys that it does not set yet, and the commands that change the configuration. */
 interface Allowed {
   target: Target;
   allowed: readonly string[];
@@ -161,7 +153,7 @@ function unknownKey(key: string, { target, allowed, commands }: Allowed): Config
   const remove = commands.configRemove(NAMESPACE + key);
   const other = target === "host" ? "serverless" : "host";
   if (TARGET_KEYS[other].includes(key)) {
-    const problem = `belongs to a ${other} stack, and steward:target is ${target}`;
+    const problem = `belongs to a ${other} stack, but steward:target is ${target}`;
     return { key: NAMESPACE + key, problem, fix: remove };
   }
   const meant = nearest(key, allowed);
@@ -173,14 +165,12 @@ function unknownKey(key: string, { target, allowed, commands }: Allowed): Config
   };
 }
 
-/**
- * Returns the commands that move a value to the key that was meant. The value is not shown, since it may be a secret.
- */
+/** Omits the value, which may be a secret. */
 function moveCommands(key: string, meant: string, commands: OperatorCommands): string {
   const set = commands.configSet(NAMESPACE + meant, "<value>", { secret: isSecretKey(meant) });
   return `\`${commands.configRemove(key)}\`, then \`${set}\``;
 }
-/** Reports keys with a misspelled namespace: Pulumi accepts any namespace, but no program reads these keys. */
+/** Pulumi accepts a misspelled namespace, but no program reads its keys. */
 function nearNamespaces({ values, commands }: StackConfigSource): ConfigProblem[] {
   return Object.keys(values).flatMap((key) => {
     const [namespace = "", ...rest] = key.split(":");
@@ -192,7 +182,7 @@ function nearNamespaces({ values, commands }: StackConfigSource): ConfigProblem[
     return [
       {
         key,
-        problem: `is not read: the namespace is steward, not ${namespace}`,
+        problem: `is ignored: the namespace is steward, not ${namespace}`,
         fix: own === undefined ? commands.configRemove(key) : moveCommands(key, own, commands),
       },
     ];
@@ -216,7 +206,7 @@ function plainSecrets(given: Readonly<Record<string, string>>, source: StackConf
   return plain.map((key) => storedPlain(NAMESPACE + key, source));
 }
 
-/** Reports encrypted values of keys that hold no secrets: they would be deployed as plain text. */
+/** An encrypted value of a key that is not secret would be deployed as plain text. */
 function hiddenPlain(given: Readonly<Record<string, string>>, source: StackConfigSource): ConfigProblem[] {
   const hidden = Object.keys(given).filter((key) => !isSecretKey(key) && source.isSecret(NAMESPACE + key));
   return hidden.map((key) => ({
@@ -229,7 +219,7 @@ function hiddenPlain(given: Readonly<Record<string, string>>, source: StackConfi
 function storedPlain(key: string, { commands }: StackConfigSource): ConfigProblem {
   return {
     key,
-    problem: "is a secret but stored in plain",
+    problem: "is a secret but stored as plain text",
     fix: `\`${commands.configSet(key, "<value>", { secret: true })}\`, and replace the value where it was issued`,
   };
 }

@@ -3,10 +3,9 @@ import type { Wording } from "../../infra/gateway/problem.ts";
 import type { Target } from "../../infra/gateway/args.ts";
 import type { OperatorCommands } from "../../runtime/contract/operator-commands.ts";
 
-/** Namespace of the stacks' own keys. */
 export const NAMESPACE = "steward:";
 
-/** Keys whose argument is called otherwise or is in a group. Every other key is its argument's path. */
+/** Argument paths of keys that differ from their argument's path. */
 const PATHS: Readonly<Record<string, string>> = {
   anthropicApiKey: "models.anthropicApiKey",
   openaiApiKey: "models.openaiApiKey",
@@ -27,11 +26,11 @@ const PATHS: Readonly<Record<string, string>> = {
   hostAddress: "address",
   hostDataDirectory: "dataDirectory",
 };
-/** Arguments that no key sets: those of other keys, and those that the program sets. */
+/** Arguments without a key: `cloudflare:*` keys and the program set them. */
 const UNSET = /^(?:cloudflare\.|containerName$|volumeName$)/;
 const KEYS = Object.fromEntries(Object.entries(PATHS).map(([key, path]) => [path, key]));
 
-/** Keys of each target's stacks, without the namespace. */
+/** Without the namespace. */
 export const TARGET_KEYS: Record<Target, readonly string[]> = {
   serverless: ["target", "telegramUpdates", ...keysOf("serverless")],
   host: ["target", ...keysOf("host")],
@@ -43,27 +42,24 @@ function keysOf(target: Target): string[] {
     .map((path) => KEYS[path] ?? path);
 }
 
-/** Returns the path of the argument that a key sets. */
 export function pathOf(key: string): string {
   return PATHS[key] ?? key;
 }
 
-/** Paths of arguments that are stored as secrets. */
 const SECRET_PATHS: readonly string[] = [...Object.values(SECRET_ARGUMENTS), "slack.configToken", "secrets"];
 
-/** True for a key that has to be stored as a secret. */
 export function isSecretKey(key: string): boolean {
   return SECRET_PATHS.includes(pathOf(key));
 }
 
-/** Words of a stack's configuration: its keys, and the commands that change them. */
+/** Words problems in terms of a stack's configuration: its keys, and the commands that change them. */
 export function keyWording({ configSet, configRemove }: OperatorCommands): Wording {
   const keyOf = (path: string): string => KEYS[path] ?? path;
   const name = (path: string): string => NAMESPACE + keyOf(path);
   return {
     name,
     set: (path, value) => {
-      // The lines of a PEM file are no word that somebody would type.
+      // A PEM file has several lines, so it is read from a file.
       if (path === "imagePublicKey") return configSet(name(path), "cosign.pub", { file: true });
       return configSet(name(path), value ?? "<value>", { secret: isSecretKey(keyOf(path)) });
     },

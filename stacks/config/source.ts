@@ -3,17 +3,14 @@ import { operatorStack } from "../../infra/shell/resource.ts";
 import { commandsFor } from "../../infra/shell/package.ts";
 import type { OperatorCommands } from "../../runtime/contract/operator-commands.ts";
 
-/** Source of configuration. Keys are whole: `steward:target`, `cloudflare:apiToken`. */
+/** Keys are full: `steward:target`, `cloudflare:apiToken`. */
 export interface StackConfigSource {
   values: Readonly<Record<string, string>>;
-  /** Tells whether the value is stored as a secret. */
   isSecret(key: string): boolean;
   environment: Readonly<Record<string, string | undefined>>;
-  /** Commands that change this configuration. */
   commands: OperatorCommands;
 }
 
-/** The configuration of the stack whose program runs. */
 export function stackSource(): StackConfigSource {
   return {
     values: runtimeConfig.allConfig(),
@@ -24,8 +21,8 @@ export function stackSource(): StackConfigSource {
 }
 
 /**
- * Pulumi exports this function and leaves it out of its types; `Config.getSecret` cannot tell a
- * secret from a plain value. Without the function nothing counts as secret, so it fails closed.
+ * Pulumi exports this function but omits it from its types. Fails closed: without it, nothing counts as secret.
+ * `Config.getSecret` cannot make the distinction.
  */
 function isSecret(key: string): boolean {
   return (

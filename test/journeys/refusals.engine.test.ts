@@ -68,8 +68,8 @@ describe("with another stack alone", () => {
 
   test.each(COMMANDS)("%s names the stacks that there are", async (line) => {
     expect(await refused(line)).toContain(
-      "there is no stack dev; there are: other (stack_unknown)\n" +
-        "  fix: Name one of those, or make it with `pulumi stack init dev`.\n",
+      "there is no stack dev; existing stacks: other (stack_unknown)\n" +
+        "  fix: Use an existing stack, or create it with `pulumi stack init dev`.\n",
     );
   });
 });

@@ -82,7 +82,7 @@ test(
     expect((await works("pulumi preview -s dev")).said).toMatch(/Resources:\n +\d+ unchanged\n/);
     expect((await works("npx steward-deploy drift dev")).said).toContain("No drift.");
     const rollout = await works("npm run --silent rollout -- dev");
-    expect(rollout.said).toContain("Nothing is going to change.");
+    expect(rollout.said).toContain("No changes.");
     expect((await works("npx steward-deploy slack-manifest dev")).said).toContain(
       `${world.front.url}/slack/events`,
     );
@@ -223,7 +223,7 @@ test("the package's command lists what there is, and refuses what there is not",
   expect(help.said).toContain("rollout");
   const wrong = await type(shell, "npx steward-deploy rolout dev");
   expect(wrong.code).toBe(2);
-  expect(wrong.said).toContain("there is no command rolout");
+  expect(wrong.said).toContain("unknown command rolout");
   expect((await works("npx steward-deploy rollout --help")).said).toContain(
     "Usage: npx steward-deploy rollout",
   );

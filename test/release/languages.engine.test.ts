@@ -109,7 +109,7 @@ describe("two gateways in a program of one's own, from the package alone", () =>
 
       const command = `../node_modules/.bin/steward-deploy`;
       const unnamed = await type(shell, `${command} backup ${language} --create`);
-      expect(unnamed.said).toContain("Name one with --gateway. There are: sales, support.");
+      expect(unnamed.said).toContain("Select one with --gateway: sales, support.");
       const backup = await succeed(shell, `${command} backup ${language} --create --gateway support`);
       expect(backup.said).toMatch(/^Made 0000/m);
       const rollout = await type(shell, `${command} rollout ${language} --yes`);

@@ -130,7 +130,7 @@ test(
     const text = await proposal("upgrade.md");
     expect(text).toContain(`## steward-gateway ${A} → ${B}`);
     expect(text).toContain(`- What ${B} changes.`);
-    expect(text).toMatch(/Going to change: \d+ to (?:update|replace|create)/);
+    expect(text).toMatch(/Changes: \d+ to (?:update|replace|create)/);
     expect(await proposal("package.json")).toContain(`"steward-gateway": "${B}"`);
     expect(lockedVersion(await proposal("package-lock.json"))).toBe(B);
     expect(await everything()).toEqual(before);
@@ -158,7 +158,7 @@ test(
     await project.works("npm pkg set steward.upgrade.window='00:00-24:00 UTC'");
     const minor = await upgrade(`--unattended --to ${MINOR}`);
     expect(minor.code, minor.said).toBe(2);
-    expect(minor.said).toContain("A minor version is only reported");
+    expect(minor.said).toContain("A minor version is not deployed unattended");
     expect(minor.said).toContain(`What ${MINOR} changes.`);
     await writeFile(inProject("package.json"), before.files[0] ?? "");
     expect(await everything()).toEqual(before);
@@ -196,7 +196,7 @@ test(
       ok: false,
       exit: 4,
       rollout: {
-        back: [expect.stringContaining("is back at"), expect.stringContaining("former version answers")],
+        back: [expect.stringContaining("is back at"), expect.stringContaining("previous version answers")],
       },
     });
     expect(await everything()).toEqual({ ...before, state: expect.any(String) });
@@ -222,12 +222,12 @@ test(
     expect(after.files[3]).toContain(`"version": "${B}"`);
     expect(await stage.converse()).not.toBe("");
     expect((await project.works("pulumi preview -s dev")).said).toMatch(/Resources:\n +\d+ unchanged\n/);
-    expect((await project.works(`${UPGRADE} --check`)).said).toContain("There is nothing newer.");
+    expect((await project.works(`${UPGRADE} --check`)).said).toContain("There is no newer version.");
 
     const older = await upgrade(`--to ${A} --yes`);
     expect(older.code, older.said).toBe(1);
     const { said } = await typeFix(project.shell, fixFor("upgrade_is_downgrade", older.said));
-    expect(said).toContain("There is nothing newer.");
+    expect(said).toContain("There is no newer version.");
     expect(await everything()).toEqual(after);
   },
   UPDATE_MS * 2,

@@ -67,7 +67,7 @@ describe("a host stack's configuration", () => {
       "steward:maxSandboxes: has no effect: all chats share one sandbox unless steward:tenancy is chat",
     ]);
     expect(problems({ ...chat, "steward:canaryTenants": '["slack-C0123456789"]' })).toEqual([
-      "steward:canaryTenants: belongs to a serverless stack, and steward:target is host",
+      "steward:canaryTenants: belongs to a serverless stack, but steward:target is host",
     ]);
   });
 

@@ -125,7 +125,7 @@ describe("a serverless stack's configuration", () => {
 
   test("refuses a secret that is stored in plain, without showing it", () => {
     expect(problems(SERVERLESS, ["cloudflare:apiToken"])).toEqual([
-      "steward:anthropicApiKey: is a secret but stored in plain",
+      "steward:anthropicApiKey: is a secret but stored as plain text",
     ]);
   });
 
@@ -143,13 +143,13 @@ describe("a serverless stack's configuration", () => {
     expect(error?.message).toBe(
       [
         "Invalid stack configuration (stack_config_invalid), 4 problems:",
-        "  steward:accountId: belongs to a serverless stack, and steward:target is host",
+        "  steward:accountId: belongs to a serverless stack, but steward:target is host",
         "    fix: pulumi config rm -s dev steward:accountId",
         "  steward:colour: unknown key",
         "    fix: pulumi config rm -s dev steward:colour",
-        "  steward:sleepAfter: belongs to a serverless stack, and steward:target is host",
+        "  steward:sleepAfter: belongs to a serverless stack, but steward:target is host",
         "    fix: pulumi config rm -s dev steward:sleepAfter",
-        "  steward:subdomain: belongs to a serverless stack, and steward:target is host",
+        "  steward:subdomain: belongs to a serverless stack, but steward:target is host",
         "    fix: pulumi config rm -s dev steward:subdomain",
       ].join("\n"),
     );
@@ -158,7 +158,7 @@ describe("a serverless stack's configuration", () => {
 
 test("a stack without a target is told so, and what it has in plain", () => {
   expect(problems({ "steward:anthropicApiKey": "sk-test" }, [])).toEqual([
-    "steward:anthropicApiKey: is a secret but stored in plain",
+    "steward:anthropicApiKey: is a secret but stored as plain text",
     "steward:target: missing",
   ]);
 });

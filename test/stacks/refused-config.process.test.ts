@@ -42,7 +42,7 @@ test.each([
       "Invalid stack configuration (stack_config_invalid), 5 problems:",
       "  steward:anthropicApiKey: missing",
       "    fix: pulumi config set -s test --secret steward:anthropicApiKey <value>",
-      "  steward:slackBotToken: is a secret but stored in plain",
+      "  steward:slackBotToken: is a secret but stored as plain text",
       "    fix: `pulumi config set -s test --secret steward:slackBotToken <value>`, and replace the value where it was issued",
       "  steward:sleepAfter: must be never or a duration such as 30s, 10m, 1h or 1h30m",
       "    fix: pulumi config set -s test steward:sleepAfter <value>",

@@ -38,7 +38,7 @@ test("has nothing to say where no chat's container runs, or one sandbox serves e
 test("ends after three minutes, and says what is not done", async () => {
   const { said, waited } = await watched(at(5, 4));
   expect(said).toBe(
-    "The containers of 4 chats answer with the new version; 1 more start. The others follow.",
+    "The containers of 4 chats answer with the new version; 1 more are starting. The others follow.",
   );
   expect(waited).toBeLessThan(180_000);
 });

@@ -27,9 +27,7 @@ describe("a stack that goes from one sandbox to one for each chat, and back", ()
       expect(stdout).not.toContain("Containers that may run at a time");
 
       const waiting = await stackCommand(subject, "rollout.ts", "test", "--json", "--yes");
-      expect(waiting.said).toContain(
-        "The migration v2 is going to be applied. To accept it: --accept-migration v2",
-      );
+      expect(waiting.said).toContain("The migration v2 will be applied. To accept it: --accept-migration v2");
       expect(waiting.code).toBe(2);
       expect(applied()).toEqual({ tag: "v1", classes: ["Sandbox"] });
     },

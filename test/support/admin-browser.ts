@@ -4,14 +4,14 @@ import { openBrowser, PHONE, refusalsByPolicy, signIn } from "./browser.ts";
 import { startHost, type HostOptions } from "./host.ts";
 import { shoot } from "./screenshots.ts";
 
-/** Files that a browser saves; and a page that without its backup is a problem document. */
+/** Downloads, and a page that shows a problem document without its backup. */
 const NO_PAGES: readonly string[] = [
   ROUTES.logsDownload.path,
   ROUTES.usageExport.path,
   ROUTES.backupsRestorePage.path,
 ];
 
-/** Addresses of every page of the administration. `queries` holds those of pages that need one, by path. */
+/** Returns the URLs of all admin pages. `queries` adds required queries by path. */
 export const adminPages = (queries: Readonly<Record<string, string>>): string[] =>
   Object.values<Route>(ROUTES)
     .filter(
@@ -20,15 +20,14 @@ export const adminPages = (queries: Readonly<Record<string, string>>): string[] 
     .filter(({ path }) => !path.startsWith("/_admin/api/") && !NO_PAGES.includes(path))
     .map(({ path }) => `${path}${queries[path] ?? ""}`);
 
-/** What {@link openAdmin} opens. */
 interface AdminOptions extends HostOptions {
-  /** Forms and links are all that the pages need; with scripts some do more. */
+  /** Enables JavaScript. Default: false, because the pages work without it. */
   scripts?: boolean;
-  /** Of the browser. Default: this machine's. */
+  /** Default: this machine's. */
   timezone?: string;
 }
 
-/** A host and a phone's browser whose person is signed in to the admin pages. */
+/** Starts a host and a phone-sized browser signed in to its admin pages. */
 export async function openAdmin(
   { scripts = false, timezone, ...options }: AdminOptions = {},
   state = "ready",
@@ -44,7 +43,7 @@ export async function openAdmin(
   const refusedByPolicy = refusalsByPolicy(page);
   await page.goto(`${host.url}/_admin/`);
   await signIn(page, host.secrets.adminToken);
-  /** What is wider than the phone, in either colour scheme. */
+  /** Checks in both color schemes that nothing is wider than the screen. */
   const look = async (name: string) => {
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme });

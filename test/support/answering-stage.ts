@@ -7,19 +7,16 @@ import { MODEL_KEY, SIGNING_SECRET, startServerlessStage, type ServerlessStage }
 const LOOPBACK = { hostname: "127.0.0.1", port: 0 };
 const REPLY_MS = 180_000;
 
-/** An emulated account whose deployed stack answers messages: its containers run as processes of this machine. */
+/** An emulated account with a stack that answers messages. Containers run as local processes. */
 export interface AnsweringStage {
   world: ServerlessStage;
-  /** `steward:endpoints` of a stack that is to answer. */
   endpoints: string;
-  /** Sends a signed message to the deployed stack, or to another address, and waits for the reply. */
+  /** Sends a signed message to the stack or another URL, and waits for the reply. */
   converse(url?: string): Promise<string>;
-  /** Returns the keys in a bucket. */
   keysOf(bucket: string): Promise<string[]>;
   close(): Promise<void>;
 }
 
-/** Starts all of that; nothing is deployed yet. */
 export async function startAnsweringStage(): Promise<AnsweringStage> {
   const { container } = await buildBundle();
   const command = [process.execPath, path.join(container.dir, "supervisor/main.js")];

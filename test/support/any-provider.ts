@@ -2,14 +2,12 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 
-/** A provider in place of every one that the stacks use: it takes all resources, and keeps none. */
+/** Replaces every provider. Accepts all resources and creates nothing. */
 export interface AnyProvider {
-  /** Variables that make an engine use it. */
   environment: { PULUMI_DEBUG_PROVIDERS: string };
   close(): void;
 }
 
-/** Starts the provider of test/policies/engine/provider.ts. */
 export async function startAnyProvider(): Promise<AnyProvider> {
   const file = join(import.meta.dirname, "../policies/engine/provider.ts");
   const provider = spawn(process.execPath, [file], { stdio: ["pipe", "pipe", "inherit"] });

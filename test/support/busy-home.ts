@@ -6,7 +6,7 @@ import { addSchedule } from "../../runtime/gateway/schedules/port.ts";
 import { openSqlite } from "../../runtime/host/ledger.ts";
 import { inHome } from "./chat-data.ts";
 
-/** Names that break pages which trust them. `مرحبا` marks the first ones, so that a test finds them as text. */
+/** Names that break pages which trust them. Tests find the first ones by `مرحبا`. */
 export const HOSTILE_NAMES = [
   "مرحبا بالعالم",
   `مرحبا ${"x".repeat(190)}`,
@@ -19,19 +19,18 @@ export const HOSTILE_NAMES = [
   "مرحبا &amp; ${7*7} {{7*7}}",
 ];
 
-/** Amounts that {@link fillHome} writes. */
 interface Amounts {
   events: number;
   people: number;
   conversations: number;
   schedules: number;
-  /** People of each platform who wait for approval. Default: 2. */
+  /** People per platform. Default: 2. */
   waiting?: number;
-  /** Names of people and groups, used in turn. Default: ordinary ones. */
+  /** Used in rotation. Default: ordinary names. */
   names?: readonly string[];
 }
 
-/** Fills the data directory of a host before its first start, by the stores themselves. */
+/** Fills a host's data directory through its stores, before the first start. */
 export async function fillHome(home: string, amounts: Amounts): Promise<void> {
   const { events, people, conversations, schedules, waiting = 2, names } = amounts;
   const now = Date.now();
@@ -80,7 +79,6 @@ export async function fillHome(home: string, amounts: Amounts): Promise<void> {
 }
 
 const ANSWERED = { state: "answered", note: "answered" } as const;
-/** Ways in which events end, in turn. */
 const ENDS = [
   (group: string | undefined) =>
     ({ state: "ignored", note: "The config does not list the group.", group }) as const,

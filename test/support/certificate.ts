@@ -2,18 +2,17 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { runProcess } from "../../infra/shell/process.ts";
 
-/** A certificate and its key, as PEM. */
+/** PEM texts. */
 export interface Certificate {
   key: string;
   cert: string;
-  /** The file that holds the certificate. */
   file: string;
 }
 
 /**
- * Makes a self-signed certificate in a folder.
+ * Creates a self-signed certificate.
  *
- * @param subject as OpenSSL takes it, such as `IP:127.0.0.1` or `DNS:*.example`
+ * @param subject In OpenSSL's form, such as `IP:127.0.0.1` or `DNS:*.example`.
  */
 export async function selfSigned(folder: string, subject: string): Promise<Certificate> {
   const [key, file] = [join(folder, "key.pem"), join(folder, "certificate.pem")];

@@ -9,16 +9,14 @@ import { freePort } from "./ports.ts";
 export const LOOPBACK = { hostname: "127.0.0.1", port: 0 };
 const MODEL_KEY = "sk-ant-test-0123456789abcdef";
 
-/** Options of {@link channelHost}. */
 interface ChannelHostOptions {
   platform: "telegram" | "discord";
-  /** Variables of the channel. */
   environment: Record<string, string>;
-  /** The channel's section of the config, unless a test writes another one. */
+  /** The channel's default section of the config. */
   section: object;
 }
 
-/** A data directory with a stand-in for the model, and the environment of a host in it. */
+/** Creates a data directory, a stand-in for the model, and a host's environment for both. */
 export async function channelHost({ platform, environment: channel, section: first }: ChannelHostOptions) {
   const [home, model] = await Promise.all([
     temporaryDirectory(),
@@ -32,7 +30,7 @@ export async function channelHost({ platform, environment: channel, section: fir
     ADMIN_TOKEN: "admin-token-0123456789",
     ...channel,
   };
-  /** Writes the config with these keys of the channel beside the usual ones. */
+  /** Writes the config with these keys added to the default section. */
   const configure = async (section: object = {}): Promise<void> => {
     await mkdir(home, { recursive: true });
     const channels = { [platform]: { ...first, ...section } };
@@ -40,7 +38,7 @@ export async function channelHost({ platform, environment: channel, section: fir
   };
   await configure();
 
-  /** Starts a host in the directory; it is not ready yet. */
+  /** Does not wait until the host is ready. */
   const start = async (extra: Record<string, string> = {}) => {
     const [port, gatewayPort] = [await freePort(), await freePort()];
     const ports = { PORT: String(port), GATEWAY_PORT: String(gatewayPort) };
@@ -51,7 +49,7 @@ export async function channelHost({ platform, environment: channel, section: fir
     return { ...host, url, ready };
   };
 
-  /** The intake's row that was held last. */
+  /** Returns the intake row with the latest lease. */
   const row = (): Record<string, unknown> | undefined => {
     let database: DatabaseSync | undefined;
     try {

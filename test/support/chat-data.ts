@@ -13,14 +13,12 @@ import { temporaryDirectory } from "../runtime/support/processes.ts";
 const log = { debug() {}, info() {}, warn() {}, error() {} };
 let count = 0;
 
-/** Opens the stores of a data directory for one piece of work. */
 export async function inHome(home: string, work: (stores: Stores) => unknown): Promise<void> {
   const stores = openStores({ home, clock: Date.now, log });
   await work(stores);
   stores.database.close();
 }
 
-/** Adds a question and its answer. */
 export function say({ sessions, records }: Stores, session: string, text: string): void {
   const [delivery, at] = [`Ev${(count += 1)}`, Date.now() + count];
   sessions.ask({ session, messages: [{ delivery, sender: { id: "U1" }, text }], group: false, at });
@@ -28,13 +26,11 @@ export function say({ sessions, records }: Stores, session: string, text: string
   records.answer("slack", [delivery], at);
 }
 
-/** Writes a file below a folder. */
 export async function write(home: string, name: string, text: string): Promise<void> {
   await mkdir(path.join(home, name, ".."), { recursive: true });
   await writeFile(path.join(home, name), text);
 }
 
-/** Returns the texts of a conversation. */
 export function texts(home: string, session: string): unknown[] {
   const database = new DatabaseSync(path.join(home, "state.db"));
   try {
@@ -48,7 +44,7 @@ export function texts(home: string, session: string): unknown[] {
   }
 }
 
-/** A data directory that served the chats C1 and C2, and the chats' data over it, without users of their own. */
+/** Creates a data directory in which one gateway served the chats C1 and C2. */
 export async function servedAll() {
   const home = await temporaryDirectory();
   await inHome(home, async (stores) => {
@@ -75,7 +71,7 @@ export async function servedAll() {
       log,
     });
   const backupDirectory = new ChatBackupDirectory(home);
-  /** The chats' data as a new process has it. `program`: what copies and places it. */
+  /** Opens the chat data as a new process would. `program` copies and places it. */
   const chatData = (
     program: readonly [string, ...string[]] = [process.execPath, runtimeProgramFile("host/chat-state/main")],
   ) =>

@@ -15,13 +15,13 @@ const COPIED = [
 ];
 const NAMES = "runtime/contract/names.ts";
 
-/** Another folder with what is deployed from this checkout. */
+/** Copy of everything in this checkout that gets deployed. */
 export interface Checkout {
   root: string;
   close(): Promise<void>;
 }
 
-/** Copies this checkout. @param changes a version: with another one, another bundle is built from it. */
+/** Copies this checkout. Another version results in another bundle. */
 export async function copyCheckout(changes: { version?: string } = {}): Promise<Checkout> {
   const root = await freeFolder();
   for (const name of COPIED) await cp(join(ROOT, name), join(root, name), { recursive: true });
@@ -33,7 +33,7 @@ export async function copyCheckout(changes: { version?: string } = {}): Promise<
   return { root, close: () => rm(root, { recursive: true, force: true }) };
 }
 
-/** Makes a folder under the first free number: Node finds its code compiled where another checkout was before. */
+/** Creates the folder with the lowest free number, so that Node can reuse code compiled for earlier copies. */
 async function freeFolder(number = 0): Promise<string> {
   const root = join(tmpdir(), `steward-checkout-${number}`);
   const made = await mkdir(root).then(

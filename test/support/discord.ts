@@ -1,10 +1,10 @@
 import { PLAIN_MESSAGE, snowflake } from "../../rehearsal/standins/discord-message.ts";
 import { NOW } from "./edge.ts";
 
-/** Web Crypto's key, whose global name differs between the two runtimes' types. */
+/** Node's and workerd's types use different global names for this type. */
 type Key = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 
-/** An application's key, made with Web Crypto so that it signs alike in Node and workerd. */
+/** Creates an application's key. Web Crypto works in both Node and workerd. */
 export async function createDiscordKey() {
   const pair = (await crypto.subtle.generateKey({ name: "Ed25519" }, true, [
     "sign",
@@ -28,7 +28,7 @@ export async function createDiscordKey() {
   return { publicKey: hex(raw), headers };
 }
 
-/** Overrides of {@link command}. `null` takes a field away. */
+/** Overrides of {@link command}. `null` removes a field. */
 export interface CommandFields {
   name?: string;
   options?: object[];
@@ -46,7 +46,7 @@ const PERSON = {
 };
 
 /**
- * A command in a server, as Discord sends it:
+ * Returns a command on a server:
  * https://docs.discord.com/developers/interactions/receiving-and-responding#interaction-object-example-interaction
  */
 export function command(text: string, fields: CommandFields = {}): Record<string, unknown> {
@@ -89,7 +89,7 @@ export function command(text: string, fields: CommandFields = {}): Record<string
   return Object.fromEntries(Object.entries(payload).filter(([, value]) => value !== null));
 }
 
-/** The same in a direct message with the bot: the person stands in `user`, and there is no server. */
+/** Returns a command in a direct message, where the person is in `user` and there is no server. */
 export function directCommand(text: string, fields: CommandFields = {}): Record<string, unknown> {
   return command(text, {
     guild_id: null,
@@ -106,11 +106,11 @@ export function directCommand(text: string, fields: CommandFields = {}): Record<
 
 export const BOT_USER = "1123456789012345678";
 
-/** A user as the author of a message, or as one who is mentioned: https://docs.discord.com/developers/resources/user#user-object */
+/** A message's author or mention: https://docs.discord.com/developers/resources/user#user-object */
 export const MASON = PERSON;
 
 /**
- * A person's message to the bot, as the gateway connection brings it, in a direct message or on a server:
+ * Returns a message from the gateway connection:
  * https://docs.discord.com/developers/events/gateway-events#message-create
  */
 export function messageCreate(
@@ -142,12 +142,12 @@ export function messageCreate(
   };
 }
 
-/** The same as the ledger keeps it. */
+/** Returns {@link messageCreate} in the ledger's form. */
 export function messageEvent(fields?: object, place?: "direct" | "server"): Record<string, unknown> {
   return { t: "MESSAGE_CREATE", bot: BOT_USER, d: messageCreate(fields, place) };
 }
 
-/** A press of a button on a server: https://docs.discord.com/developers/components/reference#button */
+/** Returns a button press on a server: https://docs.discord.com/developers/components/reference#button */
 export function pressed(customId: string, fields: CommandFields = {}): Record<string, unknown> {
   return command("", {
     type: 3,

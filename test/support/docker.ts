@@ -1,6 +1,6 @@
 import { dockerAvailable } from "../../infra/shell/docker.ts";
 
-/** This machine's Docker engine. Tests that need one are skipped without it, and say so. */
+/** This machine's Docker engine. Without one, tests that need it are skipped. */
 export const engine = await dockerAvailable();
 
 if (!engine.ok && process.env["CI"])

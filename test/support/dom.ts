@@ -1,4 +1,4 @@
-/** A node of {@link withDocument}: what the pages' scripts put into one, and no layout. */
+/** A node of {@link withDocument} without layout. */
 class StandInNode {
   readonly children: (StandInNode | string)[] = [];
   readonly dataset: Record<string, string> = {};
@@ -15,14 +15,13 @@ class StandInNode {
   }
 }
 
-/** Returns an element that {@link withDocument} can fill. */
 export function standInElement(): object {
   return new StandInNode();
 }
 
 /**
- * Runs something with the little of a document that the pages' rendering needs, for tests without a browser. Like in a
- * browser, a call takes no more nodes as arguments than the stack holds.
+ * Runs `work` with the parts of a document that the pages' rendering uses. As in a browser, the stack limits the number
+ * of arguments per call.
  */
 export function withDocument<T>(work: () => T): T {
   const document = {

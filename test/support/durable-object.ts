@@ -2,7 +2,7 @@ import { onTestFinished } from "vitest";
 import { temporaryDirectory } from "../runtime/support/processes.ts";
 import { startModule } from "./module-worker.ts";
 
-/** Runs a module as {@link startModule} does, for a test. Gives a function that posts JSON and returns the JSON answer. */
+/** Runs a module with {@link startModule} until the test ends. The result posts JSON and returns the JSON response. */
 export async function durableObject(
   source: string,
   className: string,

@@ -28,22 +28,17 @@ export const TEAM_DOMAIN = "team.cloudflareaccess.example";
 export const AUDIENCE = "1a2bf2908fb84661b9ee74604a1e382f";
 const SIGNING_SECRET = "8f742231b10e8888abcd99yyyzzz85a5";
 export const TELEGRAM_SECRET = "telegram-webhook-secret-0123";
-/** The token of the gateway that runs. */
 export const BROKER_TOKEN = "broker-token-0123456789";
-/** What the fixture's edge runs from. */
 export const EDGE_BUNDLE = "0123456789abcdef";
-/** The tests' present. */
+/** Fixed current time, in milliseconds since the epoch. */
 export const NOW = 1_795_000_000_000;
 
-/** What differs in a token beside its claims. */
 interface SignOptions {
-  /** As jose takes it, such as `1h` for in an hour. */
+  /** In jose's form: `1h` is one hour from now. */
   issuedAt?: string | undefined;
-  /** The header names the key. */
   named?: boolean;
 }
 
-/** A key of the identity gateway, able to sign tokens. */
 export async function createSigner(kid = "key-1") {
   const header = (named: boolean) => ({ alg: "RS256", ...(named && { kid }) });
   const { privateKey, publicKey } = await generateKeyPair("RS256", { extractable: true });
@@ -59,7 +54,7 @@ export async function createSigner(kid = "key-1") {
   return { jwk, sign };
 }
 
-/** Slack's headers for a body, signed with Web Crypto so that they are made alike in Node and workerd. */
+/** Returns Slack's headers for a signed body. Web Crypto works in both Node and workerd. */
 export async function slackHeaders(body: string, secret = SIGNING_SECRET, at = NOW) {
   const timestamp = String(Math.floor(at / 1_000));
   const encoder = new TextEncoder();
@@ -74,13 +69,12 @@ export async function slackHeaders(body: string, secret = SIGNING_SECRET, at = N
   };
 }
 
-/** A signed-in operator: a key for the fixture, and the headers of a request. */
+/** Returns an operator's key for the fixture and the headers of a signed-in request. */
 export async function signedIn() {
   const { jwk, sign } = await createSigner();
   return { jwk, headers: { "cf-access-jwt-assertion": await sign() } };
 }
 
-/** An ordinary event of Slack. */
 export function slackEvent(id = "Ev1", event: Record<string, unknown> = {}) {
   return {
     type: "event_callback",
@@ -98,18 +92,16 @@ export function slackEvent(id = "Ev1", event: Record<string, unknown> = {}) {
 }
 
 interface EdgeFixture {
-  /** Gzipped styles and scripts by file name. Default: none. */
+  /** Gzipped files by name. Default: none. */
   assets?: Record<string, Uint8Array<ArrayBuffer>>;
-  /** Of a deployment in which each chat has a sandbox of its own. */
+  /** Set for a deployment with one sandbox per chat. */
   tenants?: Tenants;
-  /** The tenant whose pages these are. */
   tenant?: string;
   environmentName?: string;
-  /** What answers where the broker sends requests on to. Default: nothing does. */
+  /** Answers the broker's outgoing requests. Default: all fail. */
   services?: BrokerOptions["fetch"];
-  /** The chat of the broker's pass. Default: any. */
+  /** Chat that the broker's pass allows. Default: any. */
   chat?: TenantChat;
-  /** The proxy of the config, and what makes clients of it. */
   proxy?: NonNullable<BrokerOptions["proxy"]>;
   state?: SandboxStatus["state"];
   status?: Partial<SandboxStatus>;
@@ -121,34 +113,27 @@ interface EdgeFixture {
   audience?: string | null;
   stackKey?: null;
   grantsWake?: boolean;
-  /** A host whose identity is ADMIN_TOKEN; without it an identity gateway vouches. */
+  /** Enables ADMIN_TOKEN, as on a host. Default: an identity gateway. */
   adminToken?: string;
   clock?: Clock;
-  /** The environment whose secrets are attested. Default: one without a key for it. */
+  /** Environment whose secrets are attested. Default: empty. */
   environment?: Environment;
-  /** What recording an event ends with instead. */
   ledgerError?: StewardError;
   jwk?: object;
-  /** The supervisor's answers by path, and the gateway's by `gateway` and path, where they differ from the usual ones. */
+  /** Overrides of the container's responses: by path for the supervisor, by `gateway <path>` for the gateway. */
   answers?: Record<string, (request: PortRequest) => Response | Promise<Response>>;
-  /** What the gateway tells of itself, where it differs. */
   gateway?: Partial<GatewayStatus>;
-  /** What the gateway tells of its usage, where it differs. */
   usage?: Partial<UsageReport>;
   replayEvents?: number;
-  /** In place of the ledger that only remembers. */
+  /** Default: collects events in memory. */
   ledger?: Partial<Ledger>;
-  /** What the directory knows. */
   named?: NameEntry[];
-  /** In place of the record that only remembers. */
   activity?: Partial<Activity>;
-  /** Answers that pages have kept, by question. */
   remembered?: [string, LastAnswer][];
-  /** In place of one backup that can be had. */
+  /** Default: one available backup. */
   backups?: Partial<Backups>;
 }
 
-/** A backup's manifest. */
 export function manifestOf(id: string, differs: Partial<GenerationManifest> = {}): GenerationManifest {
   return {
     version: 1,
@@ -164,7 +149,6 @@ export function manifestOf(id: string, differs: Partial<GenerationManifest> = {}
   };
 }
 
-/** What the stack signs with. */
 export const STACK_KEY = "the-key-of-the-stack-0123456789";
 
 const BACKUP = manifestOf("00000001-00000001");
@@ -180,7 +164,7 @@ const PROCESSES = {
   processes: [{ name: "gateway", pid: 7, state: "running", startedAt: null, restarts: 0, exitCode: null }],
 };
 const MODEL = "anthropic/claude-sonnet-4-5";
-/** A gateway whose Slack token has expired. */
+/** The Slack token has expired. */
 const GATEWAY_STATUS: GatewayStatus = {
   version: "0.1.0",
   since: new Date(NOW).toISOString(),
@@ -211,12 +195,11 @@ function replyOf(value: unknown) {
   return { ok: false, error: { message, ...rest }, notes: "" };
 }
 
-/** A request of an operation, as the supervisor gets it. */
 type Asked = [operation: string, input: Record<string, unknown>];
 
 /**
- * A container that answers operations with a value, or with `{error}`; `undefined` never comes to an answer. `asked` and
- * `lines`, which holds each request in the words of a command, grow with each request.
+ * Returns a container that answers operations with a value or `{error}`, or never if `answer` returns `undefined`.
+ * `asked` and `lines` collect the requests, `lines` in the form of a command.
  */
 export function operationAnswers(answer: (line: string, ...asked: Asked) => unknown) {
   const asked: Asked[] = [];
@@ -233,7 +216,7 @@ export function operationAnswers(answer: (line: string, ...asked: Asked) => unkn
   return { asked, lines, answers: { "/operations": handle } };
 }
 
-/** The edge over a ledger and a sandbox that remember what was asked of them. */
+/** Creates the edge with a ledger and a sandbox that record their calls. */
 export function edgeFixture(fixture: EdgeFixture = {}) {
   const { state = "ready", publicWebhooks = true, grantsWake = true, clock = () => NOW } = fixture;
   const orUndefined = (value: string | null | undefined, fallback: string) =>
@@ -245,7 +228,6 @@ export function edgeFixture(fixture: EdgeFixture = {}) {
   const answers = new Map<string, LastAnswer>(fixture.remembered);
   const signatures = new Set<string>();
   const noted: Sighting[] = [];
-  /** Requests that keep a container awake. */
   const uses: string[] = [];
   const logged: string[] = [];
   let statusCalls = 0;

@@ -5,14 +5,14 @@ import type { OwnType } from "../../infra/shell/resource.ts";
 
 let endpoints: Endpoints = {};
 
-/** Points {@link connected} providers at these servers; without any, at the platforms. */
+/** Points {@link connected} providers at these servers. Default: the real platforms. */
 export function useEndpoints(servers: Endpoints = {}): void {
   endpoints = servers;
 }
 
 type Properties = Record<string, unknown>;
 
-/** Returns a type's provider as the engine calls it, with the connection of {@link useEndpoints} among the inputs. */
+/** Returns a type's provider as the engine calls it, with the endpoints of {@link useEndpoints}. */
 export function connected<Inputs extends object = Properties>(
   type: OwnType,
 ): Required<Omit<ResourceProvider<Inputs>, "check">> {

@@ -8,13 +8,13 @@ import { dockerAvailable } from "../../infra/shell/docker.ts";
 import { runProcess } from "../../infra/shell/process.ts";
 import { execute } from "../../scripts/execute.ts";
 
-/** A Docker engine of a test's own, as another machine's would be: it has no image and no container. */
+/** A second Docker engine without images or containers, as on another machine. */
 export interface OwnEngine {
   /** `unix://…` */
   address: string;
-  /** Where its containers reach this machine. */
+  /** This machine's address as seen from its containers. */
   hostname: string;
-  /** Ends the engine with all that it runs, and starts it again, as a reboot does. */
+  /** Kills and restarts the engine and its containers. */
   reboot(): Promise<void>;
   close(): Promise<void>;
 }
@@ -22,8 +22,8 @@ export interface OwnEngine {
 const START_MS = 60_000;
 
 /**
- * Starts a second dockerd with a folder and a bridge of its own. It leaves the packet filter alone, which is the
- * other engine's: a published port is its own proxy's.
+ * Starts a second dockerd with its own folder and bridge. It leaves iptables to the main engine and publishes ports
+ * with a userland proxy.
  */
 export async function startOwnEngine(): Promise<OwnEngine> {
   const folder = await mkdtemp(path.join(tmpdir(), "steward-engine-"));
@@ -79,10 +79,7 @@ export async function startOwnEngine(): Promise<OwnEngine> {
   };
 }
 
-/**
- * Adds a bridge whose name holds the number of its network. A name exists once, so tests side by side get different
- * networks; one that an earlier run left behind when it was killed is skipped.
- */
+/** Adds a bridge named after its network's number. Names are unique, so parallel tests get different networks. */
 async function ownBridge(): Promise<{ bridge: string; hostname: string }> {
   let refused: unknown;
   for (let number = 200; number < 250; number++) {
@@ -113,7 +110,7 @@ async function asRoot(program: string, ...words: string[]): Promise<string> {
   return await execute(first, rest, { env: withSbin() });
 }
 
-/** Where Debian has what only root runs. */
+/** Debian keeps root's programs in these folders. */
 function withSbin(): NodeJS.ProcessEnv {
   return { ...process.env, PATH: `${process.env["PATH"]}:/usr/sbin:/sbin` };
 }

@@ -11,13 +11,12 @@ const CHANNELS: ConfigMap = {
   "steward:discordBotToken": { value: "the-bots-token", secret: true },
   "steward:discordApplicationId": { value: "1000000000000000001" },
   "steward:discordPublicKey": { value: "0".repeat(64) },
-  // Nothing answers there: no platform is asked in a test.
+  // A closed port, so that no test contacts a platform.
   "steward:endpoints": { value: '{"discord":"http://127.0.0.1:9"}' },
 };
 
 /**
- * Configurations with which the stacks make every resource that they know. Their states before there was a component
- * are in test/stacks/archive.
+ * Configurations that create every resource type. test/stacks/archive has their states from before components existed.
  */
 export const everyResource = {
   serverless: (apiUrl: string): ConfigMap => ({
@@ -26,7 +25,7 @@ export const everyResource = {
     "steward:target": { value: "serverless" },
     "steward:accountId": { value: ACCOUNT },
     "steward:hostname": { value: "bot.acme.invalid" },
-    // The provider that takes every resource chooses no name.
+    // The provider that accepts every resource does not generate names.
     "steward:bucketName": { value: "test-steward" },
     "steward:teamDomain": { value: "acme.cloudflareaccess.com" },
     "steward:operators": { value: '["op@acme.dev"]' },

@@ -5,10 +5,9 @@ import { parse } from "yaml";
 
 const STACKS = join(import.meta.dirname, "../../stacks");
 
-/** The example stacks of `stacks/`. */
 export const EXAMPLES = ["dev", "prod", "host"] as const;
 
-/** Makes the settings of an example somebody's own, as its comments say. */
+/** Fills in an example's placeholders. */
 export function adapted(text: string): string {
   return text
     .replaceAll("0123456789abcdef0123456789abcdef", "00112233445566778899aabbccddeeff")
@@ -18,9 +17,9 @@ export function adapted(text: string): string {
 }
 
 /**
- * The settings of an example stack, which has no secrets, as Pulumi hands them to a program: lists as JSON.
+ * Returns an example stack's settings as Pulumi passes them to a program, with lists as JSON.
  *
- * @param change made to the file's text. Default: {@link adapted}
+ * @param change Edits the file's text. Default: {@link adapted}.
  */
 export async function exampleSettings(
   name: (typeof EXAMPLES)[number],
@@ -34,7 +33,6 @@ export async function exampleSettings(
   return Object.fromEntries(values);
 }
 
-/** The same for a stack under the engine. */
 export async function exampleConfig(name: (typeof EXAMPLES)[number]): Promise<ConfigMap> {
   const entries = Object.entries(await exampleSettings(name)).map(
     ([key, value]) => [key, { value }] as const,

@@ -2,14 +2,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
 import { faultsOf, MENDED_MS, type Seen, type Tried } from "./faults.ts";
 
-/** Within this time a fault is seen. */
+/** Time in which a fault has to become visible. */
 const SEEN_MS = 30_000;
 const LOOK_MS = 1_000;
 
 /**
- * Makes each fault, waits until every surface tells of it, mends it, and waits until none does any more.
+ * Causes and fixes each fault, and checks that it is reported exactly during that time.
  *
- * @returns how many faults were told
+ * @returns The number of faults.
  */
 export async function tryWords(tried: Tried): Promise<number> {
   const { url, operator } = tried;

@@ -6,31 +6,28 @@ import type { LedgerPage } from "../../runtime/edge/ports.ts";
 import { fillVolume } from "./full-volume.ts";
 import type { TroubledFront } from "./troubled-front.ts";
 
-/** Retries of the edge and of probes may need this long to see that a fault has ended. */
+/** Retries and probes may notice the end of a fault this late. */
 export const MENDED_MS = 90_000;
-/** The edge tells a chat after a minute. */
+/** The edge informs a chat after a minute. */
 const NOTICE_MS = 90_000;
 
-/** A deployment whose words are tried. */
 export interface Tried {
   url: string;
-  /** Headers of an operator. */
   operator: Record<string, string>;
   slack: SlackStandIn;
   front: TroubledFront;
-  /** The data directory, on a volume of its own that can be filled. */
+  /** On a separate volume that can be filled. */
   data(): Promise<string>;
-  /** The processes of the gateway. */
+  /** Process ids. */
   gateways(): number[];
-  /** Makes the next backup fail, and gives what ends that. */
+  /** Makes the next backup fail. Returns a function that fixes it. */
   spoilBackups(): Promise<() => Promise<void>>;
-  /** The processes of the container; absent if the edge ends with it. */
+  /** Process ids. Absent if the edge dies with the container. */
   containers?(): number[];
-  /** Locks the edge's ledger, and gives what ends that; absent if only the platform could. */
+  /** Locks the edge's ledger and returns a function that unlocks it. Absent if only the platform could. */
   lockLedger?(): Promise<() => void>;
 }
 
-/** What an operator sees. */
 export interface Seen {
   word: string;
   overview: string;
@@ -48,20 +45,17 @@ export interface Seen {
   };
 }
 
-/** One fault: how it is caused, what tells of it, and how it is mended. */
 export interface Fault {
   fault: string;
   make(): Promise<unknown>;
   mend?(): Promise<unknown>;
-  /** True while the surfaces tell of it. */
   told(seen: Seen, before: Seen): boolean;
-  /** The fault leaves its mark in a counter, and nothing else. */
+  /** Set if the fault only changes a counter. */
   stays?: true;
-  /** Milliseconds within which it is told, if that is not at once. */
+  /** Time limit in milliseconds, if longer than the default. */
   seenMs?: number;
 }
 
-/** Counters that a message and its answer move. */
 const FIGURES: ((metrics: Seen["metrics"]) => number)[] = [
   ({ sandbox }) => sandbox.broker.answered,
   ({ gateway }) => gateway?.counts.conversations ?? 0,
@@ -73,12 +67,12 @@ const FIGURES: ((metrics: Seen["metrics"]) => number)[] = [
   ),
 ];
 
-/** Returns a fault that only some deployments can have: none without what causes it. */
+/** Returns a fault only if the deployment can cause it. */
 function only<Cause>(cause: Cause | undefined, fault: (cause: Cause) => Fault): Fault[] {
   return cause === undefined ? [] : [fault(cause)];
 }
 
-/** Returns every fault that a deployment can have, in an order in which each may follow the one before. */
+/** Returns the faults that a deployment can have. Each may follow the previous one. */
 export function faultsOf({
   url,
   operator,
@@ -92,7 +86,7 @@ export function faultsOf({
 }: Tried): Fault[] {
   const send = (text: string, chat = `C${text}`) =>
     fetch(`${url}/slack/events`, { method: "POST", ...slack.sign(mention(text, { chat })) });
-  /** Another kind of event than a mention, by what differs. */
+  /** Sends another event than a mention, with these fields changed. */
   const sendEvent = (changes: object) => {
     const body = mention("unlike", { chat: "D0STRANGER" }) as { event: object };
     const event = { ...body.event, type: "message", channel_type: "im", ...changes };

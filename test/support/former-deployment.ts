@@ -16,7 +16,7 @@ interface Resource {
   outputs: Record<string, unknown>;
 }
 
-/** Returns a state as a checkout left it that deployed by the official resource, and gave fewer settings. */
+/** Rewrites a state to that of older versions, which deployed with the official resource and set fewer properties. */
 function asFormer(deployment: Deployment): Deployment {
   const list = (deployment as unknown as { resources: Resource[] }).resources;
   const own = list.find(({ type }) => type === NOW);
@@ -51,7 +51,7 @@ function asFormer(deployment: Deployment): Deployment {
   return former as unknown as Deployment;
 }
 
-/** Gives a stack the state that a checkout left that deployed by the official resource, and had no gateway. */
+/** Gives a stack the state of older versions, which also had no gateway component. */
 export async function intoFormerShape({ stack }: TestStack): Promise<void> {
   const exported = await stack.exportStack();
   await stack.importStack({ ...exported, deployment: asFormer(withoutGateway(exported.deployment)) });

@@ -4,14 +4,14 @@ import { GATEWAY } from "../../stacks/adopt.ts";
 
 const OWN = new RegExp(`\\bsteward:(${Object.keys(RESOURCES).join("|")})(?=$|::)`);
 
-/** Returns a type, or a URN, with the type that it had before there was a provider. */
+/** Returns a type or URN with the types from before the package had a provider. */
 function formerType(text: string): string {
   return text
     .replace(OWN, "pulumi-nodejs:dynamic/$1")
     .replace("pulumi:providers:steward::default", "pulumi:providers:pulumi-nodejs::default");
 }
 
-/** Returns the URN that a resource had before there was a gateway. */
+/** Returns a URN from before gateway components existed. */
 function formerUrn(urn: string): string {
   const [stack, project, type = "", ...name] = formerType(urn).split("::");
   const [head, ...below] = type.split("$");
@@ -20,7 +20,6 @@ function formerUrn(urn: string): string {
   return [stack, project, below.join("$"), former].join("::");
 }
 
-/** Returns the URNs of a state. */
 export function urnsOf(deployment: Deployment): string[] {
   const { resources } = deployment as unknown as { resources: { urn: string }[] };
   return resources.map(({ urn }) => urn);
@@ -34,7 +33,7 @@ interface Resource {
   outputs?: Record<string, unknown>;
 }
 
-/** Returns a state as it was before there was a provider: its own resources were dynamic, and named their code. */
+/** Rewrites a state to that of versions without a provider: resources were dynamic and stored their code. */
 export function withoutProvider(deployment: Deployment): Deployment {
   const { resources, ...rest } = rewritten(deployment, formerType) as unknown as { resources: Resource[] };
   const { resources: own } = deployment as unknown as { resources: Resource[] };
@@ -51,7 +50,7 @@ export function withoutProvider(deployment: Deployment): Deployment {
   };
   for (const resource of resources) {
     const { type, inputs = {}, outputs = {} } = resource;
-    // The engine gave this provider the stack's whole configuration.
+    // The engine passed the whole configuration to this provider.
     if (type === "pulumi:providers:pulumi-nodejs")
       Object.assign(resource, { inputs: config, outputs: config });
     const [, name] = /^pulumi-nodejs:dynamic\/(.*)$/.exec(type) ?? [];
@@ -62,7 +61,7 @@ export function withoutProvider(deployment: Deployment): Deployment {
   return { ...rest, resources } as unknown as Deployment;
 }
 
-/** Returns a state as it was before there was a gateway: its children were the stack's. */
+/** Rewrites a state to that of versions without a gateway component: its children belonged to the stack. */
 export function withoutGateway(deployment: Deployment): Deployment {
   const urns = urnsOf(deployment);
   const gateway = urns.find((urn) => /::steward:index:\w+::/.test(urn)) ?? "";
@@ -76,7 +75,7 @@ export function withoutGateway(deployment: Deployment): Deployment {
   );
 }
 
-/** Gives the resources of a state their former types and inputs, and all that refers to them their former URNs. */
+/** Restores previous types, inputs and URNs, including all references. */
 function rewritten(
   deployment: Deployment,
   former: (urn: string) => string,

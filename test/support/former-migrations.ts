@@ -1,6 +1,5 @@
 import type { AccountState } from "../../rehearsal/cloudflare/account/state.ts";
 
-/** A resource in an exported state, as far as it is read here. */
 interface StateResource {
   urn: string;
   type: string;
@@ -13,10 +12,10 @@ interface Exported {
 }
 
 /**
- * Returns a deployed stack's state in the shape that versions before `serverless:Migrations` left: a component with a
- * frozen version and a frozen deployment for the first migration, and a plan that books the list before it is applied.
+ * Rewrites a state to that of versions before `serverless:Migrations`: a component with a frozen version and deployment
+ * of the first migration, and a plan that recorded the list before applying it.
  *
- * @param booked the tags that the plan has booked
+ * @param booked Tags in the plan.
  */
 export function inFormerShape(state: Exported, account: AccountState, booked: readonly string[]): Exported {
   const { resources = [] } = state.deployment;

@@ -2,18 +2,17 @@ import { execFileSync } from "node:child_process";
 import { closeSync, mkdirSync, openSync, writeSync } from "node:fs";
 import { onTestFinished } from "vitest";
 
-/** Only root may mount a volume. Says so where it is not. */
+/** Only root may mount a volume. Otherwise these tests are skipped. */
 export const canMount = process.getuid?.() === 0;
 if (!canMount) process.stdout.write("skipped: a full volume (only root may mount one)\n");
 
-/** Mounts a small volume at a folder, until the test has ended. Who has it open then goes on writing to nowhere. */
+/** Mounts a small volume until the test ends. Processes with open files there then write to a detached volume. */
 export function mountVolume(folder: string, mebibytes: number): void {
   mkdirSync(folder, { recursive: true });
   execFileSync("mount", ["-t", "tmpfs", "-o", `size=${mebibytes}m`, "tmpfs", folder]);
   onTestFinished(() => void execFileSync("umount", ["--lazy", folder]));
 }
 
-/** Writes a file until there is no room for another byte of it. */
 export function fillVolume(file: string): void {
   const descriptor = openSync(file, "w");
   try {
@@ -21,7 +20,7 @@ export function fillVolume(file: string): void {
       try {
         for (;;) if (writeSync(descriptor, Buffer.alloc(size)) < size) break;
       } catch {
-        // No room for a piece of this size: a smaller one may fit.
+        // A smaller chunk may still fit.
       }
     }
   } finally {

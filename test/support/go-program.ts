@@ -4,20 +4,19 @@ import { buildOnce, type EngineBuildOptions } from "../../rehearsal/engine/build
 import { goBuild } from "../../rehearsal/engine/go.ts";
 import { isExecutable } from "../../rehearsal/engine/plugins.ts";
 
-/** A program of a pinned Go module that is kept in the cache. */
 interface GoProgram {
   what: string;
   codePrefix: string;
-  /** Folder of the Go module, with go.mod and go.sum. */
+  /** Contains go.mod and go.sum. */
   module: string;
-  /** Import path of the command to build; its last part names the executable. */
+  /** Import path. Its last part names the executable. */
   command: string;
   ldflags: string;
-  /** Path in the cache, below its root; the content's key is added. */
+  /** Path in the cache, without the content's key. */
   place: string;
 }
 
-/** Builds a program into the cache, unless it is there. @returns its executable */
+/** Builds a program into the cache if it is missing. Returns the executable's path. */
 export async function goProgram(
   { place, ...program }: GoProgram,
   { env, log }: Pick<EngineBuildOptions, "env" | "log">,

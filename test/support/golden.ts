@@ -3,10 +3,9 @@ import { buildBundle } from "../../infra/bundle/bundle.ts";
 import type { RegisteredResource } from "./registered.ts";
 
 /**
- * Returns resources as the text of a golden file, without what differs between machines and with the code.
+ * Formats resources without values that differ between machines or change with the code.
  *
- * After an intended change, `-u` behind the test file's name writes the golden files, and the difference belongs in the
- * commit.
+ * After an intended change, run the test with `-u` and commit the golden files.
  */
 export async function golden(
   resources: readonly RegisteredResource[],

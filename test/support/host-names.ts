@@ -3,9 +3,8 @@ import { join } from "node:path";
 import { withFileLock } from "../../infra/shell/cache.ts";
 
 /**
- * Waits until no other test uses the names of a real host stack, `steward` and `steward-data`, on this machine's engine.
- *
- * @returns ends the use
+ * Waits until no other test uses the names `steward` and `steward-data` on this machine's engine. Returns a function
+ * that releases them.
  */
 export function holdHostNames(): Promise<() => void> {
   return new Promise((held, refused) => {

@@ -13,16 +13,15 @@ import { freePort } from "./ports.ts";
 import { createTestStack, type TestStack } from "./stack.ts";
 import { startStandIns } from "./targets/target.ts";
 
-/** Signs in to a {@link HostStack}. */
 export const ADMIN_TOKEN = "the-admin-token-that-nobody-may-read";
 
-/** A host stack under the real engine, with names of its own on the Docker engine. */
+/** A host stack under the real engine with unique names. */
 export interface HostStack extends TestStack {
   names: HostNames;
   url: string;
 }
 
-/** The least that a host stack is told, with its address on this machine. */
+/** Returns the minimal configuration, with a free port of this machine. */
 export async function leastHostConfig(): Promise<{ config: ConfigMap; url: string }> {
   const port = await freePort();
   const config = {
@@ -35,7 +34,10 @@ export async function leastHostConfig(): Promise<{ config: ConfigMap; url: strin
   return { config, url: `http://127.0.0.1:${port}` };
 }
 
-/** The host stack on a free port of this machine; `config` is added. Its end removes its container and volume. */
+/**
+ * Creates a host stack on this machine. `config` extends the minimal configuration. Closing it removes container and
+ * volume.
+ */
 export async function createHostStack(config: Record<string, ConfigValue> = {}): Promise<HostStack> {
   const name = `steward-test-${randomUUID().slice(0, 8)}`;
   const names = { container: name, volume: `${name}-data` };
@@ -46,7 +48,7 @@ export async function createHostStack(config: Record<string, ConfigValue> = {}):
     config: { ...least, ...config },
   });
   const close = async (): Promise<void> => {
-    // Also what a failed update left outside the state.
+    // Also removes leftovers of a failed update, which are not in the state.
     await docker(["rm", "--force", names.container, `${names.container}-former`]);
     await docker(["volume", "rm", "--force", names.volume]);
     await subject.close();
@@ -54,21 +56,18 @@ export async function createHostStack(config: Record<string, ConfigValue> = {}):
   return { ...subject, names, url, close };
 }
 
-/** A host stack that is spoken to: stand-ins for the platforms and the model on the engine's bridge. */
+/** A host stack with stand-ins for the platforms and the model. */
 export interface TalkingHostStack extends HostStack {
-  /** Sends a signed message. How the service answered it. */
+  /** Sends a signed message and returns the HTTP status. */
   send(text: string): Promise<number>;
-  /** Waits for the reply to a message. */
   replied(text: string): Promise<void>;
-  /** Sends a message and waits for its reply. How the service answered it. */
   say(text: string): Promise<number>;
-  /** Milliseconds that the model takes for what it is asked from now on. */
+  /** Delays future answers of the model. */
   modelTakes(milliseconds: number): void;
-  /** From now on the model's provider refuses the key that was deployed. */
   revokeModelKey(): void;
 }
 
-/** {@link createHostStack} with stand-ins for what it talks to, at an address that its containers reach. */
+/** Creates a host stack with stand-ins at an address that its containers can reach. */
 export async function createTalkingHostStack(
   config: Record<string, ConfigValue> = {},
   hostname?: string,

@@ -5,7 +5,7 @@ import type { LedgerCounts } from "../../runtime/edge/ports.ts";
 import { type HostOptions, startHost } from "./host.ts";
 import { changesBy } from "./tenants.ts";
 
-/** A host's process as its container starts it: root, with no more rights than it needs. */
+/** The container's privileges: root with the minimum of capabilities. */
 const AS_IN_CONTAINER = [
   "setpriv",
   "--bounding-set=-all,+chown,+kill,+setgid,+setuid",
@@ -13,7 +13,7 @@ const AS_IN_CONTAINER = [
   "--no-new-privs",
 ];
 
-/** The same where one gateway serves every chat: the user of the image, without any right. */
+/** Privileges of a shared gateway: the image's user without capabilities. */
 const AS_STEWARD = [
   "setpriv",
   `--reuid=${CONTAINER_USER}`,
@@ -24,14 +24,13 @@ const AS_STEWARD = [
   "--no-new-privs",
 ];
 
-/** A process of a chat's gateway, as the kernel has it. */
 export interface TenantProcess {
   pid: number;
   uid: number;
   environment: Record<string, string>;
 }
 
-/** A host on which each chat has a gateway of its own. Needs root. */
+/** Starts a host with one gateway per chat. Needs root. */
 export async function hostByChat(
   environment: Record<string, string> = {},
   { prepare }: Pick<HostOptions, "prepare"> = {},
@@ -48,7 +47,6 @@ export async function hostByChat(
     build: "bundle",
     environment: first,
     prepare: async (home) => {
-      // As the volume of a container has it.
       await chown(home, CONTAINER_USER, CONTAINER_USER);
       await prepare?.(home);
     },
@@ -72,18 +70,15 @@ export async function hostByChat(
   };
   return {
     ...host,
-    /** Starts the service again over the same data, with other variables. */
     resume: (changed: Record<string, string>): Promise<void> =>
       host.resume(environmentOf(changed), prefixOf(environmentOf(changed))),
-    /** Texts that a chat has read. */
     read: (chat: string): string[] =>
       host.slack
         .messages()
         .filter(({ channel }) => channel === chat)
         .map(({ text }) => text),
-    /** Asks as an operator. */
     ask,
-    /** Runs a line in a chat's sandbox, or in that of the deployment. */
+    /** Runs a command in a chat's sandbox, by default in the deployment's. */
     async cli(line: string, tenant = ""): Promise<string> {
       const answer = await ask(`/debug/cli?cmd=${encodeURIComponent(line)}&chat=${tenant}`);
       const { stdout = "", ...problem } = (await answer.json()) as { stdout?: string };
@@ -94,9 +89,7 @@ export async function hostByChat(
       const answer = await ask(`/debug/ledger?chat=${tenant}`);
       return ((await answer.json()) as { counts: LedgerCounts }).counts;
     },
-    /** Processes of all chats' gateways, or of one. */
     processes,
-    /** Tenants whose gateways run. */
     running: async (): Promise<string[]> =>
       [...new Set((await processes()).map(({ environment: one }) => one["STEWARD_TENANT"] ?? ""))].sort(),
     folder: (tenant: string): string => path.join(host.home, "tenants", tenant),
@@ -121,7 +114,6 @@ async function tenantProcesses(): Promise<TenantProcess[]> {
   return found.flat();
 }
 
-/** Returns the owner and the rights of a file. */
 export async function rightsOf(file: string): Promise<{ uid: number; mode: number }> {
   const { uid, mode } = await stat(file);
   return { uid, mode: mode & 0o777 };

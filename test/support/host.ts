@@ -17,23 +17,20 @@ const SECRETS = {
   adminToken: "admin-token-0123456789",
 };
 
-/** Where the host process comes from. */
 export type HostBuild = "source" | "bundle";
 
-/** What differs from an ordinary host. */
 export interface HostOptions {
   build?: HostBuild;
-  /** Added to the environment; an empty text unsets. */
+  /** Added to the environment. An empty text unsets a variable. */
   environment?: Record<string, string>;
-  /** Content of `steward.json` before the first start. */
+  /** `steward.json` before the first start. */
   config?: unknown;
-  /** Puts something into the data directory before the first start. */
   prepare?(home: string): Promise<void>;
-  /** Command that runs the process, such as one that takes rights away. */
+  /** Wrapper command, for example one that drops privileges. */
   before?: readonly string[];
 }
 
-/** Returns Node's arguments. From source they are those of `npm run dev`. */
+/** Returns Node's arguments. From source, they match `npm run dev`. */
 async function programArguments(build: HostBuild): Promise<string[]> {
   if (build === "source") {
     await promisify(execFile)(process.execPath, ["scripts/client.ts"]);
@@ -43,7 +40,7 @@ async function programArguments(build: HostBuild): Promise<string[]> {
   return [path.join(container.dir, "host/main.js")];
 }
 
-/** Starts the host's process with stand-ins for Slack and the model; `stop` ends all of it. */
+/** Starts the host process with stand-ins for Slack and the model. */
 export async function startHost({
   build = "bundle",
   environment = {},
@@ -108,7 +105,6 @@ export async function startHost({
       async () => ((await (await request("/readyz")).json()) as { state: string }).state === state,
     );
   const hasEnded = (): boolean => child.exitCode !== null || child.signalCode !== null;
-  /** Ends the process, as a container's stop or a crash does. */
   const halt = async (signal: NodeJS.Signals = "SIGTERM"): Promise<void> => {
     if (hasEnded()) return;
     child.kill(signal);
@@ -117,7 +113,7 @@ export async function startHost({
   const stop = async (): Promise<void> => {
     await halt();
     await Promise.all([slack.close(), model.close()]);
-    // A command that ran beside the gateway may outlive it by a moment.
+    // A child of the gateway may outlive it briefly.
     await rm(home, { recursive: true, maxRetries: 10 });
   };
   const listens = () => until("the edge", async () => (await request("/healthz")).ok);
@@ -125,13 +121,11 @@ export async function startHost({
     await stop();
     throw error;
   });
-  /** Starts the process again over the same data. */
   const resume = async (variables: Record<string, string>, prefix = before): Promise<void> => {
     child = launch(variables, prefix);
     await listens();
   };
 
-  /** The process id of the gateway that is ready. */
   const gatewayPid = async () => {
     const response = await fetch(`http://127.0.0.1:${gatewayPort}/readyz`);
     return ((await response.json()) as { pid: number }).pid;

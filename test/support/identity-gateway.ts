@@ -1,7 +1,6 @@
 import { onTestFinished } from "vitest";
 import { openIdentityGateway } from "./identity-keys.ts";
 
-/** {@link openIdentityGateway}, ended with the test. */
 export async function identityGateway() {
   const { close, ...gateway } = await openIdentityGateway();
   onTestFinished(close);

@@ -3,9 +3,9 @@ import { closeServer, openServer } from "../../runtime/process/server.ts";
 import { AUDIENCE, createSigner } from "./edge.ts";
 
 /**
- * An identity gateway on this machine: nothing but the keys under
- * https://developers.cloudflare.com/cloudflare-one/access-controls/applications/http-apps/authorization-cookie/validating-json/,
- * the variables that name it, and an operator's headers.
+ * Starts a server of signing keys in place of an identity gateway
+ * (https://developers.cloudflare.com/cloudflare-one/access-controls/applications/http-apps/authorization-cookie/validating-json/).
+ * Also returns its variables and an operator's headers.
  */
 export async function openIdentityGateway() {
   const { jwk, sign } = await createSigner();
@@ -19,7 +19,6 @@ export async function openIdentityGateway() {
   return {
     variables: { EDGE_ACCESS_TEAM_DOMAIN: origin, EDGE_ACCESS_AUD: AUDIENCE },
     headers: await headersOf("operator@example.com"),
-    /** The headers of anybody else. */
     headersOf,
     close: () => closeServer(server, 0),
   };

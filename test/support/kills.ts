@@ -4,26 +4,23 @@ import { runs } from "./measure.ts";
 import { generator } from "./random.ts";
 import type { LedgerEntry, LedgerPage } from "../../runtime/edge/ports.ts";
 
-/** The stand-in's `ts` has whole seconds, and a number in place of the rest. */
+/** Precision of the stand-in's `ts`: whole seconds, with a counter as the fraction. */
 export const TS_MS = 1_000;
-/** Behind the last kill: retries wait a few seconds, and their number is small. */
+/** Wait after the last kill. Retries take a few seconds each. */
 const SETTLE_MS = 120_000;
 
-/** What is killed while events come in. */
 export interface Victim {
   url(): string;
   slack: SlackStandIn;
-  /** Headers of an operator. */
   operator: Record<string, string>;
-  /** Tenants with a ledger of their own. Default: one ledger for all. */
+  /** Tenants with separate ledgers. Default: one ledger for all. */
   tenants?: readonly string[];
-  /** Kills with SIGKILL; resolves when nothing can send a message any more, until it is revived. */
+  /** Kills with SIGKILL. Resolves when nothing can send messages until `revive`. */
   kill(random: () => number): Promise<void>;
-  /** Starts again what does not start by itself, and lets go on what waits. */
+  /** Restarts what does not restart by itself. */
   revive(): Promise<void>;
 }
 
-/** How often and under how many events. */
 export interface KillPlan {
   kills: number;
   longestLifeMs: number;
@@ -33,35 +30,31 @@ export interface KillPlan {
   seed: number;
 }
 
-/** What came of it. */
 export interface Aftermath {
   events: number;
-  /** Texts of the events that got no reply and are not given up in the ledger either. */
+  /** Texts of events without a reply that did not fail in the ledger. */
   lost: string[];
-  /** What the ledger still holds, for the report of a failure. */
+  /** Unsettled ledger entries, for failure reports. */
   open: LedgerEntry[];
-  /** Messages that were sent more than once between two kills. */
+  /** Messages sent more than once between two kills. */
   twiceInALife: string[];
-  /** Messages that were sent again after a kill. */
   repeated: number;
-  /** Of the messages that one chat got between two kills, how many were sent again later: the most of all. */
+  /** Most messages that one chat got between two kills and again later. */
   mostRepeatedOfAChat: number;
 }
 
-/** An event as Slack sends it: sent again until it was answered 200, under the same id. */
+/** A Slack event, sent with the same id until answered with 200. */
 interface Sent {
   id: string;
   event: object;
-  /** What the reply to it has to quote. */
   text: string;
   accepted: boolean;
 }
 
-/** Sends signed events while it kills, and waits until all of them are settled. */
+/** Sends signed events while killing the victim, and waits until all are settled. */
 export async function underKills(victim: Victim, plan: KillPlan): Promise<Aftermath> {
   const random = generator(plan.seed);
   const events: Sent[] = [];
-  /** How many messages were out at the end of each life. */
   const ends: number[] = [];
   for (let kill = 0; kill < plan.kills; kill += 1) {
     const count = 1 + Math.floor(random() * plan.mostEvents);
@@ -71,7 +64,7 @@ export async function underKills(victim: Victim, plan: KillPlan): Promise<Afterm
     const posts = Promise.all(fresh.map((one) => post(victim, one)));
     await sleep(random() * plan.longestLifeMs);
     await victim.kill(random);
-    // What was on its way at the kill counts to the life that has sent it: the broker may go on with it.
+    // Messages in flight belong to the time before this kill: the broker may still deliver them.
     await victim.slack.quiet();
     ends.push(victim.slack.messages().length);
     await victim.revive();
@@ -80,7 +73,7 @@ export async function underKills(victim: Victim, plan: KillPlan): Promise<Afterm
 
   const settled = async (): Promise<boolean> => {
     for (const one of events) await post(victim, one);
-    // Many ledgers are not looked at each second: requests of an operator are limited.
+    // Operators' requests are rate-limited, so many ledgers cannot be polled.
     const isOver = victim.tenants && events.every(({ text }) => isQuoted(texts(victim), text));
     return events.every(({ accepted }) => accepted) && (isOver ?? (await openEntries(victim)).length === 0);
   };
@@ -92,7 +85,7 @@ export async function underKills(victim: Victim, plan: KillPlan): Promise<Afterm
   const said = texts(victim);
   const lives = [...ends, said.length].map((end, life) => ({ before: ends[life - 1] ?? 0, end }));
   const times = victim.slack.messages().map(({ ts }) => Number(ts) * 1_000);
-  // An answer that was sent before a kill is settled after it, and ends an outage without another message.
+  // Settling an answer sent before the kill ends an outage without a new message.
   const isOneOutage = (life: number) => (first: number, second: number) => {
     const [from = 0, to = 0] = [times[life + first], times[life + second]];
     return !entries.some(({ state, settledAt = "" }) => {
@@ -116,7 +109,7 @@ function sent(text: string, chat: string): Sent {
   return { id: `Ev${id}`, event: mention(text, { chat, id }), text, accepted: false };
 }
 
-/** Any answer but 200 is asked again later, as Slack does; so is none. */
+/** Any status except 200 is retried later, as Slack does. */
 async function post({ url, slack }: Victim, one: Sent): Promise<void> {
   if (one.accepted) return;
   const response = await fetch(`${url()}/slack/events`, { method: "POST", ...slack.sign(one.event) }).catch(
@@ -132,7 +125,6 @@ function texts({ slack }: Pick<Victim, "slack">): string[] {
 
 type Ledgers = Pick<Victim, "url" | "operator" | "tenants">;
 
-/** Each whole ledger, a page at a time. */
 async function allEntries({ tenants = [""], ...victim }: Ledgers): Promise<LedgerEntry[]> {
   const entries: LedgerEntry[] = [];
   for (const tenant of tenants) entries.push(...(await entriesOf(tenant, victim)));
@@ -152,7 +144,6 @@ async function entriesOf(tenant: string, { url, operator }: Ledgers): Promise<Le
   return entries;
 }
 
-/** Returns what the ledger has not settled yet. */
 export async function openEntries(victim: Ledgers): Promise<LedgerEntry[]> {
   return (await allEntries(victim)).filter(isOpen);
 }
@@ -166,7 +157,7 @@ function isQuoted(said: readonly string[], text: string): boolean {
   return said.some((message) => message.includes(escaped));
 }
 
-/** @param isOneOutage tells whether no outage has ended between two messages */
+/** Returns repeated messages. An outage notice counts only if no outage ended in between. */
 function twice(said: readonly string[], isOneOutage: (first: number, second: number) => boolean): string[] {
   return said.filter((one, index) => {
     const before = said.slice(0, index).lastIndexOf(one);
@@ -174,12 +165,12 @@ function twice(said: readonly string[], isOneOutage: (first: number, second: num
   });
 }
 
-/** The edge tells a chat once in each outage, and an outage ends with the first answer in any chat. */
+/** The edge informs a chat once per outage. The first answer in any chat ends it. */
 function isOutageWord(message: string): boolean {
   return message.includes("I am unavailable at the moment.");
 }
 
-/** How many messages of a life were said again after it, of the chat that has the most of them. */
+/** Returns how many messages sent before a kill were sent again later, for the chat with the most. */
 function mostOfAChat(said: readonly string[], { before, end }: { before: number; end: number }): number {
   const later = new Set(said.slice(end));
   const chats = new Map<string, number>();
@@ -191,10 +182,10 @@ function mostOfAChat(said: readonly string[], { before, end }: { before: number;
 }
 
 const STEADILY_EVERY_MS = 2_500;
-/** For half a minute, under some 200 events. */
+/** Half a minute, with about 200 events. */
 const STEADILY = { kills: 12, longestLifeMs: 1, mostEvents: 34, chats: 12 };
 
-/** Kills the gateways alone, from outside and every 2.5 s, and leaves them to whoever starts them again. */
+/** Kills only the gateways every 2.5 s. Their supervisors restart them. */
 export function killSteadily(
   victim: Omit<Victim, "kill" | "revive">,
   gateways: () => number[],

@@ -6,20 +6,16 @@ import { downloadModule, goBuild } from "../../rehearsal/engine/go.ts";
 
 const SDK = "github.com/pulumi/pulumi/sdk/v3";
 
-/** Languages of programs beside Node's. */
 export type Language = "yaml" | "python" | "go";
 
-/** The Go module that pins a language's host, beside this file, and the host's package. */
+/** The Go module in a folder next to this file that pins each language's host, and the host's package. */
 const HOSTS: Readonly<Record<Language, { module: string; command: string }>> = {
   yaml: { module: "yaml", command: "github.com/pulumi/pulumi-yaml/cmd/pulumi-language-yaml" },
   python: { module: "sdk", command: `${SDK}/python/cmd/pulumi-language-python` },
   go: { module: "sdk", command: `${SDK}/go/pulumi-language-go` },
 };
 
-/**
- * Builds the host of a language into the cache, unless it is there, and returns its folder, for PATH. An engine runs
- * programs through it.
- */
+/** Builds a language's host, through which an engine runs programs, into the cache. Returns the folder for PATH. */
 export async function languageHost(language: Language): Promise<string> {
   const host = HOSTS[language];
   const module = path.join(import.meta.dirname, "languages", host.module);
@@ -40,7 +36,7 @@ export async function languageHost(language: Language): Promise<string> {
     };
     await goBuild(made);
     if (language !== "python") return;
-    // The host runs this script of its module, which it expects beside itself.
+    // The host expects this script of its module in the same folder.
     const script = `${name}-exec`;
     const source = path.join(await downloadModule(made, SDK), "python/cmd", script);
     await copyFile(source, path.join(target, script));

@@ -7,12 +7,12 @@ import { join } from "node:path";
 import { pack } from "tar-stream";
 import { docker } from "../../infra/shell/docker.ts";
 
-/** An empty archive. */
+/** An empty tar archive. */
 const EMPTY = Buffer.alloc(1_024);
 
 /**
- * Loads an image of so many empty layers (https://github.com/moby/docker-image-spec): it takes no room here,
- * and much by a rule that counts layers.
+ * Loads an image of many empty layers (https://github.com/moby/docker-image-spec): small, but large by rules that count
+ * layers.
  */
 export async function loadLayeredImage(
   name: string,

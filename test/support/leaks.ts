@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { zstdDecompressSync } from "node:zlib";
 
-/** Reads every file below a folder, without installed packages. Names are whole paths. */
+/** Reads all files except installed packages. Names are full paths. */
 export async function filesBelow(folder: string): Promise<[string, Buffer][]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const names = entries
@@ -11,9 +11,9 @@ export async function filesBelow(folder: string): Promise<[string, Buffer][]> {
   return Promise.all(names.map(async (name): Promise<[string, Buffer]> => [name, await readFile(name)]));
 }
 
-/** Tells whether a secret stands in a text: in plain, in hexadecimal, in a URL's form, or in base64. */
+/** Returns true if a text contains a secret: plain, hexadecimal, URL-encoded or base64. */
 export function leaks(content: string, secret: string): boolean {
-  // Base64 of a text that stands anywhere in another one ends in what surrounds it: its middle is looked for.
+  // Both ends of base64 depend on the surrounding text, so only the middle is compared.
   const middles = ["", " ", "  "].map((before) =>
     Buffer.from(`${before}${secret}`).toString("base64").slice(4, -4),
   );
@@ -23,7 +23,7 @@ export function leaks(content: string, secret: string): boolean {
   );
 }
 
-/** The text of a file; that of a backup's archive, or of a part of one, as it was before it was compressed. */
+/** Returns a file's text, including the decompressed text of a backup's archive. */
 export function textOf(content: Buffer): string {
   try {
     return content.toString("latin1") + zstdDecompressSync(content).toString("latin1");

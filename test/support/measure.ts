@@ -3,12 +3,10 @@ import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { hasEnded } from "../../runtime/process/ended.ts";
 
-/** Middle value; of an even number of values the mean of the two in the middle. */
 export function median(values: readonly number[]): number {
   return quantile(values, 0.5);
 }
 
-/** The value below which the share `q` of all values lies, interpolated. */
 export function quantile(values: readonly number[], q: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   const position = (sorted.length - 1) * q;
@@ -17,18 +15,17 @@ export function quantile(values: readonly number[], q: number): number {
   return low + (high - low) * (position - Math.floor(position));
 }
 
-/** One figure: what was measured, in which unit, each run's value and their median. */
 export interface Figure {
   name: string;
   unit: "ms" | "s" | "B" | "KB" | "MB" | "ratio" | "count" | "USD";
   median: number;
   runs: number[];
-  /** What the project promises, where it does. */
+  /** Limit that the project promises. */
   atMost?: number;
   atLeast?: number;
 }
 
-/** A figure of several runs. Values are rounded to two digits behind the point. */
+/** Rounds to two decimals. */
 export function figure(
   name: string,
   unit: Figure["unit"],
@@ -45,7 +42,7 @@ export function figure(
   };
 }
 
-/** Resolves when something accepts connections on the port; rejects after `timeoutMs`. */
+/** Resolves when the port accepts connections. */
 export async function accepting(port: number, timeoutMs: number): Promise<void> {
   const end = performance.now() + timeoutMs;
   while (!(await accepts(port))) {
@@ -64,18 +61,17 @@ function accepts(port: number): Promise<boolean> {
   });
 }
 
-/** Resident memory of a process and all that it started, in MB (Linux: VmRSS of `/proc/<pid>/status`). */
+/** Returns the resident memory of a process and its descendants (VmRSS in Linux's `/proc/<pid>/status`). */
 export function residentMb(pid: number): number {
   return processTree(pid).reduce((sum, one) => sum + residentKb(one), 0) / 1_024;
 }
 
-/** A process and all that it started, directly or not. */
 export function processTree(pid: number): number[] {
   const children = readIfThere(`/proc/${pid}/task/${pid}/children`).trim();
   return [pid, ...children.split(" ").filter(Boolean).map(Number).flatMap(processTree)];
 }
 
-/** What a process started, directly or not, whose command line holds this text. */
+/** Returns the descendants whose command line contains this text. */
 export function startedAs(pid: number, text: string): number[] {
   return processTree(pid)
     .slice(1)
@@ -90,7 +86,7 @@ function readIfThere(file: string): string {
   }
 }
 
-/** Whether a process still runs; one that has ended and waits for its parent to notice does not. */
+/** Returns false for zombies. */
 export function runs(pid: number): boolean {
   return !hasEnded(pid);
 }

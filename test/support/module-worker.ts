@@ -10,15 +10,14 @@ const DIRECTORY = "123456789abcdef0123456789abcdef0";
 const MAIN = "index.js";
 const BUCKET = "state";
 
-/** A module that runs in workerd. */
 export interface ModuleWorker {
   url: URL;
   close(): Promise<void>;
 }
 
 /**
- * Runs a module with one Durable Object class in workerd, which its binding `OBJECT` leads to, and an empty bucket. Imports are
- * resolved from the project's root. `dir` keeps what the object stores. With `directory` the module has a class `Directory` too.
+ * Runs a module in workerd with one Durable Object class, bound as `OBJECT`, and an empty bucket. Imports resolve from
+ * the project's root. Objects store their data in `dir`. `directory` adds a class `Directory`.
  */
 export async function startModule(
   source: string,

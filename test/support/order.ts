@@ -1,14 +1,14 @@
 import { readFile } from "node:fs/promises";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** A file's sign that it takes its turn at names that exist once on a machine. */
+/** Marks files that take turns at names which exist once per machine. */
 const TAKES_TURNS = /await holdHostNames\(\)/;
-/** A file's sign that it mostly waits: it states a limit of five minutes or more. */
+/** Marks files that mostly wait, by a timeout of five minutes or more. */
 const WAITS = /timeout: [3-9]\d\d_000/;
 
 /**
- * Spreads some files over the run. Two that take turns at a host's names hold two workers for the work of one if they run
- * at the same time. Several that mostly wait leave the processors idle if nothing else is left to run beside them.
+ * Spreads some files over the run. Two files that take turns would block two workers. Files that mostly wait would
+ * leave the processors idle at the end.
  */
 export class SpreadTurns extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -24,7 +24,7 @@ export class SpreadTurns extends BaseSequencer {
   }
 }
 
-/** Returns the files with `some` inserted at equal distances into the first `share` of them. */
+/** Inserts `some` at equal distances into the first `share` of the files. */
 function spread(
   some: readonly TestSpecification[],
   files: readonly TestSpecification[],

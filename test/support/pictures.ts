@@ -1,13 +1,11 @@
 import { createHash } from "node:crypto";
 import { globSync, readFileSync } from "node:fs";
 
-/** Folder of the documents' pictures. */
 export const PICTURES = "docs/pictures";
 
-/** File that names the sources from which the pictures were made. */
 export const PICTURES_MADE_FROM = `${PICTURES}/made-from.txt`;
 
-/** Returns a digest of what the pictured pages are rendered by, and of what the recorded rehearsal says. A changed digest means stale pictures. */
+/** Returns a digest of the code behind the pictures. A changed digest means stale pictures. */
 export function pictureSources(): string {
   const files = [
     ...globSync("runtime/edge/ui/*.{css,tsx}"),

@@ -10,11 +10,11 @@ import { ensureEngine } from "../../rehearsal/engine/index.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Reason why there is no Pulumi engine for `npm test`; empty if there is one. */
+    /** Why `npm test` has no Pulumi engine. Empty if it has one. */
     engineMissing: string;
-    /** Folder of the bundled programs, in the process and system tiers. */
+    /** Folder, in the process and system tiers. */
     programs: string;
-    /** Folder in which this run keeps the packages that it has packed, in the engine and system tiers. */
+    /** Folder of packages packed by this run, in the engine and system tiers. */
     packages: string;
   }
 }
@@ -22,10 +22,10 @@ declare module "vitest" {
 const log = (line: string): void => void process.stderr.write(`${line}\n`);
 
 /**
- * Makes once what takes minutes on a cold cache, before any test waits for it: the engine, and the base image. `npm test`
- * goes on without an engine if Go is missing to build one; CI and the other tiers do not.
+ * Builds the engine and the base image before any test waits for them. Without Go, `npm test` continues without an
+ * engine, but CI and the other tiers fail.
  *
- * @returns what ends the run
+ * @returns A function that ends the run.
  */
 export default async function prepare(project: TestProject): Promise<() => Promise<void>> {
   const packages = await mkdtemp(path.join(tmpdir(), "steward-packages-"));
@@ -36,7 +36,7 @@ export default async function prepare(project: TestProject): Promise<() => Promi
 
 async function prepareFor(project: TestProject): Promise<void> {
   const { name } = project;
-  // Started hundreds of times: the bundle loads in a third of the sources' time.
+  // These tiers start programs hundreds of times. The bundle loads three times faster than the sources.
   if (name === "process" || name === "system")
     project.provide("programs", (await buildBundle()).container.dir);
   if (name === "process") return;

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import type { RegisteredResource } from "./registered.ts";
 
 /**
- * The input side of the official `cloudflare` provider, as `pulumi package get-schema cloudflare` gave it in
- * July 2026, reduced to the resources that a container Worker needs.
+ * Input schema of the official `cloudflare` provider (`pulumi package get-schema cloudflare`, July 2026), reduced to
+ * the resources of a container Worker.
  */
 interface Schema {
   resources: Record<string, { inputProperties: Record<string, Property> }>;
@@ -18,7 +18,7 @@ interface Property {
 
 const FILE = join(import.meta.dirname, "../rehearsal/providers/fixtures/official-schema.json");
 
-/** The properties of resources of the `cloudflare` provider that the official one does not have, a sentence each. */
+/** Returns a sentence for each property that the official provider lacks. */
 export async function unknownProperties(
   resources: readonly Pick<RegisteredResource, "type" | "inputs">[],
 ): Promise<string[]> {

@@ -1,4 +1,4 @@
-/** Mulberry32: a small generator, so that a run can be repeated. */
+/** Mulberry32, seeded so that runs are repeatable. */
 export function generator(seed: number): () => number {
   let state = seed;
   return () => {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 const LONGEST_MS = 120_000;
 
-/** Waits until `/readyz` of a service tells this state. Asking wakes nothing. */
+/** Waits until `/readyz` reports this state. Wakes nothing. */
 export async function answersState(url: string, wanted: string): Promise<void> {
   const end = performance.now() + LONGEST_MS;
   let now = "no answer";
@@ -16,13 +16,12 @@ export async function answersState(url: string, wanted: string): Promise<void> {
   }
 }
 
-/** A service whose container sleeps. */
 interface Sleeper {
   inState(wanted: string): Promise<void>;
   request(path: string): Promise<Response>;
 }
 
-/** Visits a service until visitors may not wake its container any more in this hour. */
+/** Visits a service until visitors have used up this hour's wake-ups of its container. */
 export async function useUpVisits({ inState, request }: Sleeper): Promise<void> {
   const end = performance.now() + LONGEST_MS;
   for (let wait: string | null = null; wait !== "600";) {

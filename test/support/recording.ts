@@ -1,6 +1,5 @@
-/** A line of a terminal, and when it was written. */
 export interface RecordedLine {
-  /** Milliseconds since the recording's beginning. */
+  /** Milliseconds since the recording started. */
   at: number;
   text: string;
 }
@@ -10,19 +9,16 @@ const ROWS = 24;
 const LINE = 18;
 const MARGIN = 16;
 const BAR = 28;
-/** Nobody watches a terminal that waits. */
+/** Nobody wants to watch a waiting terminal. */
 const LONGEST_PAUSE_MS = 700;
 
-/**
- * Draws what a terminal showed as a picture that plays once: an SVG whose lines appear in their time, stretched or
- * shortened to `seconds`. Where motion is not wanted it shows the end.
- */
+/** Draws a terminal recording as an SVG that plays once, scaled to `seconds`. With reduced motion it shows the end. */
 export function drawRecording(title: string, lines: readonly RecordedLine[], seconds: number): string {
   const times: number[] = [];
   for (const [index, { at }] of lines.entries())
     times.push((times.at(-1) ?? 0) + Math.min(at - (lines[index - 1]?.at ?? at), LONGEST_PAUSE_MS));
   const last = Math.max(1, times.at(-1) ?? 1);
-  // The end stays in sight for a while.
+  // The last screen stays visible for a while.
   const timeOf = (index: number): number => Number((((times[index] ?? 0) / last) * seconds * 0.9).toFixed(2));
   const width = COLUMNS * 7.85 + 2 * MARGIN;
   const height = ROWS * LINE + 2 * MARGIN + BAR;

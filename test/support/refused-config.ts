@@ -1,11 +1,11 @@
-/** A public key in the form that cosign writes. Only the form matters here. */
+/** In cosign's format. The value does not matter. */
 export const PUBLIC_KEY = `-----BEGIN PUBLIC KEY-----
 MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEyNZc4BsMiVDjYQ7DKxpDvG2Lh8dh
 x2DBhVVQ4oy8JtKqCVC4pLwLLTfyCVj5hgfGmdWb52mD3JPk1CIRjVqV5w==
 -----END PUBLIC KEY-----
 `;
 
-/** Changes of a complete serverless stack that its configuration refuses, each with its problem. */
+/** Invalid changes of a complete serverless configuration, with their problems. */
 export const REFUSED: readonly (readonly [
   what: string,
   change: Record<string, string | undefined>,
@@ -69,17 +69,17 @@ export const REFUSED: readonly (readonly [
   [
     "a key of the other target",
     { "steward:hostPort": "80" },
-    "steward:hostPort: belongs to a host stack, and steward:target is serverless",
+    "steward:hostPort: belongs to a host stack, but steward:target is serverless",
   ],
   [
     "a namespace in capitals",
     { "Steward:sleepAfter": "1h" },
-    "Steward:sleepAfter: is not read: the namespace is steward, not Steward",
+    "Steward:sleepAfter: is ignored: the namespace is steward, not Steward",
   ],
   [
     "a namespace with a typo",
     { "stewart:slepAfter": "1h" },
-    "stewart:slepAfter: is not read: the namespace is steward, not stewart",
+    "stewart:slepAfter: is ignored: the namespace is steward, not stewart",
   ],
   ["a missing secret", { "steward:anthropicApiKey": undefined }, "steward:anthropicApiKey: missing"],
   ["a missing account", { "steward:accountId": undefined }, "steward:accountId: missing"],

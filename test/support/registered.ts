@@ -3,12 +3,11 @@ import * as pulumi from "@pulumi/pulumi";
 import type { RegisterResourceRequest } from "@pulumi/pulumi/proto/resource_pb.js";
 import type { ConfigMap, PulumiFn } from "@pulumi/pulumi/automation/index.js";
 
-/** A resource as a program registers it. Secrets are "[secret]", what a preview cannot know "[unknown]". */
+/** A resource as a program registers it. Secrets are "[secret]", values unknown in a preview "[unknown]". */
 export interface RegisteredResource {
   type: string;
   name: string;
   inputs: Record<string, unknown>;
-  /** Names of the resources that it waits for. */
   dependsOn: string[];
   protect: boolean;
   replaceOnChanges: string[];
@@ -17,17 +16,15 @@ export interface RegisteredResource {
 
 interface Registration {
   config?: ConfigMap;
-  /** The stack's name. Default: test. */
+  /** Default: test. */
   stack?: string;
-  /** Receives what was registered, also if the program fails. */
+  /** Receives the resources even if the program fails. */
   found?: RegisteredResource[];
 }
 
 /**
- * Runs a program as a preview of a new stack, with Pulumi's own mocks in the engine's place, and returns what it
- * registers, components included, by type and name.
- *
- * The engine's part is not modelled: no provider checks or adds to the inputs, and no resource is compared with a state.
+ * Runs a program as a preview of a new stack with Pulumi's mocks. Returns what it registers, including components. Does
+ * not model the engine: no provider checks or extends the inputs, and nothing is compared with a state.
  */
 export async function registered(
   program: PulumiFn,
@@ -39,20 +36,20 @@ export async function registered(
     values,
     keys.filter((key) => config[key]?.secret === true),
   );
-  // Without an id and outputs of their own, all that a provider makes is unknown, as in a preview.
+  // Without an id and outputs, everything that a provider computes is unknown, as in a preview.
   const mocks: pulumi.runtime.Mocks = {
     newResource: ({ inputs }) => ({ id: undefined, state: inputs }),
     call: ({ inputs }) => inputs,
   };
   await pulumi.runtime.setMocks(mocks, "steward", stack, true);
-  // Its type is that of the real one, whose calls differ.
+  // The declared type is the real monitor's, whose calls differ.
   const monitor = pulumi.runtime.getMonitor() as unknown as Monitor;
   const register = monitor.registerResource.bind(monitor);
   monitor.registerResource = (request, answer) => {
     if (!request.getType().startsWith("pulumi:")) found.push(describe(request));
     return register(request, answer);
   };
-  // The mocks claim to take hooks, and lack the call. None is run here.
+  // The mocks claim to support hooks but lack the call. No hook runs here.
   monitor.registerResourceHook = (_request, answer) => answer(null, {});
   await withoutLostErrors(async () => {
     await program();
@@ -61,7 +58,7 @@ export async function registered(
   return found.sort((a, b) => (key(a) < key(b) ? -1 : 1));
 }
 
-/** Runs a program as Pulumi's language host does: a rejection that nothing handles, such as of an input, fails it. */
+/** Fails on unhandled rejections, for example of an input, as Pulumi's language host does. */
 async function withoutLostErrors(run: () => Promise<void>): Promise<void> {
   const lost: unknown[] = [];
   const listeners = process.rawListeners("unhandledRejection") as NodeJS.UnhandledRejectionListener[];
@@ -69,7 +66,7 @@ async function withoutLostErrors(run: () => Promise<void>): Promise<void> {
   process.on("unhandledRejection", (error) => lost.push(error));
   try {
     await run();
-    // Node reports them once its queues are empty.
+    // Node reports unhandled rejections once its queues are empty.
     await new Promise((resolve) => setImmediate(resolve));
   } finally {
     process.removeAllListeners("unhandledRejection");
@@ -78,7 +75,7 @@ async function withoutLostErrors(run: () => Promise<void>): Promise<void> {
   if (lost.length > 0) throw lost[0];
 }
 
-/** Pulumi exports this function and leaves it out of its types. */
+/** Pulumi omits this exported function from its types. */
 interface Settling {
   waitForRPCs(): Promise<void>;
 }
@@ -100,16 +97,15 @@ function describe(request: RegisterResourceRequest): RegisteredResource {
   };
 }
 
-/** Returns true for a resource that is managed, and false for a component. */
 export function isManaged({ type }: Pick<RegisteredResource, "type">): boolean {
   return !type.startsWith("steward:") || Object.hasOwn(RESOURCES, type.replace("steward:", ""));
 }
 
-/** What stands for a value that a preview cannot know, and for a secret (pulumi sdk/nodejs/runtime/rpc.ts). */
+/** Marks an unknown value. The next constant marks a secret (pulumi sdk/nodejs/runtime/rpc.ts). */
 const UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 const SIGNATURE = "4dabf18193072939515e22adb298388d";
 
-/** Without the code of a dynamic provider. */
+/** Omits the code of a dynamic provider. */
 function plain(inputs: object): Record<string, unknown> {
   const given = Object.entries(inputs).filter(([name]) => !name.startsWith("__"));
   return Object.fromEntries(given.map(([name, value]) => [name, plainValue(value)]));

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { runProcess } from "../../infra/shell/process.ts";
 import { freePort } from "./ports.ts";
 
-/** Why no registry can be started here; empty if one can. */
+/** Empty if a registry can be started. */
 export const noRegistry: string[] = (await runProcess("docker-registry", ["--version"])).missing
   ? ["no docker-registry"]
   : [];
@@ -14,25 +14,23 @@ if (noRegistry.length > 0 && process.env["CI"]) {
   throw new Error("CI skips nothing, and docker-registry is missing");
 }
 
-/** Whoever has these may push and pull; below is the password's hash by bcrypt, the one kind that the registry reads. */
+/** Login that may push and pull. The hash below is bcrypt, the only kind that the registry supports. */
 export const REGISTRY_LOGIN = { username: "pusher", password: "the-password-that-pushes-0123" };
 const HTPASSWD = "pusher:$2b$04$PoKnssQVjyhgmM6V09nqiO.yzGrsGNWh49PR.VJIWR/CPi4ckvzpy\n";
 
-/** A container registry on loopback. */
 export interface Registry {
-  /** Host and port, as image names begin. */
+  /** Host and port, as in image names. */
   host: string;
-  /** The digest of a manifest: https://distribution.github.io/distribution/spec/api/#existing-manifests */
+  /** Returns a manifest's digest: https://distribution.github.io/distribution/spec/api/#existing-manifests */
   digest(repository: string, tag: string): Promise<string | null>;
-  /** Every repository that something was pushed to. */
   repositories(): Promise<string[]>;
   close(): Promise<void>;
 }
 
 /**
- * Debian's `docker-registry`, with a directory of its own.
+ * Starts Debian's `docker-registry` with an empty directory.
  *
- * @param isPublic true to let anyone in. Default: {@link REGISTRY_LOGIN} is required.
+ * @param isPublic Allows anonymous access. Default: {@link REGISTRY_LOGIN} is required.
  */
 export async function startRegistry({ isPublic = false } = {}): Promise<Registry> {
   const dir = await mkdtemp(join(tmpdir(), "steward-registry-"));
@@ -45,7 +43,7 @@ export async function startRegistry({ isPublic = false } = {}): Promise<Registry
     ...(!isPublic && { auth: { htpasswd: { realm: "steward", path: join(dir, "htpasswd") } } }),
   };
   await writeFile(join(dir, "htpasswd"), HTPASSWD);
-  // JSON is YAML.
+  // JSON is valid YAML.
   await writeFile(join(dir, "config.yml"), JSON.stringify(config));
   const child = spawn("docker-registry", ["serve", join(dir, "config.yml")], { stdio: "ignore" });
   const { username, password } = REGISTRY_LOGIN;

@@ -1,22 +1,19 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 
-/** How a rehearsal ended. */
 export interface Rehearsal {
   code: number | null;
   stdout: string;
   stderr: string;
-  /** The last line of standard output. */
   report: { ok: boolean; url: string; reply: string; cause: string } & Record<
     "resources" | "changes" | "timings",
     Record<string, number>
   >;
 }
 
-/** Starts `npm start` with these words. */
 export function startRehearsal(...words: string[]) {
   const env = { ...process.env };
-  // With a key the real model would answer.
+  // With a key, the rehearsal would use the real model.
   delete env["ANTHROPIC_API_KEY"];
   const child = spawn(process.execPath, ["rehearsal/start.ts", ...words], {
     env,
@@ -33,7 +30,7 @@ export function startRehearsal(...words: string[]) {
   return {
     child,
     ended,
-    /** Resolves with all that was printed once this text was. */
+    /** Resolves with all output once it contains this text. */
     async says(text: string): Promise<string> {
       while (!`${stdout}${stderr}`.includes(text)) {
         if (child.exitCode !== null) throw new Error(`it ended without saying "${text}"\n${stdout}${stderr}`);
@@ -44,12 +41,10 @@ export function startRehearsal(...words: string[]) {
   };
 }
 
-/** Runs `npm start` with these words and waits for its end. */
 export function rehearse(...words: string[]): Promise<Rehearsal> {
   return startRehearsal(...words).ended;
 }
 
-/** Runs a command to its end. */
 export async function run(command: string, args: string[]): Promise<{ stdout: string }> {
   const child = spawn(command, args, { stdio: ["ignore", "pipe", "inherit"] });
   let stdout = "";

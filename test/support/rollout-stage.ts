@@ -23,47 +23,43 @@ import type { TestStack } from "./stack.ts";
 
 const LOOPBACK = { hostname: "127.0.0.1", port: 0 };
 
-/** What stands in the way of `/readyz`, by the version of the Worker that answers; `undefined` lets it pass. */
+/** Replaces `/readyz` responses, by the answering Worker version. `undefined` passes a response through. */
 type Spoil = (version: string) => Promise<Response | undefined>;
 
-/** A line of a rollout's record. */
 interface RecordEntry {
   time: string;
   step: string;
   [fact: string]: unknown;
 }
 
-/** A serverless stack `test` with a container, a chat platform and a model, that rollouts are run on. */
+/** A serverless stack `test` for rollouts, with a container, a chat platform and a model. */
 export interface RolloutStage {
   world: ServerlessStage;
   subject: TestStack;
   slack: SlackStandIn;
-  /** Where Slack's events go, past whatever is spoiled. */
+  /** Bypasses `spoil`. */
   eventsUrl: string;
   spoil(how: Spoil | undefined): void;
-  /** The service refuses what is asked at this path, with this code. */
+  /** Makes the service refuse requests at this path. */
   refuse(path: string, code: ErrorCode): void;
-  /** Changes what the service answers at this path; `undefined` leaves it. */
   alter(path: string, change: ((answer: unknown) => unknown) | undefined): void;
-  /** While it is true, nothing answers at the service's address. */
+  /** While true, nothing answers at the service's address. */
   cut(isCut: boolean): void;
-  /** The newest request that a command has signed, as it came. */
+  /** Returns the newest signed request from a command. */
   signedRequest(): Request | undefined;
-  /** `npm run rollout -- test --yes --json` with more words. */
   rollout(...words: string[]): Promise<Ended>;
   startRollout(...words: string[]): ReturnType<typeof startStackCommand>;
-  /** A new version of the Worker, and nothing else. */
+  /** Changes only the log level, which makes a new Worker version. */
   change(logLevel: string): Promise<void>;
   /** The version that answers most requests. */
   liveVersion(): Promise<string>;
-  /** The shares by version, the newest deployment first. */
+  /** Traffic shares by version, newest deployment first. */
   deployments(): Promise<Record<string, number>[]>;
-  /** The newest record's lines. */
   record(): Promise<RecordEntry[]>;
   close(): Promise<void>;
 }
 
-/** Starts all of that; nothing is deployed yet. */
+/** Deploys nothing. */
 export async function startRolloutStage(
   options: Pick<StageOptions, "ownProvider"> = {},
 ): Promise<RolloutStage> {
@@ -102,7 +98,7 @@ export async function startRolloutStage(
   const gate = await listen(app, LOOPBACK);
   const endpoints = { anthropic: model.url, slack: slack.apiUrl };
   const subject = await world.stack({
-    // A version that is spoiled on purpose is given up sooner than one that somebody waits for.
+    // Spoiled versions should fail sooner than the default.
     environment: { PROBE_TIMEOUT_MS: "15000" },
     config: {
       "steward:origin": { value: gate.url },
@@ -150,7 +146,7 @@ async function versionAt(url: string): Promise<string> {
 }
 
 async function deploymentsOf({ stage }: ServerlessStage): Promise<Record<string, number>[]> {
-  // The client's own list reads pages of items, which this answer does not have.
+  // The client's list method expects pages, which this response lacks.
   const { result } = await stage.client.get<{ result: DeploymentListResponse }>(
     `/accounts/${ACCOUNT}/workers/scripts/${SCRIPT}/deployments`,
   );

@@ -3,12 +3,11 @@ import { type TenantId, tenantOf } from "../../runtime/contract/tenant.ts";
 import type { TenantReport } from "../../runtime/edge/tenants/ports.ts";
 import type { TenantRoster } from "../../runtime/edge/tenants/roster.ts";
 
-/** Counts of a tenant that has been in use. */
 export const COUNTS = { waiting: 0, delivering: 0, answered: 40, ignored: 3, failed: 0 };
 const MOST_RUNNING = 500;
 const STARTED = Date.parse("2026-11-28T09:00:00Z");
 
-/** Adds tenants that have reported: one in a hundred has a problem, and as many run as a deployment may have at most. */
+/** Adds tenants that have reported. One in a hundred has a problem, and the maximum number runs. */
 export function fillRoster(roster: TenantRoster, count: number) {
   const report = {
     running: false,
@@ -20,7 +19,7 @@ export function fillRoster(roster: TenantRoster, count: number) {
   const failing = new Set<TenantId>();
   const running: TenantId[] = [];
   for (let index = 0; index < count; index += 1) {
-    // Not in the order of the ids.
+    // Shuffles the ids.
     const id = tenantOf({ platform: "slack", chat: `C0${(index * 7_919) % count}` });
     const isFailing = index % 100 === 99;
     const isRunning = running.length < MOST_RUNNING && !isFailing;

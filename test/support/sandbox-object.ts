@@ -15,11 +15,11 @@ interface Outcome {
   error?: { code?: string; message: string };
 }
 
-/** The real Durable Objects of a deployment in workerd, over stand-in containers and one real bucket; see workerd/. */
+/** Starts a deployment's real Durable Objects in workerd, with stand-in containers and one real bucket. */
 export async function sandboxObjects(variables: Record<string, string> = {}) {
   const post = (await durableObject(source(variables), "Sandbox")) as (step: Step) => Promise<Outcome>;
   const steps = (object: string) => ({
-    /** Does a step. Throws what it throws, its code first. */
+    /** Runs a step. Its error starts with the code. */
     do: async <T = unknown>(name: string, ...given: unknown[]): Promise<T> => {
       const { value, error } = await post({ object, name, given });
       if (error !== undefined) throw new Error(`${error.code}: ${error.message}`);
@@ -30,8 +30,8 @@ export async function sandboxObjects(variables: Record<string, string> = {}) {
 }
 
 /**
- * What is refused in the end, while time passes for it: a second every few milliseconds, for the container's port opens
- * by the clock on the wall.
+ * Returns the refusal in which `work` ends. Advances the object's clock a second every few milliseconds, because the
+ * container's port opens by the real clock.
  */
 export async function refusalInTime(
   { do: step }: Awaited<ReturnType<typeof sandboxObjects>>["one"],
@@ -46,19 +46,15 @@ export async function refusalInTime(
   return refusals.join("");
 }
 
-/** What a step `seen` gives. */
 export interface Seen {
-  /** The supervisor's requests, in order. */
   calls: string[];
   starts: number;
   outlives: number[];
   running: boolean;
   gateway: "held" | "running";
   fired: number;
-  /** When the next alarm is due. */
+  /** In milliseconds since the epoch. */
   alarm: number | null;
-  /** The problem in a chat's last report. */
   reported?: { code: string };
-  /** The bucket's changes, in order. */
   stored: string[];
 }

@@ -5,15 +5,14 @@ import { closeServer } from "../../runtime/process/server.ts";
 import { toolUseStream } from "../runtime/support/models.ts";
 import { json, modelStream } from "../runtime/support/platforms.ts";
 
-/** A tool that the model asks for. */
 export interface ScriptedCall {
   name: string;
   input: object;
 }
 
 /**
- * Stands in for Anthropic's Messages API with a model that asks for one tool after the other, whatever each came to, and
- * then says "Done.". Any key is taken. The bodies that it was sent are kept.
+ * Starts a stand-in for Anthropic's Messages API that calls the scripted tools in order, whatever their results, then
+ * says "Done.". Accepts any key and records the request bodies.
  */
 export async function startScriptedModel(hostname: string, script: readonly ScriptedCall[]) {
   const bodies: string[] = [];

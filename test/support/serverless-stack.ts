@@ -15,42 +15,39 @@ import { ACCOUNT, startStage, TOKEN, type AccountOptions, type Stage } from "../
 import { program as stackProgram } from "../../stacks/program.ts";
 import { cloudflareConfig, createTestStack, testEngine, type TestStack } from "./stack.ts";
 
-/** Secrets that must be found nowhere in plain. */
+/** Must never appear in plain text. */
 export const MODEL_KEY = "sk-test-the-model-key-0123456789";
 export const SIGNING_SECRET = "the-signing-secret-of-slack-0123";
 
-/** An emulated account with its identity gateway, and stacks that deploy to it under the real engine. */
+/** An emulated account with its identity gateway, for stacks under the real engine. */
 export interface ServerlessStage {
   stage: Stage;
   identity: IdentityGateway;
   front: Front;
-  /** Starts an address of its own for the Worker with a host name, in an account with several. */
+  /** Starts a separate address for the Worker with this host name, for an account with several Workers. */
   frontOf(hostname: string): Promise<Front>;
-  /** The configuration of a stack that is complete. */
   config(): ConfigMap;
-  /** A stack of this configuration, with changes. Default: the stacks' own program. */
+  /** Creates a stack. `config` extends the complete configuration. Default: the stacks' program. */
   stack(options?: {
     name?: string;
     config?: ConfigMap;
     program?: PulumiFn;
     environment?: Record<string, string>;
   }): Promise<TestStack>;
-  /** A stack of this configuration alone, but for how Cloudflare is asked. */
+  /** Creates a stack with only this configuration and the access to Cloudflare. */
   bare(options: { name: string; config: ConfigMap }): Promise<TestStack>;
-  /** Ends everything, the stacks' providers first. */
   close(): Promise<void>;
 }
 
-/** The platforms at which a changed secret is tried; test/stacks/secrets.test.ts is about those that refuse one. */
+/** Accepts every changed secret. test/stacks/secrets.test.ts covers refusals. */
 const TAKES_EVERY_SECRET = new Hono()
   .get("/v1/models", (context) => context.json({ data: [] }))
   .post("/api/auth.test", (context) => context.json({ ok: true }));
 
-/** Options of {@link startServerlessStage}. */
 export interface StageOptions extends AccountOptions {
-  /** How containers run. Default: none starts. */
+  /** Default: no container starts. */
   containers?: (dir: string) => ContainerMode;
-  /** The engine starts its cloudflare provider itself, so that it also ends with it. */
+  /** Lets the engine start its own cloudflare provider, which then ends with it. */
   ownProvider?: boolean;
 }
 
@@ -122,8 +119,8 @@ export async function startServerlessStage(options: StageOptions = {}): Promise<
 }
 
 /**
- * Serves this process's cloudflare provider to all engines of a test. Each would otherwise start one of its own, which
- * takes a third of a second of a processor. An official plugin is used as an operator uses it.
+ * Serves one cloudflare provider to all engines of a test. Starting one per engine takes a third of a second of CPU
+ * time. Official plugins are not shared.
  */
 async function sharedProvider() {
   if ((await testEngine()).official.cloudflare) return undefined;

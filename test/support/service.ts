@@ -15,16 +15,14 @@ const SECRETS = {
 };
 const START_MS = 60_000;
 
-/** What the service talks to: stand-ins in this process. */
+/** Stand-ins for the services that steward calls. */
 export interface Surroundings {
   slack: SlackStandIn;
   environment: Record<string, string>;
-  /** Milliseconds that the model takes for its answer from now on. */
   modelTakes(milliseconds: number): void;
   close(): Promise<void>;
 }
 
-/** Starts the stand-ins. */
 export async function startSurroundings(): Promise<Surroundings> {
   const where = { hostname: "127.0.0.1", port: 0 };
   let delayMs = 0;
@@ -42,23 +40,18 @@ export async function startSurroundings(): Promise<Surroundings> {
   };
 }
 
-/** A running service. */
 export interface Service {
   pid: number;
-  /** From the spawn to the gateway's port accepting connections. */
+  /** From spawn until the gateway's port accepts connections. */
   readyMs: number;
-  /** The edge's address; only the host has one. */
+  /** Only the host has an edge. */
   url: string;
-  /** Resolves when its process has ended, however. */
   gone: Promise<unknown>;
-  /** Ends it and waits until it is gone. */
   stop(): Promise<void>;
 }
 
-/** Which of the bundle's programs is measured: the container's main process, or the host's. */
 export type Program = "supervisor/main.js" | "host/main.js";
 
-/** Spawns a program of the bundle and waits for the gateway's port. */
 export async function startService(
   bundleDir: string,
   program: Program,
@@ -94,7 +87,7 @@ export async function startService(
   };
 }
 
-/** The edge learns of its gateway a moment after the gateway's port is open. */
+/** The edge notices its gateway shortly after the gateway's port opens. */
 async function answering(url: string): Promise<void> {
   const end = performance.now() + START_MS;
   while (
@@ -108,7 +101,7 @@ async function answering(url: string): Promise<void> {
   }
 }
 
-/** As the image sets it: the compile cache is warm, the heap modest. */
+/** Matches the image: a warm compile cache and a small heap. */
 export function baseEnvironment(home: string): Record<string, string> {
   return {
     PATH: process.env["PATH"] ?? "",

@@ -10,22 +10,21 @@ import { freePort } from "./ports.ts";
 
 const SSHD = "/usr/sbin/sshd";
 
-/** Whether OpenSSH's server is there. Tests that need it are skipped without it, and say so. */
+/** Without OpenSSH's server, tests that need it are skipped. */
 export const sshd = existsSync(SSHD);
 
 if (!sshd && process.env["CI"]) throw new Error(`CI skips nothing, and ${SSHD} is missing`);
 if (!sshd) process.stderr.write(`skipped: what needs ${SSHD}\n`);
 
-/** A real sshd on this machine, and an `ssh` that knows it. */
 export interface SshServer {
   /** `ssh://user@127.0.0.1:port` */
   url: string;
-  /** The folder to put first on PATH: its `ssh` has the test's key and known host, and nothing of this user's. */
+  /** Put it first on PATH. Its `ssh` uses the test's key and known hosts, and ignores this user's configuration. */
   bin: string;
   close(): Promise<void>;
 }
 
-/** Starts sshd with a host key of its own, open to one key; its sessions have the given environment. */
+/** Starts sshd with a new host key and one authorized key. Its sessions get this environment. */
 export async function startSshServer(environment: Record<string, string>): Promise<SshServer> {
   const folder = await mkdtemp(path.join(tmpdir(), "steward-ssh-"));
   const file = (name: string): string => path.join(folder, name);
@@ -45,7 +44,7 @@ export async function startSshServer(environment: Record<string, string>): Promi
     KbdInteractiveAuthentication: "no",
     PermitRootLogin: "prohibit-password",
     PidFile: "none",
-    // Below the folder for temporary files, where everyone may write.
+    // Everybody can write to the parent folder.
     StrictModes: "no",
     MaxStartups: "100",
     SetEnv: Object.entries(environment)
@@ -65,7 +64,7 @@ export async function startSshServer(environment: Record<string, string>): Promi
   await mkdir(file("bin"));
   await writeFile(file("bin/ssh"), `#!/bin/sh\nexec /usr/bin/ssh -F ${file("ssh_config")} "$@"\n`);
   await chmod(file("bin/ssh"), 0o755);
-  // As root it takes leave of its rights in this folder.
+  // sshd drops root's privileges in this folder.
   if (process.getuid?.() === 0) await mkdir("/run/sshd", { recursive: true });
   const child = spawn(SSHD, ["-D", "-e", "-f", file("sshd_config")], { stdio: "ignore" });
   await accepting(port, 20_000);

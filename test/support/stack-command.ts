@@ -4,41 +4,39 @@ import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { TestStack } from "./stack.ts";
 
-/** No command takes as long as this. */
 const LONGEST_MS = 240_000;
 
-/** How a command on a stack ended. */
 export interface Ended {
   code: number | null;
   stdout: string;
   stderr: string;
-  /** All of both, as it came. */
+  /** Standard output and standard error, interleaved. */
   said: string;
-  /** The last line of standard output, where it is JSON. */
+  /** The last line of standard output, if it is JSON. */
   report: Record<string, unknown>;
 }
 
-/** Runs a script of `stacks/commands/` in the stack's own project folder, as `npm run` has it. */
+/** Runs a script of `stacks/commands/` in the stack's project folder, as `npm run` does. */
 export function stackCommand(subject: TestStack, script: string, ...words: string[]): Promise<Ended> {
   return startStackCommand(subject, script, ...words).ended;
 }
 
-/** Runs such a script as somebody at a terminal does: util-linux' `script` gives it one. */
+/** Runs a script of `stacks/commands/` in a pseudo-terminal. */
 export function terminalCommand(subject: TestStack, script: string, ...words: string[]): Promise<Ended> {
   return startTerminalCommand(subject, script, ...words).ended;
 }
 
-/** Starts such a script at a terminal: what is written to its standard input is typed there. */
+/** Starts a script of `stacks/commands/` in a pseudo-terminal. Its standard input is what the user types. */
 export function startTerminalCommand(subject: TestStack, script: string, ...words: string[]) {
   const command = [process.execPath, resolve("stacks/commands", script), ...words];
-  // A shell that stayed would end with a code of its own after Ctrl-C.
+  // `exec`, because a remaining shell would exit with its own code after Ctrl-C.
   const line = `exec ${command.map((word) => `'${word}'`).join(" ")}`;
   return start(subject, "script", ["--quiet", "--return", "--command", line, "/dev/null"]);
 }
 
-/** Starts such a script. */
+/** Starts a script of `stacks/commands/` in the stack's project folder. */
 export function startStackCommand(subject: TestStack, script: string, ...words: string[]) {
-  // A young heap that is large from the start saves a sixth of the time of a process this short.
+  // A large young generation from the start saves a sixth of the time of such a short process.
   return start(subject, process.execPath, [
     "--min-semi-space-size=16",
     resolve("stacks/commands", script),
@@ -69,7 +67,6 @@ function start({ folder, environment }: TestStack, program: string, words: strin
   return {
     child,
     ended,
-    /** Resolves once this text was printed. */
     async says(text: string): Promise<void> {
       while (!so.said.includes(text)) {
         if (child.exitCode !== null) throw new Error(`it ended without saying "${text}"\n${so.said}`);

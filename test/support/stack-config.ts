@@ -2,7 +2,6 @@ import { commandsFor } from "../../infra/shell/package.ts";
 import { loadConfig } from "../../stacks/config.ts";
 import type { StackConfigSource } from "../../stacks/config/source.ts";
 
-/** A serverless stack that is complete. */
 export const SERVERLESS = {
   "cloudflare:apiToken": "test-token_0123456789abcdefghijklmnopqrstuv",
   "steward:target": "serverless",
@@ -10,9 +9,7 @@ export const SERVERLESS = {
   "steward:subdomain": "acme",
   "steward:anthropicApiKey": "sk-test",
 };
-/** A host stack that is complete. */
 export const HOST = { "steward:target": "host", "steward:anthropicApiKey": "sk-test" };
-/** The keys that are stored as secrets. */
 export const SECRETS = [
   "cloudflare:apiToken",
   "steward:anthropicApiKey",
@@ -25,7 +22,6 @@ export const SECRETS = [
   "steward:alerts",
 ];
 
-/** Values as a stack has them. */
 export function source(values: Record<string, string | undefined>, secrets = SECRETS): StackConfigSource {
   const given = Object.entries(values).flatMap(([key, value]) =>
     value === undefined ? [] : [[key, value] as const],
@@ -38,14 +34,13 @@ export function source(values: Record<string, string | undefined>, secrets = SEC
   };
 }
 
-/** The problems that a configuration has, as they are shown. */
+/** Returns the problems as the user sees them, without fixes. */
 export function problems(values: Record<string, string | undefined>, secrets = SECRETS): string[] {
   const error = failure(() => loadConfig(source(values, secrets)));
   const lines = (error?.message ?? "").split("\n  ").slice(1);
   return lines.filter((line) => !line.startsWith("  fix: "));
 }
 
-/** What loading throws; `undefined` where it does not. */
 export function failure(load: () => unknown): Error | undefined {
   try {
     load();

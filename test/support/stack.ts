@@ -14,14 +14,12 @@ import { answerFromState } from "../../rehearsal/engine/answers.ts";
 import { linkProject, OWN_PLUGIN } from "../../rehearsal/stack.ts";
 import { vaultSecrets } from "./vault.ts";
 
-/** A stack under the real engine, with a backend and a folder of its own. */
 export interface TestStack {
   stack: Stack;
-  /** The stack's working folder, removed at the end. */
   folder: string;
-  /** With what a person types `pulumi`, and the commands that call it, on this stack. */
+  /** For `pulumi` and the stack commands when a user runs them on this stack. */
   environment: Record<string, string>;
-  /** Removes the folder. The stack's resources are the test's to destroy. */
+  /** The test itself destroys the stack's resources. */
   close(): Promise<void>;
 }
 
@@ -29,19 +27,18 @@ export interface TestStackOptions {
   program: PulumiFn;
   config: Record<string, ConfigValue>;
   docker?: boolean;
-  /** The stack's name. Default: test. */
+  /** Default: test. */
   name?: string;
-  /** The project's name. Default: steward. */
+  /** Default: steward. */
   project?: string;
   environment?: Record<string, string>;
 }
 
-/** A cold cache builds the engine, which takes minutes. */
+/** Enough to build the engine with a cold cache. */
 export const ENGINE_MS = 20 * 60_000;
-/** One update of a small stack, with room for a busy machine. */
+/** Enough for an update on a busy machine. */
 export const UPDATE_MS = 300_000;
 
-/** The passphrase of a person in a test. */
 export const PASSPHRASE = "a test's passphrase";
 
 export async function createTestStack(options: TestStackOptions): Promise<TestStack> {
@@ -81,8 +78,8 @@ export async function createTestStack(options: TestStackOptions): Promise<TestSt
 }
 
 /**
- * Leaves the stack trace empty that the SDK takes for each promise of a program, to print it with
- * PULUMI_DEBUG_PROMISE_LEAKS: Vitest maps every frame to its source, a twelfth of such a worker's processor time.
+ * Skips the stack trace that the SDK takes for each promise. Vitest maps every frame to its source, which costs a
+ * twelfth of the CPU time.
  */
 function skipPromiseTraces(): void {
   const { prepareStackTrace: prepare } = Error;
@@ -92,19 +89,17 @@ function skipPromiseTraces(): void {
   };
 }
 
-/** The engine that the tests run; a build of it tells how far it is. */
+/** Logs the progress of a build. */
 export function testEngine(options: { docker?: boolean } = {}): Promise<Engine> {
   return ensureEngine({ ...options, log: (line) => void process.stderr.write(`${line}\n`) });
 }
 
-/** Another stack of the same backend and folder. */
 export async function stackBeside({ stack }: TestStack, name: string, config: ConfigMap): Promise<Stack> {
   const beside = await Stack.create(name, stack.workspace);
   await beside.setAllConfig(config);
   return beside;
 }
 
-/** The configuration of a provider for the test's API. */
 export function cloudflareConfig(baseUrl: string, token: string): Record<string, ConfigValue> {
   return {
     "cloudflare:apiToken": { value: token, secret: true },
@@ -112,7 +107,7 @@ export function cloudflareConfig(baseUrl: string, token: string): Record<string,
   };
 }
 
-/** The state of a stack named test as it is stored: what a secret must not be found in. */
+/** Returns the stored state of a stack named test, in which no secret may be readable. */
 export function stateText({ folder }: TestStack): Promise<string> {
   return readFile(join(folder, "state/.pulumi/stacks/steward/test.json"), "utf8");
 }

@@ -6,7 +6,7 @@ const CONTAINER = JSON.stringify([
   { Id: "1", State: { Running: false }, Config: { Labels: null, Env: [] }, Mounts: [] },
 ]);
 
-/** Answers for an engine that has every image, no volume, and the container that STAND_IN_CONTAINER names. */
+/** Simulates an engine with every image, no volume, and the container STAND_IN_CONTAINER. */
 const COMMAND = `#!/bin/sh
 [ "$1 $2 $3" = "container inspect $STAND_IN_CONTAINER" ] && echo '${CONTAINER}' && exit
 case "$1 $2 $3" in
@@ -18,10 +18,7 @@ case "$1 $2 $3" in
 esac
 `;
 
-/**
- * Puts a `docker` command first on PATH that answers for an engine of no machine, for programs that look at one. Returns
- * a function that takes it away.
- */
+/** Puts a simulated `docker` command first on PATH. Returns a function that removes it. */
 export async function standInDocker(): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), "steward-docker-"));
   const file = join(folder, "docker");

@@ -3,22 +3,20 @@ import { mention, type SlackStandIn } from "../../rehearsal/standins/slack.ts";
 
 const PAUSE_MS = 300;
 const ANSWERED_MS = 120_000;
-/** Slack waits this long for an answer, then sends the event again: https://docs.slack.dev/apis/events-api/#responding */
+/** Slack waits this long, then retries: https://docs.slack.dev/apis/events-api/#responding */
 const SLACK_WAITS_MS = 3_000;
-/** An event that is not accepted for this long will not be. */
+/** An event that is not accepted within this time counts as lost. */
 const ACCEPTED_MS = 120_000;
 
-/** A platform that goes on sending. */
 export interface SteadyEvents {
-  /** Sends no more, and resolves with the texts that were never replied to. */
+  /** Stops sending and resolves with the texts that got no reply. */
   lost(): Promise<string[]>;
-  /** So many were sent. */
   readonly sent: number;
 }
 
 /**
- * Sends a signed event several times a second until it is told to stop, as Slack does: again, unless it is answered
- * with 200 (https://docs.slack.dev/apis/events-api/#retries), here for as long as it takes.
+ * Sends a signed event several times a second until stopped. Retries like Slack until answered with 200
+ * (https://docs.slack.dev/apis/events-api/#retries), but without Slack's limit.
  */
 export function sendSteadily(eventsUrl: string, slack: SlackStandIn): SteadyEvents {
   const stopping = new AbortController();
@@ -52,9 +50,9 @@ export function sendSteadily(eventsUrl: string, slack: SlackStandIn): SteadyEven
 }
 
 /**
- * Sends one event until it is accepted, with one id at each attempt and in a chat of its own, `C<text>`.
+ * Sends one event until it is accepted, always with the same id, in a new chat `C<text>`.
  *
- * @throws Error with the last outcome if it is not accepted in time.
+ * @throws Error if it is not accepted in time.
  */
 export async function deliver(eventsUrl: string, slack: SlackStandIn, text: string): Promise<void> {
   const event = mention(text, { chat: `C${text}` });

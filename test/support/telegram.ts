@@ -4,14 +4,12 @@ import { channelHost, LOOPBACK } from "./channel-host.ts";
 
 export const TELEGRAM_TOKEN = "1234567890:AAabcdefghijklmnopqrstuvwxyz0123456";
 
-/** The stand-in for Telegram, ended with the test. */
 export async function telegramStandIn() {
   const telegram = await startTelegram({ ...LOOPBACK, botToken: TELEGRAM_TOKEN });
   onTestFinished(() => telegram.close());
   return telegram;
 }
 
-/** A data directory with stand-ins around it, and the environment of a host in it. */
 export async function telegramHost(channel: object = {}) {
   const telegram = await telegramStandIn();
   const host = await channelHost({

@@ -6,7 +6,7 @@ import { environsOf, startWorker } from "./worker.ts";
 
 let count = 0;
 
-/** A Slack event in a channel, or in a direct message for an id that begins with D. */
+/** Returns a Slack event: a direct message if the chat's id begins with D. */
 export function said(chat: string, user: string, text: string) {
   count += 1;
   const direct = chat.startsWith("D");
@@ -25,13 +25,12 @@ export function said(chat: string, user: string, text: string) {
   };
 }
 
-/** A service as a stranger uses it. */
 interface Flooded {
   postSlack(event: unknown): Promise<Response>;
   counts(tenant: string): Promise<LedgerCounts>;
 }
 
-/** Sends 300 messages of a stranger, and waits until none is open. Returns the statuses of the answers. */
+/** Sends 300 messages from a stranger and waits until all are settled. Returns the HTTP statuses. */
 export async function strangersFlood({ postSlack, counts }: Flooded): Promise<Set<number>> {
   const statuses = new Set<number>();
   for (let round = 0; round < 10; round += 1) {
@@ -48,13 +47,9 @@ export async function strangersFlood({ postSlack, counts }: Flooded): Promise<Se
   return statuses;
 }
 
-/** Sends an operator's request. */
 type Ask = (route: string) => Promise<Response>;
 
-/**
- * Returns a function that runs a changing command, again until it succeeds, as an operator would after "try again". A
- * failure shows the last answer.
- */
+/** Returns a function that retries a changing command until it succeeds, as an operator would. */
 export function changesBy(ask: Ask): (line: string, tenant?: string) => Promise<void> {
   return async (line, tenant = "") => {
     const route = `/debug/cli?cmd=${encodeURIComponent(line)}&chat=${tenant}`;
@@ -63,25 +58,22 @@ export function changesBy(ask: Ask): (line: string, tenant?: string) => Promise<
   };
 }
 
-/** The Worker of {@link startWorker} with a sandbox for each chat, and an operator's identity. */
 export async function byChat(variables: Record<string, string> = {}) {
   const identity = await openIdentityGateway();
   const service = await startWorker({ ...identity.variables, TENANCY: "chat", ...variables });
   const { slack, request } = service;
-  /** Texts that a chat has read. */
   const read = (chat: string): string[] =>
     slack
       .messages()
       .filter(({ channel }) => channel === chat)
       .map(({ text }) => text);
-  /** Asks as an operator. */
   const ask = (route: string, init: RequestInit = {}): Promise<Response> =>
     request(route, {
       redirect: "manual",
       ...init,
       headers: { ...identity.headers, "sec-fetch-site": "none", ...(init.headers as Record<string, string>) },
     });
-  /** Runs a line in a tenant's sandbox, or in that of the deployment. */
+  /** Runs a command in a tenant's sandbox, by default in the deployment's. */
   const cli = async (line: string, tenant = ""): Promise<string> => {
     const answer = await ask(`/debug/cli?cmd=${encodeURIComponent(line)}&chat=${tenant}`);
     const { stdout = "", ...problem } = (await answer.json()) as { stdout?: string };
@@ -91,14 +83,11 @@ export async function byChat(variables: Record<string, string> = {}) {
     const answer = await request(`/debug/ledger?chat=${chat}`, { headers: identity.headers });
     return ((await answer.json()) as { counts: LedgerCounts }).counts;
   };
-  /** Containers that run. */
   const containers = async (): Promise<number> => (await readdir(service.containers).catch(() => [])).length;
-  /** The environments of the processes in a tenant's container. */
   const environments = async (tenant: string): Promise<Record<string, string>[]> => {
     const all = (await environsOf(service.containers)).map(readEnviron);
     return all.filter(({ STEWARD_TENANT: serves }) => serves === tenant);
   };
-  /** Tenants whose container was started with a value of a variable. */
   const tenantsWith = async (variable: string, value: string): Promise<string[]> => {
     const all = (await environsOf(service.containers)).map(readEnviron);
     const found = all
@@ -106,7 +95,7 @@ export async function byChat(variables: Record<string, string> = {}) {
       .map(({ STEWARD_TENANT: tenant = "" }) => tenant);
     return [...new Set(found)].sort();
   };
-  /** The environments of all containers' processes, as the kernel has them. */
+  /** Raw environments from /proc. */
   const environs = () => environsOf(service.containers);
   const stop = async (): Promise<void> => {
     await service.stop();

@@ -10,44 +10,37 @@ import type { TroubledFront } from "./troubled-front.ts";
 const MESSAGES = 200;
 const APART_MS = 150;
 const KILLS = 3;
-/** Messages between which the volume is full. */
+/** Numbers of the messages between which the volume is full. */
 const FULL = { from: 80, to: 110 };
-/** Behind the last message and the last fault: retries of the edge wait up to half a minute by then. */
+/** Wait after the last message and fault. The edge's retries are up to half a minute apart then. */
 const SETTLE_MS = 150_000;
 const LOOK_MS = 250;
 const IN_FLIGHT_MS = 2_000;
 
-/** A deployment under trouble. */
 export interface Troubled {
   url: string;
   slack: SlackStandIn;
   front: TroubledFront;
-  /** Headers of an operator. */
   operator: Record<string, string>;
-  /** The processes that are killed: its gateway. */
+  /** Process ids. */
   gateways(): number[];
-  /** Where the data is, on a volume of its own that is filled for a while. */
+  /** Holds the data and is filled for a while. */
   volume: string;
 }
 
-/** What came of it. */
 export interface Outcome {
-  /** Messages that have neither an answer nor a failure in the ledger. */
+  /** Messages without an answer, and open ledger entries. */
   unsettled: string[];
-  /** Messages whose chat has read nothing, and that the ledger calls settled. */
+  /** Settled messages whose chat has received nothing. */
   silent: string[];
-  /** The longest wait for a first word or a notice, in seconds. */
+  /** Longest time until a chat received anything. */
   longestSeconds: number;
-  /** Texts that a chat has read twice without a kill between them. */
+  /** Texts received twice without a kill in between. */
   twice: string[];
-  /** Chats that have read of a delay. */
   told: number;
 }
 
-/**
- * Sends 200 messages, each in a chat of its own, while the model, Slack, the gateway and the volume fail, and watches the
- * chats.
- */
+/** Sends 200 messages to 200 chats while the model, Slack, the gateway and the volume fail. */
 export async function underTrouble(troubled: Troubled): Promise<Outcome> {
   const { url, slack, front, operator, gateways, volume } = troubled;
   const filler = join(volume, "filler");
@@ -85,7 +78,7 @@ export async function underTrouble(troubled: Troubled): Promise<Outcome> {
   const chats = [...accepted.keys()];
   const end = Date.now() + SETTLE_MS;
   let open = await openEntries({ url: () => url, operator });
-  // The ledger settles an event a moment after its chat has read the answer.
+  // The ledger settles an event shortly after the chat has the answer.
   while (!(chats.every(isAnswered) && open.length === 0) && Date.now() < end) {
     await sleep(1_000);
     open = await openEntries({ url: () => url, operator });
@@ -101,7 +94,7 @@ export async function underTrouble(troubled: Troubled): Promise<Outcome> {
   const twice = said.filter((one, index) => {
     const first = said.indexOf(one);
     const [from = 0, to = 0] = [times[first], times[index]];
-    // What a killed process had sent may arrive after its end, and was not recorded.
+    // A killed process may have sent a message without recording it.
     return first !== index && !kills.some((kill) => kill > from - IN_FLIGHT_MS && kill < to + TS_MS);
   });
   return {

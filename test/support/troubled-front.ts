@@ -1,18 +1,17 @@
 import { createServer, request as ask, type IncomingMessage, type ServerResponse } from "node:http";
 import { generator } from "./random.ts";
 
-/** What stands between the service and the world, and fails while there is trouble. */
+/** Proxy between the service and the platforms that fails while `trouble` is true. */
 export interface TroubledFront {
-  /** What `ANTHROPIC_BASE_URL` and `SLACK_API_URL` have to be. */
   modelUrl: string;
   slackApiUrl: string;
-  /** Where Slack's requests go on to: what `SLACK_API_URL` would be without the front. */
+  /** Sets the upstream of Slack's requests. */
   connect(slackApiUrl: string): void;
-  /** Whether requests fail by chance. */
+  /** Lets requests fail at random. */
   trouble: boolean;
-  /** What the model, or Slack, answers each time; `undefined`: as it should. */
+  /** Forced faults of all requests to the model or Slack. */
   always: { model?: ModelFault | undefined; slack?: SlackFault | undefined };
-  /** Requests that have failed, by how. */
+  /** Failed requests by fault. */
   faults: Record<string, number>;
   close(): void;
 }
@@ -21,7 +20,7 @@ type Fault = (response: ServerResponse, events: readonly string[]) => void;
 
 const STREAM = { "content-type": "text/event-stream" };
 
-/** Ends a stream behind so many of its events, and some bytes of the next one. */
+/** Cuts a stream after a share of its events and some bytes of the next one. */
 function cut(share: number, bytes: number): Fault {
   return (response, events) => {
     const whole = Math.floor(events.length * share);
@@ -43,7 +42,6 @@ const OVERLOADED = JSON.stringify({
 });
 const LIMITED = JSON.stringify({ type: "error", error: { type: "rate_limit_error", message: "slow down" } });
 
-/** Every class of what a model's connection may come to. */
 const MODEL_FAULTS = {
   "cut before the header": (response) => void response.destroy(),
   "cut behind the header": cut(0, 0),
@@ -69,7 +67,7 @@ const WRONG_KEY = JSON.stringify({
   type: "error",
   error: { type: "authentication_error", message: "invalid x-api-key" },
 });
-/** What lasts until a person mends it, so that it does not happen by chance. */
+/** These last until a person fixes them, so they do not occur at random. */
 const MODEL_REFUSALS = { "a wrong key": answer(401, WRONG_KEY, JSON_TYPE) };
 const SLACK_REFUSALS = {
   "a revoked token": answer(200, '{"ok":false,"error":"token_revoked"}', JSON_TYPE),
@@ -78,14 +76,18 @@ const SLACK_REFUSALS = {
 type ModelFault = keyof typeof MODEL_FAULTS | keyof typeof MODEL_REFUSALS;
 type SlackFault = keyof typeof SLACK_FAULTS | keyof typeof SLACK_REFUSALS;
 
-/** Slack has taken nothing: https://docs.slack.dev/apis/web-api/rate-limits, and a server's own error. */
+/** Slack accepted nothing: rate limits (https://docs.slack.dev/apis/web-api/rate-limits) or server errors. */
 const SLACK_FAULTS = {
   "Slack fails": answer(500, ""),
   "Slack limits": answer(429, "", { "retry-after": "1" }),
   "Slack breaks off": (response) => void response.destroy(),
 } satisfies Record<string, Fault>;
 
-/** Starts a front whose model repeats what it reads. @param share of the requests that fail while there is trouble */
+/**
+ * Starts a proxy whose model repeats the message.
+ *
+ * @param share Of requests that fail while `trouble` is true.
+ */
 export async function startTroubledFront(seed: number, share: number): Promise<TroubledFront> {
   const random = generator(seed);
   let slack = "";
@@ -156,7 +158,10 @@ interface Asked {
   messages: { content: string | { text?: string }[] }[];
 }
 
-/** The events of an answer that repeats the last message (https://docs.claude.com/en/docs/build-with-claude/streaming). */
+/**
+ * Returns a streamed answer that repeats the last message
+ * (https://docs.claude.com/en/docs/build-with-claude/streaming).
+ */
 function streamOf(body: string): string[] {
   const { messages } = JSON.parse(body) as Asked;
   const last = messages.at(-1)?.content ?? "";

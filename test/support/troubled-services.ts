@@ -11,10 +11,9 @@ import { startTroubledFront } from "./troubled-front.ts";
 import { startWorker } from "./worker.ts";
 
 const ADMIN_TOKEN = "troubled-admin-token-0123456789";
-/** Size of the data volume, which tests fill. */
 const VOLUME_MIB = 64;
 
-/** Starts a host behind a troubled front, with its data on a volume that can be filled. Ends it with the test. */
+/** Starts a host behind a troubled front, with its data on a small volume, until the test ends. */
 export async function startTroubledHost(...trouble: Parameters<typeof startTroubledFront>) {
   const { slack, environment, close } = await startSurroundings();
   const front = await startTroubledFront(...trouble);
@@ -45,7 +44,7 @@ export async function startTroubledHost(...trouble: Parameters<typeof startTroub
   };
 }
 
-/** Starts a Worker behind a troubled front, with its containers on a volume that can be filled. Ends it with the test. */
+/** Starts a Worker behind a troubled front, with its containers on a small volume, until the test ends. */
 export async function startTroubledWorker(...trouble: Parameters<typeof startTroubledFront>) {
   const { variables, headers } = await identityGateway();
   const front = await startTroubledFront(...trouble);

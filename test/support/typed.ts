@@ -1,2 +1,2 @@
-/** The header that browsers send for an address that a person has typed. */
+/** Header that browsers send for a typed address. */
 export const TYPED = { "sec-fetch-site": "none" };

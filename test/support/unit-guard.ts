@@ -4,8 +4,8 @@ import net from "node:net";
 import workers from "node:worker_threads";
 
 /**
- * Holds the rule of the unit tier: a test starts no process and opens no socket. What needs one belongs to a tier
- * whose name is in the file's name, such as `status.process.test.ts`.
+ * Makes unit tests fail that start a process or open a socket. Those belong to a tier named in the file name, such as
+ * `status.process.test.ts`.
  */
 function refuse(what: string) {
   return (): never => {

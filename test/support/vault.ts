@@ -6,10 +6,10 @@ const CIPHER = "aes-256-gcm";
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const TOKEN = "a-test-token-of-vault";
-/** Vault's mark of the key's first version. */
+/** Prefix for the key's first version. */
 const VERSION = "vault:v1:";
 
-/** A secrets provider: its address for `pulumi stack init --secrets-provider`, and the variables that each command needs. */
+/** URL for `pulumi stack init --secrets-provider`, and variables that every command needs. */
 export interface SecretsProvider {
   url: string;
   variables: Record<string, string>;
@@ -18,11 +18,12 @@ export interface SecretsProvider {
 let started: Promise<SecretsProvider> | undefined;
 
 /**
- * Starts the transit engine of a stand-in for Vault, once a process: encrypt and decrypt with one key, behind a token
- * (https://developer.hashicorp.com/vault/api-docs/secret/transit). It has no policies, versions or batches.
+ * Starts a stand-in for Vault's transit engine, once per process
+ * (https://developer.hashicorp.com/vault/api-docs/secret/transit). It has one key, and no policies, versions or
+ * batches.
  *
- * Deriving a key from a passphrase would cost each of the CLI's commands a quarter of a second. Tests in which a person
- * types commands use a passphrase all the same.
+ * A passphrase would cost every CLI command a quarter of a second for deriving a key. Only tests of commands that a
+ * user types need one.
  */
 export function vaultSecrets(): Promise<SecretsProvider> {
   return (started ??= start());
@@ -52,7 +53,7 @@ async function start(): Promise<SecretsProvider> {
       return context.json({ data: { plaintext: Buffer.concat(opened).toString("base64") } });
     });
   const { url, unref } = await listen(app, { hostname: "127.0.0.1", port: 0 });
-  // Nobody closes it: it serves every stack of the process.
+  // Serves every stack of the process.
   unref();
   return { url: "hashivault://test", variables: { VAULT_SERVER_URL: url, VAULT_SERVER_TOKEN: TOKEN } };
 }

@@ -2,8 +2,8 @@ import { createServer, request } from "node:http";
 import { listenOnLoopback, type LoopbackServer } from "../../rehearsal/loopback.ts";
 
 /**
- * A loopback address that stands for one Worker of an account with several: the account's own stands for the one that
- * was deployed last. `fetch` cannot name another host.
+ * Starts a loopback address for one Worker of an account with several. The account's address serves the Worker deployed
+ * last, and `fetch` cannot set another host.
  */
 export function startWorkerOrigin(front: { url: string }, hostname: string): Promise<LoopbackServer> {
   const server = createServer((incoming, outgoing) => {

@@ -23,14 +23,14 @@ const SECRETS = {
   ANTHROPIC_API_KEY: "sk-ant-test-0123456789abcdef",
 };
 
-/** The config that the container begins with at each start, as it would with what it had before it slept. */
+/** `config`: the container's config file at every start, as if restored after sleep. */
 export interface WorkerOptions {
   config?: object;
 }
 
 /**
- * The built Worker in workerd with its Durable Object, whose container is a local process, and
- * stand-ins for Slack and the model. `restart` is a new version with other variables, on the same storage.
+ * Starts the built Worker in workerd, with its container as a local process and stand-ins for Slack and the model.
+ * `restart` and `resume` use the same storage.
  */
 export async function startWorker(variables: Record<string, string> = {}, { config }: WorkerOptions = {}) {
   const dir = await mkdtemp(path.join(tmpdir(), "steward-worker-"));
@@ -147,15 +147,13 @@ export async function startWorker(variables: Record<string, string> = {}, { conf
     secrets: SECRETS,
     request,
     state,
-    /** Where the Worker answers, as a page's origin. */
     origin: async (): Promise<string> => new URL((await runner.address(SCRIPT)) ?? "").origin,
-    /** The model waits this long before it answers. */
     setModelDelay: (ms: number): void => void (modelDelayMs = ms),
-    /** Ends the container with SIGTERM, as the platform does when it moves it. */
+    /** Ends the container with SIGTERM, as the platform does when moving it. */
     endContainer: () => runner.stopContainers(NAMESPACE),
-    /** Does something with the state's bucket, as its owner does. */
+    /** Accesses the state bucket directly. */
     withBucket: <T>(work: (bucket: Bucket) => Promise<T>): Promise<T> => runner.withBucket(BUCKET, work),
-    /** Deploys a new version; the container goes on as it does on the platform. */
+    /** Deploys a new version. The container keeps running, as on the platform. */
     deploy,
     postSlack: (event: unknown) => request("/slack/events", { method: "POST", ...slack.sign(event) }),
     async inState(wanted: string): Promise<void> {
@@ -168,18 +166,15 @@ export async function startWorker(variables: Record<string, string> = {}, { conf
         now = await state();
       }
     },
-    /** Wakes the container and waits until it is ready. */
     async ready(): Promise<void> {
       await request("/");
       await this.inState("ready");
     },
-    /** How often a container was started that said why it cannot run. */
+    /** Counts container starts that failed with `environment_invalid`. */
     starts: () => runner.containerLog().filter((line) => line.includes("environment_invalid")).length,
-    /** Ends workerd and the container, as a lost machine does; `resume` starts workerd again on the same storage. */
+    /** Ends workerd and the container, as losing the machine would. */
     halt: () => runner.close(),
-    /** Where the containers' processes keep their data. */
     containers: path.join(dir, "containers"),
-    /** Where workerd keeps what its objects store. */
     storage: path.join(dir, "storage"),
     resume,
     async restart(): Promise<void> {
@@ -194,7 +189,7 @@ export async function startWorker(variables: Record<string, string> = {}, { conf
   };
 }
 
-/** An address that stays the same from version to version, as a Worker's does. */
+/** Starts an address that stays the same across versions, like a Worker's. */
 async function startPublicAddress(connect: () => Promise<Socket | undefined>): Promise<LoopbackServer> {
   const server = createServer(async (request, response) => {
     const to = await connect().catch(() => undefined);
@@ -206,7 +201,6 @@ async function startPublicAddress(connect: () => Promise<Socket | undefined>): P
   return listenOnLoopback(server, 0);
 }
 
-/** A module that writes the config file before the supervisor's own begins. */
 async function configWriter(dir: string, config: object): Promise<string> {
   const file = path.join(dir, "config-writer.mjs");
   const text = JSON.stringify(JSON.stringify(config));
@@ -218,7 +212,6 @@ async function configWriter(dir: string, config: object): Promise<string> {
   return file;
 }
 
-/** The environments of the processes that have their data below a folder. */
 export async function environsOf(folder: string): Promise<string[]> {
   const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
   const all = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/environ`, "utf8").catch(() => "")));

@@ -165,7 +165,7 @@ esac
       expect(preview?.result, preview?.ran.at(-1)?.said).toBe("success");
       expect(comment?.result).toBe("success");
       const text = await runner.artifact("preview", "preview.md");
-      expect(text).toMatch(/^### Preview of `dev`\n\nGoing to change: \d+ to create\.\n/);
+      expect(text).toMatch(/^### Preview of `dev`\n\nChanges: \d+ to create\.\n/);
       expect(text).toContain("| create | `cloudflare:index/worker:Worker` | `steward-worker` |");
       expect(text).not.toContain("sk-test");
 

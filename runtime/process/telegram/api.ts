@@ -6,10 +6,10 @@ import type { TelegramConnection } from "./transport.ts";
 
 const TIMEOUT_MS = 30_000;
 const DOWNLOAD_TIMEOUT_MS = 60_000;
-/** A hundred updates of the largest kind are far below it. */
+/** Far above a hundred updates of the largest kind. */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
-/** Every answer's form: https://core.telegram.org/bots/api#making-requests */
+/** https://core.telegram.org/bots/api#making-requests */
 const answerSchema = z.object({
   ok: z.boolean(),
   result: z.optional(z.unknown()),
@@ -24,33 +24,31 @@ type Answer = z.infer<typeof answerSchema>;
 
 const fileSchema = z.object({ file_path: z.optional(z.string().check(z.minLength(1))) });
 
-/** Connection settings of the Bot API. */
 export interface TelegramApiOptions {
   token: string;
-  /** Without a slash at the end. */
+  /** Without a trailing slash. */
   apiRoot: string;
   proxy?: string;
-  /** Set if the address is the broker's, which takes operations: the headers of every request. */
+  /** Headers for requests through the broker. Setting them selects the broker's URL format. */
   brokerHeaders?: Record<string, string>;
 }
 
-/** Bounds of one call. */
 export interface CallOptions {
   timeoutMs?: number;
   signal?: AbortSignal;
-  /** A file that goes along, in the field of this name: https://core.telegram.org/bots/api#sending-files */
+  /** Uploaded in the field of this name: https://core.telegram.org/bots/api#sending-files */
   file?: { field: "photo" | "document"; name: string; content: Blob };
 }
 
-/** Why a call failed. Neither the message nor anything else of it holds the token. */
+/** Failure of a call. No part of it contains the token. */
 export class TelegramError extends Error {
-  /** The answer's `error_code`; 0 where no answer came. */
+  /** The response's `error_code`, or 0 without a response. */
   readonly status: number;
-  /** Milliseconds that Telegram asks to wait. */
+  /** Wait that Telegram asks for. */
   readonly retryAfterMs: number | undefined;
-  /** The id that the group has now. */
+  /** New id of a group that was migrated. */
   readonly migratedTo: string | undefined;
-  /** Code of the broker's own refusal, which the status says nothing of. */
+  /** Code of a refusal by the broker itself. `status` is 0 then. */
   readonly brokerCode: string | undefined;
 
   constructor(
@@ -68,19 +66,17 @@ export class TelegramError extends Error {
     this.brokerCode = brokerCode;
   }
 
-  /** Telegram does not know the token: a revoked one is answered with 401, one of another form with 404. */
+  /** 401 for a revoked token, 404 for a malformed one. */
   get tokenRefused(): boolean {
     return this.status === 401 || this.status === 404;
   }
 }
 
-/** The Bot API (https://core.telegram.org/bots/api) for one bot, over plain requests. */
+/** Client for one bot: https://core.telegram.org/bots/api */
 export class TelegramApi {
-  /** The bot's own user id: the number before the token's colon. */
+  /** The bot's user id: the number before the token's colon. */
   readonly botId: string;
-  /** Returns the address of a method. */
   readonly #method: (name: string) => string;
-  /** Returns the address of a file. */
   readonly #file: (path: string) => string;
   readonly #proxy: string | undefined;
   readonly #headers: Record<string, string>;
@@ -98,11 +94,6 @@ export class TelegramApi {
     this.#headers = brokerHeaders ?? {};
   }
 
-  /**
-   * Calls a method and gives its result.
-   *
-   * @throws TelegramError
-   */
   async call(method: string, parameters: object = {}, options: CallOptions = {}): Promise<unknown> {
     const signal = bounded(options.signal, options.timeoutMs ?? TIMEOUT_MS);
     const { status, bytes } = await told(async () => {
@@ -115,7 +106,7 @@ export class TelegramApi {
         signal,
       });
       const { statusCode = 0, headers } = response;
-      // The broker's own refusal says nothing of the chat.
+      // A refusal by the broker itself says nothing about the chat.
       const status = headers["content-type"]?.startsWith(PROBLEM_TYPE) === true ? 0 : statusCode;
       return { status, bytes: await readBody(response, MAX_ANSWER_BYTES) };
     });
@@ -130,9 +121,9 @@ export class TelegramApi {
   }
 
   /**
-   * Fetches a file that a message named, at most `maxBytes` of it: https://core.telegram.org/bots/api#getfile
+   * Downloads a message's file: https://core.telegram.org/bots/api#getfile
    *
-   * @throws TelegramError; RangeError where the file is larger.
+   * @throws TelegramError; RangeError if the file exceeds `maxBytes`.
    */
   async download(fileId: string, maxBytes: number, outer: AbortSignal): Promise<Uint8Array> {
     const file = fileSchema.safeParse(await this.call("getFile", { file_id: fileId }, { signal: outer }));
@@ -147,21 +138,20 @@ export class TelegramApi {
       const status = response.statusCode ?? 0;
       if (status !== 200) {
         response.destroy();
-        // A 404 is about the file here, not about the token.
+        // Here 404 means a missing file, not an invalid token.
         throw new TelegramError(status < 500 ? 400 : status, `HTTP ${status} for the file`);
       }
       return readBody(response, maxBytes);
     });
   }
 
-  /** Loaded with the first request: Node's HTTPS takes time and memory that a start should not. */
+  /** Loads on first use: Node's HTTPS client would cost every start time and memory. */
   #connect(): Promise<TelegramConnection> {
     this.#connection ??= import("./transport.ts").then(({ openConnection }) => openConnection(this.#proxy));
     return this.#connection;
   }
 }
 
-/** JSON; a form in parts where a file goes along. */
 async function encode(
   parameters: object,
   file: CallOptions["file"],
@@ -185,7 +175,7 @@ function bounded(signal: AbortSignal | undefined, timeoutMs: number): AbortSigna
   return signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
 }
 
-/** A failure of the connection as a TelegramError. Its own message is left out: it may name the address. */
+/** Converts connection failures to TelegramError. Drops their message, which may contain the URL with the token. */
 async function told<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -3,32 +3,29 @@ import https from "node:https";
 
 const IDLE_MS = 15_000;
 
-/** One request. */
 interface TransportRequest {
   method: "GET" | "POST";
-  /** Its type is among the headers. */
+  /** `headers` must contain its type. */
   body?: string | Uint8Array;
   headers?: Record<string, string>;
-  /** Ends the request and the reading of its answer. */
+  /** Also aborts reading the response. */
   signal: AbortSignal;
 }
 
-/** A way to the server. */
 export interface TelegramConnection {
-  /** Sends a request; the answer's body is still to be read. */
   send(url: string, request: TransportRequest): Promise<IncomingMessage>;
-  /** Reads a body of at most `maxBytes`. Rejects with a RangeError where there is more. */
+  /** Rejects with a RangeError if the body exceeds `maxBytes`. */
   readBody(message: IncomingMessage, maxBytes: number): Promise<Uint8Array>;
 }
 
 /**
- * Requests over Node's own client, since it takes a proxy without a package more
+ * Uses Node's own client, which supports proxies without another package
  * (https://nodejs.org/docs/latest-v24.x/api/http.html#built-in-proxy-support). Follows no redirects.
  */
 export function openConnection(proxy?: string): TelegramConnection {
   const options = {
     keepAlive: true,
-    // Of an idle connection: one that the network has dropped meanwhile would swallow the next request.
+    // The network may have dropped an idle connection, which would lose the next request.
     timeout: IDLE_MS,
     ...(proxy !== undefined && { proxyEnv: { HTTP_PROXY: proxy, HTTPS_PROXY: proxy } }),
   };
@@ -58,7 +55,7 @@ async function readBody(message: IncomingMessage, maxBytes: number): Promise<Uin
   let size = 0;
   for await (const chunk of message as AsyncIterable<Uint8Array>) {
     size += chunk.byteLength;
-    // Leaving the loop destroys the stream, and with it the connection.
+    // Leaving the loop destroys the stream and its connection.
     if (size > maxBytes) throw new RangeError(`more than ${maxBytes} bytes`);
     chunks.push(chunk);
   }

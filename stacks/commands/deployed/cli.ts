@@ -5,14 +5,13 @@ import type { PulumiCommand } from "@pulumi/pulumi/automation/index.js";
 import { BuildFailure } from "../../../infra/shell/failure.ts";
 import { runProcess, tail } from "../../../infra/shell/process.ts";
 
-/** The oldest CLI that this project is tested with. */
+/** Oldest Pulumi CLI that this project is tested with. */
 export const OLDEST_CLI = "3.250.0";
-/** Longest time for one answer of the CLI. */
+/** Timeout per CLI call. */
 export const ANSWER_MS = 60_000;
 
 /**
- * Returns the variables that the CLI gets besides this process's own. This Node comes first on PATH, so that an older
- * one does not run the program.
+ * Returns additional variables for the CLI. PATH starts with this Node, so that an older one cannot run the program.
  */
 export function cliEnvironment(): Record<string, string> {
   const path = [dirname(process.execPath), process.env["PATH"] ?? ""].join(delimiter);
@@ -20,7 +19,7 @@ export function cliEnvironment(): Record<string, string> {
 }
 
 /**
- * Returns the Pulumi CLI on PATH as the Automation API runs it. The API asks for its version, so it is not asked twice.
+ * Returns the Pulumi CLI on PATH for the Automation API.
  *
  * @throws BuildFailure `pulumi_missing`, `pulumi_outdated`
  */
@@ -33,7 +32,7 @@ export async function requireCommand(env: NodeJS.ProcessEnv): Promise<PulumiComm
 }
 
 /**
- * Checks that there is a Pulumi CLI on PATH that is new enough.
+ * Checks that a recent enough Pulumi CLI is on PATH.
  *
  * @throws BuildFailure `pulumi_missing`, `pulumi_outdated`
  */
@@ -60,7 +59,7 @@ function isOutdated(version: string): boolean {
 }
 
 /**
- * Checks that the CLI is logged in to a backend that answers.
+ * Checks that the CLI is logged in and its backend responds.
  *
  * @throws BuildFailure `pulumi_not_logged_in`
  */
@@ -74,7 +73,7 @@ export async function requireLogin(env: NodeJS.ProcessEnv): Promise<void> {
   );
 }
 
-/** Returns the version of the plugin that the installed `@pulumi/<name>` package asks the engine for. */
+/** Returns the plugin version that the installed package requires. */
 export async function pluginVersion(name: "cloudflare" | "command" | "docker"): Promise<string> {
   const manifest = createRequire(import.meta.url).resolve(`@pulumi/${name}/package.json`);
   const { version } = JSON.parse(await readFile(manifest, "utf8")) as { version: string };

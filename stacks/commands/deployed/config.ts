@@ -6,16 +6,15 @@ import { StewardError } from "../../../runtime/contract/errors.ts";
 import { loadConfig, type ServerlessConfig } from "../../config.ts";
 import type { StackConfigSource } from "../../config/source.ts";
 
-/** Dependencies of a command on a serverless stack. */
 export interface ServerlessSettings {
   config: ServerlessConfig;
   cloudflare: CloudflareAccess;
 }
 
 /**
- * Checks the configuration of a serverless stack as its program checks it.
+ * Validates a serverless stack's configuration as its program does.
  *
- * @param changes values that are taken as if they were stored, by their whole keys.
+ * @param changes Overrides of stored values, by full key.
  * @throws StewardError `stack_config_invalid`, `stack_not_serverless`
  */
 export function serverlessSettings(
@@ -30,9 +29,9 @@ export function serverlessSettings(
 }
 
 /**
- * Reads a stack's configuration as its program gets it: from the settings file and from ESC environments.
+ * Reads a stack's configuration from its settings file and ESC environments.
  *
- * @param environment the variables that the program gets
+ * @param environment Variables of the stack's program.
  * @throws BuildFailure `stack_locked`
  */
 export async function readStored(stack: Stack, environment: NodeJS.ProcessEnv): Promise<StackConfigSource> {

@@ -1,17 +1,15 @@
 import { withoutErrors } from "../../../infra/shell/diagnostics.ts";
 
 const DIAGNOSTICS = "Diagnostics:";
-/** A resource's row with the first line of its error: ` +  pulumi:pulumi:Stack steward-dev create error: …`. */
+/** A resource's row with the first line of its error: ` + pulumi:pulumi:Stack steward-dev create error: …`. */
 const ERROR = /^( .*?) error: .*$/;
 
-/** Passes on the engine's lines as they come. */
 export interface EngineOutput {
   onOutput: (text: string) => void;
-  /** Passes on the rest of the output. */
   end(): void;
 }
 
-/** Passes on the engine's lines without its errors, which the command prints at its end, with code and fix. */
+/** Forwards the engine's lines without its errors, which the command prints at the end with code and fix. */
 export function engineOutput(write: (line: string) => void): EngineOutput {
   let rest = "";
   let diagnostics: string[] | undefined;

@@ -10,7 +10,7 @@ import { hasEnded } from "../../../runtime/process/ended.ts";
 import { parseJson } from "../../../runtime/shared/json.ts";
 import { ANSWER_MS } from "./cli.ts";
 
-/** A lock file of a backend that is a folder (pulumi pkg/backend/diy/lock.go). */
+/** Lock file of a backend in a folder (pulumi pkg/backend/diy/lock.go). */
 const lockFile = z.object({
   pid: z.number(),
   username: z.string(),
@@ -20,18 +20,15 @@ const lockFile = z.object({
 const whoAmI = z.looseObject({ url: z.string() });
 const listed = z.array(z.looseObject({ name: z.string(), updateInProgress: z.boolean().optional() }));
 
-/** The holder of the engine's lock on a stack. */
 interface Lock {
-  /** The process and its machine, as a sentence. */
   holder: string;
-  /** True if its process ran on this machine and is no more: nobody else will release it. */
+  /** True if the process ran on this machine and has ended, so nothing will release the lock. */
   isStale: boolean;
 }
 
 /**
- * Checks that no update of the stack is under way. If `releaseStale` is set, releases a lock that a killed process on
- * this machine left behind. Locks can be read in a folder and in Pulumi Cloud; the update itself finds those in a
- * bucket.
+ * Checks that no update of the stack is running. `releaseStale` releases the lock of a killed process on this machine.
+ * Sees only locks in a folder or in Pulumi Cloud. With a bucket, the update itself finds them.
  *
  * @throws StewardError `rollout_under_way`
  */
@@ -89,14 +86,14 @@ async function lockIn(folder: string): Promise<Lock | undefined> {
     const where = isHere ? "on this machine" : `on ${machine}`;
     const end = isStale ? ", which has ended without releasing it" : "";
     return {
-      holder: `The stack is locked since ${timestamp} by process ${pid} of ${username} ${where}${end}.`,
+      holder: `The stack has been locked since ${timestamp} by process ${pid} of ${username} ${where}${end}.`,
       isStale,
     };
   }
   return undefined;
 }
 
-/** The backend's folder: the CLI also writes `file://~` and paths that are relative to the home. */
+/** The CLI also writes `file://~` and paths relative to the home. */
 function folderOf(url: string): string {
   const [address = ""] = url.split("?");
   const given = address.slice("file://".length);

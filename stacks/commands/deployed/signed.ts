@@ -12,9 +12,9 @@ import { type ReplayRecord, replayRecordSchema } from "../../../runtime/contract
 import { askAsStack, type StackQuestion } from "../../../infra/readiness/ask-as-stack.ts";
 import { type DeployedState, findResource, gatewayOf } from "./stack.ts";
 
-/** Longer than the service's own time limits. */
+/** Longer than the service's own timeouts. */
 const ANSWER_MS = 200_000;
-/** A cold start takes seconds. After a minute the gateway is taken to be down. */
+/** A cold start takes seconds. After a minute the gateway counts as down. */
 const READY_ATTEMPTS = 30;
 const READY_RETRY_MS = 2_000;
 
@@ -34,25 +34,21 @@ const problem = z.looseObject({ code: z.string(), detail: z.string() });
 /** Form in which Pulumi writes a decrypted secret. */
 const secret = z.looseObject({ plaintext: z.string().transform((text) => JSON.parse(text) as unknown) });
 
-/** The backups of a deployed stack, which the service itself makes and checks. */
 export interface StackBackups {
-  /** Returns the backups, newest first, and why the last attempt to make one failed, if it did. */
+  /** Newest first, with the error of the last attempt if it failed. */
   list(): Promise<{ backups: Manifest[]; problem?: { code: string; detail: string } | undefined }>;
-  /** Makes a backup now. */
   create(): Promise<Manifest>;
-  /** Unpacks the newest backup in a separate place and checks it. */
+  /** Unpacks and checks the newest backup in a separate folder. */
   verify(): Promise<{ backup: Manifest; report: Pick<RestoreReport, "configProblems"> }>;
 }
 
-/** The part of a {@link GenerationManifest} that is needed here. */
 type Manifest = Pick<GenerationManifest, "id" | "createdAt">;
 
 /**
- * Returns the backups of a gateway in a deployed stack; `undefined` if the state has no address or no key to sign with.
- * Each method rejects with a StewardError: the service's own refusal, or `service_unreachable` if what answers is not the
- * service.
+ * Returns a deployed gateway's backups, or `undefined` if the state has no URL or signing key. Each method rejects with
+ * the service's own StewardError, or `service_unreachable` if something else answers.
  *
- * @param gateway name of the gateway's component. Default: the only one
+ * @param gateway Component name. Default: the only gateway.
  * @throws BuildFailure `gateway_unknown`
  */
 export function openStackBackups(state: DeployedState, gateway?: string): StackBackups | undefined {
@@ -68,8 +64,8 @@ export function openStackBackups(state: DeployedState, gateway?: string): StackB
 }
 
 /**
- * Returns the way to get a deployed stack's record of past events; `undefined` as for {@link openStackBackups}. It rejects
- * with a StewardError: `replay_not_allowed` without the operator's consent, `not_found` if the version is older.
+ * Returns a function that fetches the record of past events, or `undefined` if the state has no URL or signing key. It
+ * rejects with StewardError `replay_not_allowed` without consent, or `not_found` from older versions.
  */
 export function openStackReplay(state: DeployedState): (() => Promise<ReplayRecord>) | undefined {
   const ask = askerOf(state);
@@ -77,15 +73,14 @@ export function openStackReplay(state: DeployedState): (() => Promise<ReplayReco
 }
 
 /**
- * Returns the way to ask how far a deployed version has come with the chats' containers; `undefined` as for {@link
- * openStackBackups}. It resolves to `null` if one sandbox serves every chat.
+ * Returns a function that reports which chats' containers run the new version, or `undefined` if the state has no URL
+ * or signing key. It resolves to `null` if one sandbox serves every chat.
  */
 export function openStackRenewal(state: DeployedState): (() => Promise<Renewal | null>) | undefined {
   const ask = askerOf(state);
   return ask && (() => ask(ROUTES.stackChats, renewal.nullable()));
 }
 
-/** Repeats a request while the gateway starts. */
 async function untilReady<Answer>(request: () => Promise<Answer>): Promise<Answer> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -118,7 +113,7 @@ async function signedAnswer<Answer>(question: StackQuestion, schema: Schema<Answ
   }
   const answer = schema.safeParse(body);
   if (response.ok && answer.success) return answer.data;
-  // Something else has answered: a proxy, an identity gateway, or another service at this address.
+  // Something else answered, for example a proxy or an identity gateway.
   const { url, route } = question;
   const detail = `${url}${route.path} answered with ${response.status}, not as steward does.`;
   throw new StewardError("service_unreachable", detail);

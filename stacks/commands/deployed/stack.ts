@@ -16,52 +16,42 @@ const COMPONENT = /^steward:index:(?:Serverless|Host)Gateway$/;
 
 const PROJECT = "steward";
 const INSTALL_MS = 10 * 60_000;
-/**
- * Message before a download is repeated. The CLI does so five times, which takes half a minute and does not help
- * without a network.
- */
+/** The CLI retries a download five times. That takes half a minute and is useless without a network. */
 const RETRIES = /will retry/i;
-/** The official plugins that each target's program uses. */
 const PLUGINS = { serverless: ["cloudflare", "command"], host: ["docker", "command"] } as const;
 
-/** An opened stack. Each read takes the CLI a third of a second, so each is made once. */
+/** An opened stack. Reads are cached, because each takes a third of a second. */
 export interface DeployedStack {
   stack: Stack;
-  /** Returns the configuration as the program gets it. */
   config(): Promise<StackConfigSource>;
-  /** Returns the state as it was at the first call. */
   state(): Promise<DeployedState>;
 }
 
-/** Options of every command's function. */
 export interface CommandOptions {
-  /** Folder of the Pulumi project, with `Pulumi.yaml`. Default: the working folder of this process. */
+  /** Folder of `Pulumi.yaml`. Default: the working folder. */
   workDir?: string | undefined;
   /**
-   * Variables that the Pulumi CLI gets over those of this process, such as `PULUMI_BACKEND_URL` and
-   * `PULUMI_CONFIG_PASSPHRASE`. The stack's program runs in this process and reads this process's variables.
+   * Extra variables for the Pulumi CLI, such as `PULUMI_BACKEND_URL` and `PULUMI_CONFIG_PASSPHRASE`. The stack's
+   * program does not see them.
    */
   env?: Readonly<Record<string, string>> | undefined;
-  /** Gets the command's text for people, in pieces that end with a line break. Default: dropped. */
+  /** Receives text for people in pieces that end with a line break. Default: discarded. */
   say?: ((text: string) => void) | undefined;
-  /** Gets lines of progress, the engine's among them. Default: dropped. */
+  /** Receives progress lines, including the engine's. Default: discarded. */
   log?: ((line: string) => void) | undefined;
-  /** Shows one line in place of the one before. If it is given, the engine's progress goes here and not to `log`. */
+  /** Shows one line that replaces the previous one. Receives the engine's progress instead of `log`. */
   status?: ((line: string) => void) | undefined;
 }
 
-/** Options of {@link openDeployed}. */
 interface DeployedOptions extends CommandOptions {
-  /** True if the command runs the stack's program: its plugins are checked first. */
+  /** True if the command runs the stack's program. Its plugins are checked first. */
   runsProgram: boolean;
-  /** Values that the program takes as if they were stored, by their whole keys. */
+  /** Overrides of stored values, by full key. */
   changes?: Readonly<Record<string, string>>;
 }
 
-/** Output of a command whose caller may have given none. */
 export type Sink = Pick<CommandOutput, "say" | "log" | "status">;
 
-/** Returns the output that a command's options name; texts without a taker are dropped. */
 export function sinkOf({ say = drop, log = drop, status }: CommandOptions): Sink {
   return { say, log, ...(status && { status }) };
 }
@@ -69,8 +59,7 @@ export function sinkOf({ say = drop, log = drop, status }: CommandOptions): Sink
 function drop(): void {}
 
 /**
- * Opens a stack of a project, with the Pulumi CLI on PATH and the backend that it is logged in to. Missing plugins are
- * installed by the CLI.
+ * Opens a stack with the Pulumi CLI on PATH and its backend. The CLI installs missing plugins.
  *
  * @throws BuildFailure in this order: `pulumi_missing`, `pulumi_outdated`, `pulumi_not_logged_in`, `stack_unknown`,
  * `stack_locked`, `stack_of_components`, `pulumi_plugin_missing`
@@ -87,7 +76,7 @@ export async function openDeployed(stackName: string, options: DeployedOptions):
   return deployed;
 }
 
-/** A command that runs the package's program would remove the gateways of another program. */
+/** Refuses a stack of another program: running the package's program would delete its gateways. */
 async function requireOwnProgram(stackName: string, { state }: DeployedStack): Promise<void> {
   const names = gatewaysIn(await state())
     .map(({ name }) => name)
@@ -95,15 +84,12 @@ async function requireOwnProgram(stackName: string, { state }: DeployedStack): P
   if (names.length === 0 || names.includes(GATEWAY)) return;
   throw new BuildFailure(
     "stack_of_components",
-    `${stackName} has gateways of a program of your own (${names.join(", ")}); this command runs the package's program`,
+    `${stackName} has gateways of your own program (${names.join(", ")}), but this command runs the package's program`,
     ({ pulumi }) => `Use Pulumi itself: \`${pulumi("preview", "--refresh")}\`.`,
   );
 }
 
-/**
- * Keeps the Automation API from asking the CLI twice for the outputs after each update, which takes it two thirds of a
- * second. The state has them.
- */
+/** Stops the Automation API from reading the outputs twice after each update, which takes two thirds of a second. */
 function withoutOutputs(stack: Stack): Stack {
   stack.workspace.stackOutputs = () => Promise.resolve({});
   return stack;
@@ -120,7 +106,7 @@ async function selectStack(
   envVars: Record<string, string>,
   env: NodeJS.ProcessEnv,
 ): Promise<Stack> {
-  // Loaded late: these take most of a second, and are not needed if an argument is invalid.
+  // Imported late: loading takes most of a second, which is wasted if an argument is invalid.
   const [pulumiCommand, { LocalWorkspace, StackNotFoundError }, { programWith }, { waitForEngine }] =
     await Promise.all([
       requireCommand(env),
@@ -142,13 +128,12 @@ async function selectStack(
     const names = stacks.map(({ name }) => name).join(", ");
     throw new BuildFailure(
       "stack_unknown",
-      `there is no stack ${stackName}; ${names === "" ? "there is none yet" : `there are: ${names}`}`,
-      ({ cli }) => `Name one of those, or make it with \`${cli("stack", "init", stackName)}\`.`,
+      `there is no stack ${stackName}; ${names === "" ? "no stacks exist yet" : `existing stacks: ${names}`}`,
+      ({ cli }) => `Use an existing stack, or create it with \`${cli("stack", "init", stackName)}\`.`,
     );
   }
 }
 
-/** Returns the target that the stack's settings name. */
 export async function deployedTarget({ config }: DeployedStack): Promise<string | undefined> {
   return (await config()).values["steward:target"];
 }
@@ -173,7 +158,7 @@ async function requirePlugins(
   }
 }
 
-/** Looks where the CLI does, which takes a sixth of a second to tell. A `.partial` beside it is a broken download. */
+/** Checks the CLI's plugin folder directly, which is faster. A `.partial` file marks a broken download. */
 async function isInstalled(name: string, version: string, env: NodeJS.ProcessEnv): Promise<boolean> {
   const home = env["PULUMI_HOME"] ?? join(homedir(), ".pulumi");
   const names = await readdir(join(home, "plugins")).catch((): string[] => []);
@@ -181,7 +166,7 @@ async function isInstalled(name: string, version: string, env: NodeJS.ProcessEnv
   return names.includes(wanted) && !names.includes(`${wanted}.partial`);
 }
 
-/** Returns the last lines of a failed download, without the CLI's announcement of a retry, which is not awaited. */
+/** Omits the CLI's announcement of a retry. */
 function whyNot(ended: Finished): string {
   const lines = tail(ended, 2).split("\n");
   const said = lines.filter((line) => !RETRIES.test(line)).join("\n");
@@ -192,7 +177,7 @@ function mayInstall(env: NodeJS.ProcessEnv): boolean {
   return !["1", "true"].includes(env["PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION"] ?? "");
 }
 
-/** A resource in a stack's state; secrets are decrypted. */
+/** Secrets are decrypted. */
 interface DeployedResource {
   urn: string;
   type: string;
@@ -201,14 +186,13 @@ interface DeployedResource {
   outputs?: Record<string, unknown>;
 }
 
-/** A stack's state; empty before its first update. */
+/** Empty before the first update. */
 export interface DeployedState {
   resources: readonly DeployedResource[];
-  /** Returns an output of the program that is a plain text; empty without one. */
+  /** Returns a plain-text output of the program, or an empty text. */
   output(name: string): string;
 }
 
-/** Reads the state of a stack. */
 export async function readState(stack: Stack): Promise<DeployedState> {
   const { deployment } = await stack.exportStack();
   const resources = (deployment as { resources?: DeployedResource[] } | null)?.resources ?? [];
@@ -222,11 +206,9 @@ export async function readState(stack: Stack): Promise<DeployedState> {
   };
 }
 
-/** A gateway in a stack's state. */
 interface DeployedGateway {
-  /** Name of its component. */
   name: string;
-  /** The service's address; empty before its first update has ended. */
+  /** Empty until the first update has finished. */
   url: string;
 }
 
@@ -237,10 +219,10 @@ function gatewaysIn({ resources }: DeployedState): DeployedGateway[] {
 }
 
 /**
- * Returns the gateway of a stack that has a name. Without a name, it is the only one. In a stack that was deployed before
- * there were components, the stack's own address is used.
+ * Returns the gateway with this name, or the only one. Stacks from before components existed have one with the stack's
+ * URL.
  *
- * @throws BuildFailure `gateway_unknown` if there is none of this name, or several and no name
+ * @throws BuildFailure `gateway_unknown` if none has the name, or if there are several and no name.
  */
 export function gatewayOf(state: DeployedState, wanted?: string): DeployedGateway {
   const gateways = gatewaysIn(state);
@@ -254,14 +236,14 @@ export function gatewayOf(state: DeployedState, wanted?: string): DeployedGatewa
     .join(", ");
   const cause =
     wanted === undefined ? "the stack has several gateways" : `the stack has no gateway ${wanted}`;
-  throw new BuildFailure("gateway_unknown", cause, `Name one with --gateway. There are: ${names || "none"}.`);
+  throw new BuildFailure("gateway_unknown", cause, `Select one with --gateway: ${names || "there is none"}.`);
 }
 
 /**
- * Returns the resource of a type and a name; the last part of the type is enough. The name is without the gateway's,
- * since a stack that was deployed before there was a gateway has it so.
+ * Finds a resource by name and the last part of its type. The name may lack the gateway's prefix, as in stacks from
+ * before components existed.
  *
- * @param gateway name of the gateway's component. Default: that of the package's program
+ * @param gateway Component name. Default: that of the package's program.
  */
 export function findResource(
   { resources }: DeployedState,
@@ -273,13 +255,12 @@ export function findResource(
   return resources.find(({ urn }) => ends.some((end) => urn.endsWith(end)));
 }
 
-/** Returns the name of the Worker that the state has; `undefined` before its first update. */
+/** Returns the Worker's name, or `undefined` before the first update. */
 export function deployedWorkerName(state: DeployedState): string | undefined {
   const name = findResource(state, "index/worker:Worker", "worker")?.inputs?.["name"];
   return typeof name === "string" ? name : undefined;
 }
 
-/** One thing that an update would do. */
 export interface PlannedStep {
   op: string;
   type: string;
@@ -287,8 +268,8 @@ export interface PlannedStep {
 }
 
 /**
- * Returns a preview event's change, as the engine counts changes: a replacement is reported with its steps, which are left
- * out, and so are the providers that the engine registers itself.
+ * Returns a preview event's step. Like the engine's counts, skips the partial steps of a replacement and default
+ * providers.
  */
 export function stepsOf({ resourcePreEvent: event }: EngineEvent): PlannedStep[] {
   if (event === undefined) return [];
@@ -298,22 +279,19 @@ export function stepsOf({ resourcePreEvent: event }: EngineEvent): PlannedStep[]
   return isWhole ? [{ op, type, name: resourceName(urn) }] : [];
 }
 
-/** Marks of colors in the engine's messages. */
+/** Color markup in the engine's messages. */
 const MARKUP = /<\{%[^%]*%\}>/g;
 
-/** Severities of a provider's own log; the SDK's type lacks `debug` (pulumi sdk/go/common/diag). */
+/** The SDK's type lacks `debug` (pulumi sdk/go/common/diag). */
 const PROVIDER_LOG: ReadonlySet<string> = new Set(["debug", "info#err"]);
 
-/**
- * Returns an event's message for people, without colors; `undefined` if it has none, only a transient one, or a line of
- * a provider's log.
- */
+/** Returns an event's message without colors. Skips transient ones and a provider's log. */
 export function diagnosticText({ diagnosticEvent: said }: EngineEvent): string | undefined {
   if (said === undefined || said.ephemeral || PROVIDER_LOG.has(said.severity)) return undefined;
   return said.message.replaceAll(MARKUP, "");
 }
 
-/** A resource's own name: the last part of its URN, which may hold separators itself. */
+/** Returns the last part of a URN. It may contain separators. */
 export function resourceName(urn: string): string {
   return urn.split("::").slice(3).join("::");
 }

@@ -2,33 +2,30 @@ import type { EngineEvent } from "@pulumi/pulumi/automation/index.js";
 import { StewardError } from "../../../runtime/contract/errors.ts";
 import { type CommandOptions, diagnosticText, resourceName, openDeployed } from "../deployed/stack.ts";
 
-/** A resource that is no longer as it was deployed. */
+/** A deployed resource that was changed or deleted outside of Pulumi. */
 export interface Drift {
   type: string;
   name: string;
-  /** `gone`, or `changed` by somebody else. */
   what: "gone" | "changed";
-  /** Paths of the properties that differ, such as `versions[0].percentage`. Never their values, which may be secrets. */
+  /** Paths such as `versions[0].percentage`. Never values, which may be secrets. */
   properties: string[];
 }
 
-/** Differences between a deployed stack and its record. */
 export interface DriftResult {
-  /** Empty without drift. */
   drift: Drift[];
-  /** Messages of providers, such as that one could not look. */
+  /** Messages from providers, for example that a resource could not be read. */
   remarks: string[];
 }
 
 /**
- * Asks every provider what is there now. Changes nothing, not even the stack's state. Secrets cannot be read back: of
- * Telegram's webhook secret and the Worker's secrets no drift is found.
+ * Compares every resource with what its provider reports. Changes nothing, not even the state. Cannot detect drift of
+ * Telegram's webhook secret and the Worker's secrets, which cannot be read back.
  *
  * @throws StewardError `stack_not_deployed`; BuildFailure if the CLI, the backend or the stack is missing
  */
 export async function drift(stackName: string, options: CommandOptions = {}): Promise<DriftResult> {
   const { stack, state } = await openDeployed(stackName, { ...options, runsProgram: true });
-  // An empty state has no differences, so a stack that was never deployed would seem free of drift.
+  // An empty state has no differences, so a stack that was never deployed would appear free of drift.
   if ((await state()).resources.length === 0) throw new StewardError("stack_not_deployed");
   const found: Drift[] = [];
   const remarks = new Set<string>();
@@ -41,15 +38,14 @@ export async function drift(stackName: string, options: CommandOptions = {}): Pr
   return { drift: found, remarks: [...remarks] };
 }
 
-/** Types of this package's own resources; the second one until the first update by a version from 0.1.0 on. */
+/** Types of this package's resources. States written before 0.1.0 contain the second one. */
 const OWN = ["steward:", "pulumi-nodejs:dynamic/"];
 
 /**
- * Returns the drift that one event of a refresh reports. A resource drifts in the properties that the program sets: a
- * bridged provider also answers with outputs that may differ after every read. A provider of this package compares only
- * what matters, so each difference that it reports counts.
- *
- * `ResOutputsEvent`: https://www.pulumi.com/docs/reference/automation-api/
+ * Returns the drift in one event of a refresh (`ResOutputsEvent`:
+ * https://www.pulumi.com/docs/reference/automation-api/). Only properties that the program sets count, because bridged
+ * providers also return outputs that differ on every read. All differences from this package's providers count, because
+ * they report only relevant ones.
  */
 export function driftOf({ resOutputsEvent: event }: EngineEvent): Drift[] {
   if (event === undefined) return [];
@@ -68,13 +64,12 @@ export function driftOf({ resOutputsEvent: event }: EngineEvent): Drift[] {
 
 type Properties = Readonly<Record<string, unknown>>;
 
-/** Returns the paths of the inputs whose outputs of the same name have changed. */
 function changedInputs(inputs: Properties, before: Properties, after: Properties): string[] {
   const shared = Object.keys(inputs).filter((key) => Object.hasOwn(before, key));
   return shared.flatMap((key) => changedPaths(key, inputs[key], before[key], after[key]));
 }
 
-/** Returns the paths at which two outputs differ. Ignores keys that a provider adds to an object of the input. */
+/** Returns the paths at which two outputs differ. Ignores keys that the provider adds to the program's objects. */
 function changedPaths(path: string, input: unknown, before: unknown, after: unknown): string[] {
   if (Array.isArray(input) && Array.isArray(before) && Array.isArray(after)) {
     const places = Array.from({ length: Math.max(before.length, after.length) }, (_, at) => at);
@@ -96,7 +91,7 @@ function isObject(value: unknown): value is Properties {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Leaves out paths that another path continues. */
+/** Drops paths that are a prefix of another path. */
 function innermost(paths: readonly string[]): string[] {
   return paths.filter((path) => !paths.some((other) => other !== path && /^[.[]/.test(after(path, other))));
 }
@@ -105,7 +100,7 @@ function after(prefix: string, path: string): string {
   return path.startsWith(prefix) ? path.slice(prefix.length) : "";
 }
 
-/** The property that a path such as `tags.a`, `tags["a"]` or `list[0].b` begins with. */
+/** For example `tags` of `tags.a` and `tags["a"]`, or `list` of `list[0].b`. */
 function rootOf(path: string): string {
   return path.split(/[.[]/, 1)[0] ?? path;
 }

@@ -28,32 +28,26 @@ import {
 } from "../deployed/stack.ts";
 import { settingsFileOf } from "../settings.ts";
 
-/** Options of {@link migrate}. */
 export interface MigrateOptions extends CommandOptions {
-  /** The Worker's new name. */
   workerName: string;
-  /** The tag of the migration that is accepted; without it nothing is written. */
+  /** Tag of the accepted migration. Without it, nothing is written. */
   accept?: string | undefined;
 }
 
-/** A new name for a stack's Worker. */
 export interface MigrateResult {
   workerName: string;
-  /** Tag of the migration that the change adds. */
   tag: string | undefined;
-  /** The change for people, a line each. */
+  /** Description for people, one line per entry. */
   plan: string[];
-  /** Steps of an update with it. */
+  /** Steps of an update with the new name. */
   steps: PlannedStep[];
-  /** True if the change was written to the stack's settings. */
   accepted: boolean;
-  /** The stack's settings file. */
   file: string;
 }
 
 /**
- * Gives a serverless stack's Worker another name, with the migration that this takes. Previews the change, and writes it
- * to the stack's settings if `accept` has its tag. Deploys nothing.
+ * Renames a serverless stack's Worker and adds the required migration. Previews the change, and writes it to the
+ * stack's settings if `accept` is its tag. Deploys nothing.
  *
  * @throws StewardError `migration_not_accepted`, `stack_not_serverless`, `stack_config_invalid`; BuildFailure
  * `worker_name_same`, `settings_edited`, or if the stack cannot be read
@@ -64,7 +58,7 @@ export async function migrate(stackName: string, options: MigrateOptions): Promi
   const commands = commandsFor(stackName);
   const stored = await config();
   const { config: present, cloudflare } = serverlessSettings(stored);
-  // The settings may have the new name already: what is deployed decides.
+  // The settings may already have the new name, so the deployed name decides.
   const previousName = deployedWorkerName(await state()) ?? present.workerName;
   if (workerName === previousName) throw sameNameError(workerName, present);
   const live = await readLiveWorker({ accountId: present.accountId, ...cloudflare }, previousName);
@@ -72,7 +66,10 @@ export async function migrate(stackName: string, options: MigrateOptions): Promi
   const migrations = withNewTag(present.migrations, applied);
   const tag = migrations.at(-1)?.tag;
   if (accept !== undefined && accept !== tag) {
-    throw new StewardError("migration_not_accepted", `${accept} is accepted, and the change adds ${tag}.`);
+    throw new StewardError(
+      "migration_not_accepted",
+      `The accepted migration is ${accept}, but the change adds ${tag}.`,
+    );
   }
   const { config: former } = serverlessSettings(stored, { "steward:workerName": previousName });
   const { config: planned } = serverlessSettings(stored, {
@@ -95,8 +92,8 @@ export async function migrate(stackName: string, options: MigrateOptions): Promi
 }
 
 /**
- * Returns the migrations for the Worker's new name: unchanged if some are not yet applied under the former name, else
- * with one more. Tags that only the account has become entries without a class.
+ * Adds a migration for the new name, unless some are still pending under the old one. Tags that exist only in the
+ * account become entries without a class.
  */
 function withNewTag(migrations: readonly Migration[], applied: number): Migration[] {
   const missing = Math.max(applied + 1 - migrations.length, 0);
@@ -111,18 +108,18 @@ function sameNameError(workerName: string, present: ServerlessConfig): BuildFail
   if (present.workerName === workerName) {
     return new BuildFailure(
       "worker_name_same",
-      `the Worker is named ${workerName}`,
+      `the Worker is already named ${workerName}`,
       "Give another --worker-name.",
     );
   }
   return new BuildFailure(
     "worker_name_same",
-    `the Worker is named ${workerName}, and the settings have another name`,
+    `the Worker is already named ${workerName}, but the settings have another name`,
     ({ configSet }) => configSet("steward:workerName", workerName),
   );
 }
 
-/** Returns the lines that explain how the new name changes the public address, and which callers need the new one. */
+/** Explains how the new name changes the public address, and which callers need the new one. */
 function addressLines(
   { script }: OperatorCommands,
   present: ServerlessConfig,
@@ -131,12 +128,12 @@ function addressLines(
   const [before, after] = [publicHost({ ...present }), publicHost({ ...planned })];
   if (before === after) return [`The address stays https://${before}`];
   return [
-    `The address becomes https://${after}, no longer https://${before}`,
-    `The update registers it with Telegram and Discord. To change by hand: Slack's Request URL (${script("slack-manifest")})`,
+    `The address changes from https://${before} to https://${after}`,
+    `The update registers it with Telegram and Discord. Change Slack's Request URL yourself (${script("slack-manifest")})`,
   ];
 }
 
-/** Previews the stack as if these were its settings, and lists what an update would do. The stack's own stay as they are. */
+/** Previews an update with these settings, without changing the stack's own. */
 async function previewSettings(
   stack: Stack,
   settings: string,
@@ -155,20 +152,18 @@ async function previewSettings(
   }
 }
 
-/** A stack's settings, `Pulumi.<stack>.yaml`. */
 interface SettingsFile {
   file: string;
   text: string;
 }
 
-/** Reads the settings of a stack from where the project keeps them. */
 async function readSettingsFile({ name, workspace }: Stack): Promise<SettingsFile> {
   const { stackConfigDir = "." } = (await workspace.projectSettings()) as { stackConfigDir?: string };
   const file = settingsFileOf(name, path.join(workspace.workDir, stackConfigDir));
   return { file, text: await readFile(file, "utf8") };
 }
 
-/** Returns the settings with the Worker's new name and further migrations; comments and everything else stay. */
+/** Returns the settings with the new name and migrations. Preserves comments and everything else. */
 function withMigrations(
   text: string,
   workerName: string,
@@ -179,18 +174,18 @@ function withMigrations(
   settings.setIn(["config", "steward:workerName"], workerName);
   const key = ["config", "steward:migrations"];
   const added = migrations.slice(present.length);
-  // `pulumi config set` stores a list as a text, and a stack without the key has the default one.
+  // `pulumi config set` stores a list as text, and a stack without the key uses the default list.
   if (isSeq(settings.getIn(key))) {
     for (const entry of added) settings.addIn(key, settings.createNode(entry));
   } else settings.setIn(key, settings.createNode(migrations));
   return settings.toString({ lineWidth: 0 });
 }
 
-/** Replaces the settings, unless somebody has edited them meanwhile. */
+/** Replaces the settings file, unless it was edited in the meantime. */
 async function replaceSettings({ file, text: former }: SettingsFile, text: string): Promise<void> {
   if ((await readFile(file, "utf8")) !== former) {
-    const fix = "Look at the change, and run the command again.";
-    throw new BuildFailure("settings_edited", `${file} was edited meanwhile`, fix);
+    const fix = "Review the change and run the command again.";
+    throw new BuildFailure("settings_edited", `${file} was edited in the meantime`, fix);
   }
   const temporary = `${file}.${process.pid}.tmp`;
   await writeFile(temporary, text, { flush: true });

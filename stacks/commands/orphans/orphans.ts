@@ -6,7 +6,7 @@ import { type CommandOptions, openDeployed } from "../deployed/stack.ts";
 export type { Orphan };
 
 /**
- * Returns the container applications that deleted Workers have left in a serverless stack's account.
+ * Returns container applications that deleted Workers left in a serverless stack's account.
  *
  * @throws StewardError `stack_not_serverless`, `stack_config_invalid`; BuildFailure if the stack cannot be read
  */
@@ -15,10 +15,10 @@ export async function orphans(stackName: string, options: CommandOptions = {}): 
 }
 
 /**
- * Removes one of them.
+ * Removes an orphaned container application.
  *
- * @param id as {@link orphans} returns it
- * @throws as {@link orphans}; StewardError `application_in_use` if it is none
+ * @param id From {@link orphans}.
+ * @throws The errors of {@link orphans}; StewardError `application_in_use` if it is not an orphan.
  */
 export async function removeOrphan(
   stackName: string,

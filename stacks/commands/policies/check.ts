@@ -7,7 +7,7 @@ import { engineOutput } from "../deployed/engine-output.ts";
 import { type CommandOptions, openDeployed, sinkOf } from "../deployed/stack.ts";
 import { type PolicyOptions, type PolicyViolation, previewWithPolicies } from "./preview.ts";
 
-/** Files that an earlier run may have left in the folder; any other file is somebody's own. */
+/** Files that an earlier run may have left. Any other file belongs to the user. */
 const PACK_FILES = new Set([
   "PulumiPolicy.yaml",
   "index.cjs",
@@ -17,17 +17,14 @@ const PACK_FILES = new Set([
 ]);
 const INSTALL = ["install", "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund"];
 
-/** Result of {@link policies}. */
 export interface PoliciesResult {
-  /** Empty if the stack keeps every rule. */
   violations: PolicyViolation[];
 }
 
 /**
- * Runs the policy pack on the preview of a stack. Changes nothing. Violations are in the result; the engine's report
- * goes to `say`.
+ * Runs the policy pack on a stack's preview. Changes nothing. `say` receives the engine's report.
  *
- * @throws StewardError, BuildFailure if there is no preview
+ * @throws StewardError or BuildFailure if the preview fails for another reason than a policy.
  */
 export async function policies(
   stackName: string,
@@ -45,11 +42,10 @@ export async function policies(
 }
 
 /**
- * Makes the policy pack in a folder, with its packages from the registry: it runs from wherever the folder is, and the
- * Pulumi CLI publishes it from there.
+ * Builds the policy pack in a folder and installs its packages. The Pulumi CLI can run or publish it from there.
  *
- * @param folder new, empty, or with a pack that this function made
- * @returns the folder's absolute path
+ * @param folder Must be new, empty or an earlier result.
+ * @returns The absolute path.
  * @throws BuildFailure `policy_folder_taken`, `policy_packages_missing`
  */
 export async function makePolicyPack(
@@ -60,8 +56,8 @@ export async function makePolicyPack(
   await mkdir(target, { recursive: true });
   const foreign = (await readdir(target)).filter((name) => !PACK_FILES.has(name));
   if (foreign.length > 0) {
-    const found = `${folder} holds ${foreign.sort().join(", ")}`;
-    throw new BuildFailure("policy_folder_taken", found, "Give a new or an empty folder.");
+    const found = `${folder} contains ${foreign.sort().join(", ")}`;
+    throw new BuildFailure("policy_folder_taken", found, "Use a new or empty folder.");
   }
   await buildPolicyPack(target);
   log?.("installing the pack's packages");
@@ -70,7 +66,7 @@ export async function makePolicyPack(
     throw new BuildFailure(
       "policy_packages_missing",
       `npm install failed in ${folder}: ${tail(installed, 5)}`,
-      "Run this once where the package registry can be reached.",
+      "Run it again when the package registry is reachable.",
     );
   }
   return target;

@@ -3,9 +3,9 @@ import { usageError } from "../../../infra/shell/command.ts";
 import type { PolicyConfig, PolicyOptions } from "./preview.ts";
 
 /**
- * Reads the policy configuration that a command's words name.
+ * Reads the policy configuration named on the command line.
  *
- * @throws CommanderError if the time is none, or the file cannot be read.
+ * @throws CommanderError if the time is invalid or the file cannot be read.
  */
 export async function readPolicyConfig(words: {
   config?: string | undefined;

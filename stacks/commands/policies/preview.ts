@@ -5,40 +5,35 @@ import type { EngineEvent } from "@pulumi/pulumi/automation/index.js";
 import { buildPolicyPack } from "../../../policies/build.ts";
 import type { DeployedStack } from "../deployed/stack.ts";
 
-/** Pulumi's policy configuration: a level, or values, by the rule's name. */
+/** Pulumi's policy configuration: a level or an object of values per rule. */
 export type PolicyConfig = Readonly<Record<string, unknown>>;
 
-/** Options of a preview under the policies. */
 export interface PolicyOptions {
-  /** Levels and values of the rules. Default: each rule's own. */
+  /** Levels and values of the rules. Default: the rules' own. */
   config?: PolicyConfig | undefined;
-  /** Time at which the last backup was taken, as ISO 8601. Default: the time that the service reports. */
+  /** Time of the last backup, ISO 8601. Default: reported by the service. */
   backup?: string | undefined;
 }
 
-/** A rule that a stack breaks. */
 export interface PolicyViolation {
-  /** Name of the rule, such as `bucket-private`. */
+  /** For example `bucket-private`. */
   policy: string;
-  /** A mandatory rule stops an update. */
+  /** A mandatory rule blocks an update. */
   level: "mandatory" | "advisory";
-  /** The violation, with its fix. */
   message: string;
 }
 
-/** Dependencies of {@link previewWithPolicies}. */
 interface PolicyPreview extends PolicyOptions {
   onOutput: (text: string) => void;
   onEvent?: (event: EngineEvent) => void;
 }
 
-/** Outputs that name what holds the stack's state. */
 const STATE_OUTPUTS = ["bucketName", "volumeName"];
 
 /**
- * Previews the stack under the policy pack, and returns the rules that it breaks.
+ * Previews the stack under the policy pack and returns the violations.
  *
- * @throws where the preview fails for another reason than a policy
+ * @throws The preview's error if it fails for another reason than a policy.
  */
 export async function previewWithPolicies(
   deployed: DeployedStack,
@@ -60,7 +55,6 @@ export async function previewWithPolicies(
   return violations;
 }
 
-/** Returns a line for each mandatory rule that is broken. */
 export function mandatoryTexts(violations: readonly PolicyViolation[]): string[] {
   return violations
     .filter(({ level }) => level === "mandatory")
@@ -84,7 +78,7 @@ async function runPreview(
   }
 }
 
-/** A rule sees what is to come: what the stack has now, and when it was backed up, is handed to it. */
+/** Adds what is deployed and when it was backed up. Rules see only the planned resources. */
 async function withDeployed(
   { state }: DeployedStack,
   { config = {}, backup }: PolicyPreview,

@@ -3,20 +3,19 @@ import type { PolicyOptions } from "../policies/preview.ts";
 import { readBaseline } from "../rollout/inspect.ts";
 import { planUpdate, type UpdatePlan } from "../rollout/plan.ts";
 
-/** A comment on GitHub holds 65,536 characters. */
+/** A GitHub comment is limited to 65,536 characters. */
 const MOST_STEPS = 200;
 const MOST_CHARACTERS = 20_000;
 
-/** Preview of an update under the policies. */
 export interface PreviewResult extends UpdatePlan {
-  /** The preview for a comment on a pull request, without values of properties. */
+  /** For a pull request comment. Contains no property values. */
   markdown: string;
 }
 
 /**
- * Previews an update of a stack under the policies. Changes nothing. A broken policy is in the result.
+ * Previews a stack's update under the policies. Changes nothing.
  *
- * @throws StewardError, BuildFailure if there is no preview; {@link failedPreview} turns that into Markdown
+ * @throws StewardError or BuildFailure if there is no preview. {@link failedPreview} formats it as Markdown.
  */
 export async function preview(
   stackName: string,
@@ -28,7 +27,7 @@ export async function preview(
   return { ...plan, markdown: previewText(stackName, plan) };
 }
 
-/** Returns the plan as Markdown. It has names and types only, because values may be secret. */
+/** Shows only names and types, because values may be secret. */
 export function previewText(
   stack: string,
   { summary, steps, broken, gates }: Pick<UpdatePlan, "summary" | "steps" | "broken" | "gates">,
@@ -42,19 +41,18 @@ export function previewText(
     "",
     broken.length === 0 ? summary : `**Stopped by a policy.** ${summary}`,
     ...listed("Broken policies", broken),
-    ...listed("Waits for somebody's word", gates),
+    ...listed("Needs approval", gates),
     ...(shown.length === 0 ? [] : ["", "| | type | name |", "|---|---|---|", ...shown, ...more]),
   );
 }
 
-/** Returns the Markdown for a pull request whose preview failed. */
 export function failedPreview(stack: string, cause: string): string {
-  // A fence that the text cannot close.
+  // Longer than any fence in the text, so that the text cannot close it.
   const fence = "`".repeat(Math.max(3, ...[...cause.matchAll(/`+/g)].map(([run]) => run.length + 1)));
   return lines(
     `### Preview of ${code(stack)}`,
     "",
-    "**It failed.**",
+    "**The preview failed.**",
     "",
     fence,
     cause.slice(0, MOST_CHARACTERS),
@@ -67,12 +65,12 @@ function listed(title: string, entries: readonly string[]): string[] {
   return ["", `**${title}**`, "", ...entries.map((entry) => `- ${code(entry)}`)];
 }
 
-/** Formats foreign text as inline code, so that it can neither begin a block nor mention, link or show an image. */
+/** Formats untrusted text as inline code, so that it cannot start a block, mention anybody, link or embed an image. */
 function code(text: string): string {
   return `\`${text.replaceAll("`", "'").replaceAll(/\s+/g, " ").trim()}\``;
 }
 
-/** Formats foreign text as inline code in a table's cell, where a bar has to be escaped. */
+/** In a table cell, a bar must be escaped. */
 function cell(text: string): string {
   return code(text.replaceAll("|", "\\|"));
 }

@@ -8,21 +8,20 @@ import type { RecordEntry } from "../rollout/report.ts";
 import { EXIT } from "../rollout/options.ts";
 import { newestRecord } from "../rollout/record.ts";
 
-/** The version to promote, and the stack that has proven it. */
+/** Build to promote, and the stack on which it was proven. */
 export interface Promotion extends DeployedBuild {
   from: string;
 }
 
-/** Returns the folder where a stack's rollouts are recorded. */
 export function rolloutsOf(stack: string, { workDir = "." }: Pick<CommandOptions, "workDir">): string {
   return path.join(workDir, ".steward", "rollouts", stack);
 }
 
-/** Matches an image in an account's own registry, in the form in which an update pushes it. */
+/** Matches an image in an account's own registry, as an update pushes it. */
 const OF_ACCOUNT = /^[^/]+\/([0-9a-f]{32})\/steward@/;
 
 /**
- * Returns what a stack has deployed and probed, after checking that this checkout builds the same.
+ * Returns the build that a stack has deployed and probed, if this checkout builds the same.
  *
  * @throws StewardError `promotion_unproven`, `promotion_differs`, `stack_not_serverless`
  */
@@ -37,7 +36,7 @@ export async function promotionOf(
   await requireUnchanged(stack, proven);
   const { hash } = await buildBundle();
   if (hash !== proven.bundle) {
-    const built = `${from} has probed the bundle ${proven.bundle}, and this checkout builds ${hash}.`;
+    const built = `${from} has probed the bundle ${proven.bundle}, but this checkout builds ${hash}.`;
     const whence = proven.commit === undefined ? "" : ` ${from} was rolled out from commit ${proven.commit}.`;
     throw new StewardError("promotion_differs", `${built}${whence}`);
   }
@@ -45,14 +44,14 @@ export async function promotionOf(
   log(`Promoting from ${from}: bundle ${proven.bundle}, image ${proven.image}.`);
   if (here !== proven.commit) {
     log(
-      `${from} was rolled out from commit ${proven.commit ?? "unknown"}, and this is ${here ?? "unknown"}.`,
+      `${from} was rolled out from commit ${proven.commit ?? "unknown"}, but this is commit ${here ?? "unknown"}.`,
     );
   }
   return { from, ...proven };
 }
 
 /**
- * Fails if the stack's account cannot pull the promoted image: an account's registry serves only that account.
+ * Fails if the stack's account cannot pull the promoted image. An account's registry serves only that account.
  *
  * @throws StewardError `promotion_image_elsewhere`
  */
@@ -70,7 +69,7 @@ export async function requireReachable(
   );
 }
 
-/** Fails if the stack no longer runs what its recorded rollout has deployed: a later update has no probe on record. */
+/** Fails if the stack no longer runs the build that its recorded rollout probed. */
 async function requireUnchanged({ stack, state }: DeployedStack, proven: DeployedBuild): Promise<void> {
   const { output } = await state();
   const [bundle, image] = [output("bundleHash"), output("image")];
@@ -78,16 +77,15 @@ async function requireUnchanged({ stack, state }: DeployedStack, proven: Deploye
   if (bundle === proven.bundle && image === proven.image) return;
   throw unproven(
     stack.name,
-    `${stack.name} has deployed the bundle ${bundle} with the image ${image}, and its last rollout recorded here probed the bundle ${proven.bundle} with the image ${proven.image}.`,
+    `${stack.name} has deployed the bundle ${bundle} with the image ${image}, but its last rollout recorded here probed the bundle ${proven.bundle} with the image ${proven.image}.`,
   );
 }
 
 /**
- * Returns what the newest rollout of a stack has proven: it was deployed, and it answered its probe.
+ * Returns the build that a stack's newest recorded rollout deployed and probed.
  *
- * @param folder where the stack's rollouts are recorded
- * @throws StewardError `promotion_unproven` if none is recorded, or if the newest one that changed something did not
- * end well.
+ * @throws StewardError `promotion_unproven` if there is no record, or if the newest rollout that changed something did
+ * not succeed.
  */
 function provenIn(folder: string, stack: string): DeployedBuild {
   const newest = newestRecord(folder, (entries) => entries.some(tellsWhatRuns));
@@ -104,10 +102,7 @@ function provenIn(folder: string, stack: string): DeployedBuild {
   return last["deployed"] as DeployedBuild;
 }
 
-/**
- * Returns true if an entry shows that its rollout has changed or confirmed what runs. A rollout that only previewed, or
- * was stopped before its update, does not affect what was proven earlier.
- */
+/** Returns false for entries of previews and of rollouts stopped before their update. */
 function tellsWhatRuns({ step, deployed }: RecordEntry): boolean {
   return step === "updating" || deployed !== undefined;
 }
@@ -117,31 +112,29 @@ function rolloutFailed(stack: string, [first]: readonly RecordEntry[], how: stri
   return unproven(stack, `The rollout${began} of ${stack} ${how}.`);
 }
 
-/** Returns the error with the source stack's name in its fix, which the general text of the code cannot have. */
+/** Names the source stack in the fix, which the code's general fix cannot. */
 function unproven(source: string, detail: string): StewardError {
   return new StewardError("promotion_unproven", detail, {
     fix: ({ tool }) =>
-      `Run \`${tool("rollout", source)}\` until it ends with 0, or bring its records of .steward/rollouts/${source}/ here, then promote again.`,
+      `Repeat \`${tool("rollout", source)}\` until it exits with 0, or copy its records to .steward/rollouts/${source}/. Then promote again.`,
   });
 }
 
-/** Build that a stack has deployed, and its source. Plain data, because it is written to a record. */
+/** Must be plain data, because a record stores it. */
 export interface DeployedBuild {
   /** Hash over the code of Worker and container. */
   bundle: string;
   /** The container's image, by digest if it was pushed. */
   image: string;
-  /** The checkout's commit, with `-dirty` behind it if files are changed; absent outside of a repository. */
+  /** Has the suffix `-dirty` if files are changed. Absent outside a repository. */
   commit?: string;
 }
 
-/** Returns what a stack with these outputs has deployed from this checkout. */
 export async function deployedBuild(output: (name: string) => string): Promise<DeployedBuild> {
   const commit = await commitOf();
   return { bundle: output("bundleHash"), image: output("image"), ...(commit !== undefined && { commit }) };
 }
 
-/** Returns the commit of this checkout, whichever folder the command was started in. */
 async function commitOf(): Promise<string | undefined> {
   const words = ["describe", "--always", "--exclude=*", "--abbrev=40", "--dirty"];
   const { code, stdout } = await runProcess("git", words, { cwd: import.meta.dirname });

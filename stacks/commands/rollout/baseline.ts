@@ -3,27 +3,32 @@ import type { ReplayRecord } from "../../../runtime/contract/replay.ts";
 import type { Renewal } from "../../../runtime/contract/tenant.ts";
 import type { StackBackups } from "../deployed/signed.ts";
 
-/** Version that ran before an update. Plain data: a record keeps it. */
+/** Version that ran before an update. Must be plain data, because a record stores it. */
 export interface PreviousDeployment {
   version: PreviousVersion;
-  /** Version that answered, where one did. */
+  /** Hashes of the version that answered, if any did. */
   answered: string | undefined;
 }
 
-/** A stack before an update, and the way back to it. */
+/** A stack before an update, and how to roll back to it. */
 export interface Baseline {
-  /** Tags of the migrations that the update applies to an existing Worker. */
+  /** Tags of migrations that the update applies to an existing Worker. */
   migrations: string[];
-  /** Absent if nothing is running yet, and on a host, whose update keeps and restores the previous container itself. */
+  /** Absent if nothing runs yet, and on a host, whose update restores the previous container itself. */
   previous: PreviousDeployment | undefined;
-  /** Absent if nothing is running yet, and on a host, whose update makes one itself. */
+  /** Absent if nothing runs yet, and on a host, whose update makes a backup itself. */
   backups: StackBackups | undefined;
-  /** Gets the redacted record of past events; absent if nothing is running yet. */
+  /** Fetches the redacted record of past events. Absent if nothing runs yet. */
   replay: (() => Promise<ReplayRecord>) | undefined;
-  /** Asks how the new version reaches the chats' containers; absent if one sandbox serves every chat. */
+  /** Absent if one sandbox serves every chat. */
   renewal?: (() => Promise<Renewal | null>) | undefined;
-  /** Sentence about what serves, if that is not what the stack deployed last: somebody rolled back, or an update failed. */
+  /** Explains that another version runs than the one deployed last, after a rollback or a failed update. */
   strayed: string | undefined;
-  /** Puts the former version back and waits until it answers. @returns what was done, a line each; throws where it cannot. */
+  /**
+   * Waits until the previous version answers.
+   *
+   * @returns What was done, one line per step.
+   * @throws Error if the previous version cannot be restored.
+   */
   restorePrevious(previous: PreviousDeployment | undefined): Promise<string[]>;
 }

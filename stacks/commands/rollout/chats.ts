@@ -3,14 +3,12 @@ import { BuildFailure } from "../../../infra/shell/failure.ts";
 import type { Renewal } from "../../../runtime/contract/tenant.ts";
 
 const LOOK_EVERY_MS = 5_000;
-/** Containers that run ask for their turn every ten seconds: after three quiet looks, none has asked. */
+/** Running containers ask for renewal every ten seconds. After this many polls without news, none is waiting. */
 const QUIET_LOOKS = 3;
-/** After this time the rollout is over. The remaining containers follow as those before them answer. */
+/** After this time the rollout ends. The remaining containers are still renewed one after another. */
 const WATCH_MS = 180_000;
 
-/** Dependencies of {@link watchChats}. */
 interface WatchOptions {
-  /** Asks the service how far the chats' containers have come. */
   renewal(): Promise<Renewal | null>;
   pause?(ms: number): Promise<unknown>;
 }
@@ -18,15 +16,15 @@ interface WatchOptions {
 /**
  * Watches how the new version reaches the chats' containers.
  *
- * @returns a sentence about it; `undefined` if there is nothing to say
- * @throws BuildFailure `rollout_chat_fails` for the first container that does not answer with the new version
+ * @returns A sentence about the progress, if any.
+ * @throws BuildFailure `rollout_chat_fails` for the first container that does not answer with the new version.
  */
 export async function watchChats({ renewal, pause = sleep }: WatchOptions): Promise<string | undefined> {
   let last: Renewal = { begun: 0, answering: 0, failing: [] };
   let quiet = 0;
   for (let waited = 0; waited < WATCH_MS && quiet < QUIET_LOOKS; waited += LOOK_EVERY_MS) {
     if (waited > 0) await pause(LOOK_EVERY_MS);
-    // A deployment that has just answered may fail to for a moment: the next look counts.
+    // A deployment may fail briefly right after it has answered.
     const now = await renewal().catch(() => last);
     if (now === null) return undefined;
     const [failing] = now.failing;
@@ -37,7 +35,7 @@ export async function watchChats({ renewal, pause = sleep }: WatchOptions): Prom
   const { begun, answering } = last;
   if (begun === 0) return undefined;
   if (begun === answering) return `The containers of ${begun} chats answer with the new version.`;
-  return `The containers of ${answering} chats answer with the new version; ${begun - answering} more start. The others follow.`;
+  return `The containers of ${answering} chats answer with the new version; ${begun - answering} more are starting. The others follow.`;
 }
 
 function failureOf(tenant: string): BuildFailure {
@@ -45,6 +43,6 @@ function failureOf(tenant: string): BuildFailure {
     "rollout_chat_fails",
     `the container of ${tenant} does not answer with the new version`,
     ({ script }) =>
-      `Open /_admin/chats, choose ${tenant} and read its logs; mend the cause, then run \`${script("rollout", "--yes")}\` again.`,
+      `Open /_admin/chats, choose ${tenant} and read its logs. Fix the cause, then run \`${script("rollout", "--yes")}\` again.`,
   );
 }

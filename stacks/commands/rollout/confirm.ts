@@ -3,22 +3,21 @@ import { createInterface } from "node:readline/promises";
 import { printError } from "../../../runtime/shared/terminal.ts";
 
 /**
- * Asks at the terminal whether to begin.
+ * Asks for confirmation at the terminal.
  *
- * @returns `true` after a yes, else why not
+ * @returns `true` after a yes, otherwise the reason.
  */
 export async function askForYes(question: string): Promise<true | string> {
-  if (!process.stdin.isTTY) return "there is no terminal to confirm at";
+  if (!process.stdin.isTTY) return "there is no terminal for the confirmation";
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
     // Ctrl-C rejects the question's promise. Ctrl-D leaves it pending and only closes the terminal.
     const left = once(terminal, "close").then(() => "\n");
-    const asked = terminal.question(`${question} Only yes begins: `).catch(() => "\n");
+    const asked = terminal.question(`${question} Type yes to start: `).catch(() => "\n");
     const answer = await Promise.race([asked, left]);
     if (answer === "yes") return true;
-    // The cursor is still on the question's line: end the line.
     if (answer === "\n") printError(answer);
-    return "nobody has confirmed it, so nothing was changed";
+    return "it was not confirmed, so nothing was changed";
   } finally {
     terminal.close();
   }

@@ -21,7 +21,6 @@ const RETRY_MS = 500;
 
 const VERSION = ["WorkerVersion", "worker-current"] as const;
 
-/** Looks at a stack before its update. */
 export async function readBaseline(stack: DeployedStack): Promise<Baseline> {
   return (await deployedTarget(stack)) === "host" ? hostBefore(stack) : serverlessBefore(stack);
 }
@@ -37,14 +36,14 @@ async function hostBefore({ state }: DeployedStack): Promise<Baseline> {
     replay: openStackReplay(deployed),
     strayed: undefined,
     async restorePrevious() {
-      if (answered === undefined) throw new Error("nothing answered before that could be gone back to");
+      if (answered === undefined)
+        throw new Error("no version answered before, so there is nothing to roll back to");
       await untilAnswers(url, answered);
-      return [`The former version answers at ${url}.`];
+      return [`The previous version answers at ${url}.`];
     },
   };
 }
 
-/** A serverless stack before an update. */
 async function serverlessBefore(deployed: DeployedStack): Promise<Baseline> {
   const { config, cloudflare } = serverlessSettings(await deployed.config());
   const { accountId, workerName, migrations } = config;
@@ -58,20 +57,21 @@ async function serverlessBefore(deployed: DeployedStack): Promise<Baseline> {
   const made = findResource(state, ...VERSION)?.id;
   const isStray = made !== undefined && version !== undefined && !isWhole(version, made);
   return {
-    // A stack that has no Worker yet has nothing to lose.
+    // A stack without a Worker has no data to lose.
     migrations: live === undefined ? [] : pendingEntries(migrations, live).map(({ tag }) => tag),
     previous: version && { version, answered: await answerOf(url) },
     backups: openStackBackups(state),
     replay: openStackReplay(state),
     renewal: config.tenancy === "chat" ? openStackRenewal(state) : undefined,
     strayed: isStray
-      ? `What serves is not what this stack deployed: ${sharesText(version.versions)}, not version ${made}.`
+      ? `The live version is not the one that this stack deployed: ${sharesText(version.versions)}, not version ${made}.`
       : undefined,
     async restorePrevious(previous) {
-      if (previous === undefined) throw new Error("nothing ran before that could be gone back to");
+      if (previous === undefined)
+        throw new Error("no version ran before, so there is nothing to roll back to");
       const done = await restorePreviousVersion(place, previous.version);
       await untilAnswers(url, previous.answered);
-      return [...done, `The former version answers at ${url}.`];
+      return [...done, `The previous version answers at ${url}.`];
     },
   };
 }
@@ -80,7 +80,7 @@ function isWhole({ versions }: PreviousVersion, versionId: string): boolean {
   return versions.every((share) => share.versionId === versionId);
 }
 
-/** Returns the hashes by which a deployment is recognised from outside: of its bundle and of its secrets. */
+/** Returns the hashes that identify a deployment from outside: of its bundle and its secrets. */
 async function answerOf(url: string): Promise<string | undefined> {
   try {
     const response = await fetch(`${url}${ROUTES.ready.path}`, { signal: AbortSignal.timeout(ANSWER_MS) });
@@ -92,8 +92,9 @@ async function answerOf(url: string): Promise<string | undefined> {
 }
 
 /**
- * Waits until the deployment identifies itself as `wanted`, which is `undefined` if nothing answered before: then there
- * is nothing to wait for. Throws if it takes too long.
+ * Waits until the deployment identifies itself as `wanted`, unless nothing answered before.
+ *
+ * @throws Error if it takes too long.
  */
 async function untilAnswers(url: string, wanted: string | undefined): Promise<void> {
   if (wanted === undefined) return;

@@ -6,66 +6,63 @@ import { readPolicyConfig } from "../policies/options.ts";
 import type { PolicyOptions } from "../policies/preview.ts";
 import type { UpdatePlan } from "./plan.ts";
 
-/** Options of a rollout. */
 export interface RolloutOptions extends CommandOptions, PolicyOptions {
-  /** Previews and says what would stop it, and changes nothing. Default: false. */
+  /** Only previews the update and reports what would block it. Default: false. */
   planOnly?: boolean | undefined;
-  /** Begins without asking `confirm`. Default: false. */
+  /** Starts without calling `confirm`. Default: false. */
   yes?: boolean | undefined;
   /**
-   * Asked before the first change, unless `yes` is set. Returns `true` to begin, else why not. Without it the rollout
-   * waits.
+   * Called before the first change, unless `yes` is set. Returns `true` to start, otherwise the reason. Default:
+   * refuses.
    */
   confirm?: ((plan: UpdatePlan) => Promise<true | string>) | undefined;
   /** Tag of the migration that may be applied, such as `v2`. */
   accept?: string | undefined;
-  /** The update may read past events otherwise than the running version. Default: false. */
+  /** Accepts that the new version interprets past events differently. Default: false. */
   acceptReplay?: boolean | undefined;
-  /** The stack whose proven deployment is promoted. */
+  /** Stack whose proven deployment is promoted. */
   promoteFrom?: string | undefined;
-  /** Makes no backup before the update. Default: false. */
+  /** Skips the backup before the update. Default: false. */
   withoutBackup?: boolean | undefined;
 }
 
-/** Exit codes of a rollout, for a pipeline to branch on. */
+/** Exit codes of a rollout, for pipelines. */
 export const EXIT = {
-  /** Deployed, or there was nothing to do. */
+  /** Deployed, or nothing to do. */
   done: 0,
-  /** The rollout has not begun: invalid arguments, an invalid configuration, or an engine that does not answer. */
+  /** The rollout has not started: invalid arguments or configuration, or the engine does not respond. */
   notBegun: 1,
-  /** It waits for approval: of a migration, of a loss of state, or of the rollout itself. */
+  /** Approval is needed for a migration, a loss of data, or the rollout itself. */
   waits: 2,
   /** A mandatory policy is broken. */
   refused: 3,
-  /** It failed, and the former version answers. */
+  /** The update failed, and the previous version answers again. */
   wentBack: 4,
-  /** It failed, and somebody has to inspect the version that answers. */
+  /** The update failed, and somebody has to inspect the version that answers. */
   failed: 5,
 } as const;
 
-/** This command, as a person types it. */
 export const SCRIPT = commandLine("rollout");
 
-/** Parses the command line. Throws a CommanderError if the arguments are invalid. */
 export async function readOptions(argv: readonly string[]): Promise<RolloutOptions & { stack: string }> {
   const command = commandParser(
     SCRIPT,
     "Previews a stack under the policies, deploys it, and rolls back if the new version does not answer.",
   )
     .addArgument(new Argument("<stack>", "a stack of the backend that pulumi is logged in to"))
-    .option("--plan-only", "preview alone: what would change, and what would stop it", false)
+    .option("--plan-only", "only preview what would change and what would block it", false)
     .option("--yes", "skip confirmation", false)
-    .option("--accept-migration <tag>", "this migration may be applied, as v2")
-    .option("--accept-replay", "the new version may read past events otherwise", false)
-    .option("--promote-from <stack>", "deploy what this stack has deployed and probed, and nothing else")
-    .option("--without-backup", "make none before the update", false)
-    .option("--config <file>", "a policy configuration: the levels and values of the rules")
-    .option("--backup <time>", "when the last backup was taken, as ISO 8601")
+    .option("--accept-migration <tag>", "allow this migration, such as v2")
+    .option("--accept-replay", "accept that the new version interprets past events differently", false)
+    .option("--promote-from <stack>", "deploy exactly what this stack has deployed and probed")
+    .option("--without-backup", "skip the backup before the update", false)
+    .option("--config <file>", "policy configuration with levels and values of the rules")
+    .option("--backup <time>", "time of the last backup, as ISO 8601")
     .option("--json", "print one JSON object", false)
     .addHelpText(
       "after",
-      "\nExit codes: 0 deployed or nothing to do; 2 if approval is needed, or wrong words; 3 a policy is broken;" +
-        "\n4 it failed and the former version answers; 5 it failed otherwise; 1 it has not begun.",
+      "\nExit codes: 0 deployed or nothing to do; 2 if approval is needed, or invalid arguments; 3 a policy is broken;" +
+        "\n4 it failed and was rolled back; 5 it failed otherwise; 1 it did not start.",
     )
     .parse(argv, { from: "user" });
   const [stack] = command.processedArgs as [string];
@@ -81,7 +78,7 @@ export async function readOptions(argv: readonly string[]): Promise<RolloutOptio
       backup?: string;
     }>();
   if (promoteFrom === stack) {
-    throw usageError(`${stack} cannot be promoted to itself; give --promote-from the stack before it`);
+    throw usageError(`${stack} cannot be promoted to itself; give --promote-from another stack`);
   }
   return {
     stack,

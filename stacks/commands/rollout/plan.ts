@@ -17,24 +17,20 @@ import type { ReplayResult } from "./replay.ts";
 
 const WIDTH = 24;
 
-/** Plan of an update, and what stops it. */
 export interface UpdatePlan {
   steps: PlannedStep[];
   migrations: string[];
-  /** Mandatory policies that are broken, with their texts. */
   broken: string[];
-  /** Changes that wait for somebody's word. */
+  /** Changes that need approval. */
   gates: string[];
-  /** Replay of past events against the new version, if one was made. */
   replay?: ReplayResult;
-  /** The steps in one line. */
   summary: string;
 }
 
 /**
  * Previews an update under the policies.
  *
- * @throws where the preview fails for another reason than a policy.
+ * @throws The preview's error if it fails for another reason than a policy.
  */
 export async function planUpdate(
   stack: DeployedStack,
@@ -66,35 +62,31 @@ export async function planUpdate(
 }
 
 const WORKER = "cloudflare:index/worker:Worker";
-/** Types of resources that hold what people wrote. A Worker holds it in its Durable Object's ledger. */
+/** Resources with user data. A Worker's data is the ledger in its Durable Object. */
 const STATE = [WORKER, "steward:serverless:StateBucket", "docker:index/volume:Volume"];
 
-/** Changes that may need approval. */
 interface Changes {
   steps: readonly PlannedStep[];
-  /** Tags of the migrations that the update applies to an existing Worker. */
   migrations: readonly string[];
 }
 
-/** Approvals given on the command line. */
 interface Approvals {
   stack: string;
-  /** The tag of the migration that may be applied. */
   accept?: string | undefined;
 }
 
-/** Returns one line for each thing that an operator has to accept before the update, with how to proceed. */
+/** Returns one line for each change that needs approval, with how to approve it. */
 export function openGates({ steps, migrations }: Changes, { stack, accept }: Approvals): string[] {
   const open = migrations
     .filter((tag) => tag !== accept)
-    .map((tag) => `The migration ${tag} is going to be applied. To accept it: --accept-migration ${tag}`);
+    .map((tag) => `The migration ${tag} will be applied. To accept it: --accept-migration ${tag}`);
   const lost = steps.filter(({ op, type }) => STATE.includes(type) && (op === "replace" || op === "delete"));
   const unasked = lost.filter(({ type }) => type !== WORKER || migrations.length === 0);
   return [
     ...open,
     ...unasked.map(
       ({ op, name, type }) =>
-        `${name} (${type}) is going to be ${op === "delete" ? "deleted" : "replaced"}, with what it keeps. No rollout does that: take a backup, then ${commandsFor(stack).pulumi("up")}`,
+        `${name} (${type}) will be ${op === "delete" ? "deleted" : "replaced"}, with its data. No rollout does that: make a backup, then run ${commandsFor(stack).pulumi("up")}`,
     ),
   ];
 }
@@ -102,26 +94,23 @@ export function openGates({ steps, migrations }: Changes, { stack, accept }: App
 function summaryOf(steps: readonly PlannedStep[]): string {
   const counts = new Map<string, number>();
   for (const { op } of steps) counts.set(op, (counts.get(op) ?? 0) + 1);
-  if (counts.size === 0) return "Nothing is going to change.";
-  return `Going to change: ${[...counts].map(([op, count]) => `${count} to ${op}`).join(", ")}.`;
+  if (counts.size === 0) return "No changes.";
+  return `Changes: ${[...counts].map(([op, count]) => `${count} to ${op}`).join(", ")}.`;
 }
 
-/** Outcome of the backup before an update: `made`, `skipped` or `refused`. Plain data, since a record stores it. */
+/** Must be plain data, because a record stores it. */
 interface BackupOutcome {
-  /** The id of what was made. */
   made?: string;
-  /** Why none was asked for. */
   skipped?: string;
-  /** The id of the backup that an interrupted rollout made, if it serves this rollout too; comes with `skipped`. */
+  /** Id of an interrupted rollout's backup that this rollout reuses. */
   earlier?: string;
-  /** Why none could be made. */
   refused?: string;
 }
 
 /**
- * Has the running service make a backup; starts a stopped container. Never rejects.
+ * Asks the running service for a backup, which starts a stopped container. Never rejects.
  *
- * @param earlier the backup of an interrupted rollout. It serves if what that rollout left behind does not answer
+ * @param earlier Backup of an interrupted rollout, reused if its version does not answer.
  */
 export async function backUpBeforeUpdate(
   { backups, previous, strayed }: Baseline,
@@ -131,8 +120,8 @@ export async function backUpBeforeUpdate(
   if (backups === undefined) return { skipped: "nothing is running yet, or the update makes one itself" };
   if (previous?.answered === undefined) {
     if (earlier !== undefined) return { skipped: `the interrupted rollout made ${earlier}`, earlier };
-    if (strayed === undefined) return { skipped: "what runs does not answer" };
-    return { refused: "What serves does not answer as steward, so it cannot be backed up." };
+    if (strayed === undefined) return { skipped: "the running version does not answer" };
+    return { refused: "The live version does not answer as steward, so it cannot be backed up." };
   }
   try {
     const { id } = await backups.create();
@@ -143,22 +132,21 @@ export async function backUpBeforeUpdate(
   }
 }
 
-/** Returns the time of the newest backup as ISO 8601; `undefined` if the service reports none. */
+/** Returns ISO 8601, or `undefined` if the service reports none. */
 async function newestBackup({ backups, previous }: Baseline): Promise<string | undefined> {
   if (previous?.answered === undefined) return undefined;
   const list = await backups?.list().catch(() => undefined);
   return list?.backups[0]?.createdAt;
 }
 
-/** Shows the engine's progress: as a bar on a terminal, elsewhere as the engine's own lines. */
+/** Progress display: a bar on a terminal, otherwise the engine's own lines. */
 interface Progress {
   onOutput: (text: string) => void;
   onEvent: (event: EngineEvent) => void;
-  /** Takes the bar away. */
   end(): void;
 }
 
-/** @param total the resources that are going to change, where that is known; without it they are counted. */
+/** @param total Resources to change. Without it, they are counted as they appear. */
 export function showProgress({ say, log, status }: Sink, what: string, total?: number): Progress {
   if (status === undefined) return { ...engineOutput(log), onEvent: () => undefined };
   const begun = new Set<string>();
@@ -172,7 +160,7 @@ export function showProgress({ say, log, status }: Sink, what: string, total?: n
     onOutput: () => undefined,
     onEvent(event) {
       const message = diagnosticText(event);
-      // The command ends with an error's cause and fix.
+      // The command prints an error's cause and fix at its end.
       if (message !== undefined && event.diagnosticEvent?.severity !== "error") {
         status("");
         say(message);

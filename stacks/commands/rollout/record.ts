@@ -2,17 +2,13 @@ import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } f
 import path from "node:path";
 import { type RecordEntry, renderRolloutReport } from "./report.ts";
 
-/**
- * The record of one rollout: JSON lines, each written before its step continues, and beside them the same for
- * people, in Markdown.
- */
+/** Record of one rollout: JSON lines, each written before its step proceeds, and a Markdown report for people. */
 export class RolloutRecord {
   readonly file: string;
   readonly report: string;
   readonly #entries: RecordEntry[] = [];
   readonly #clock: () => Date;
 
-  /** Begins one in `folder`, named by its time. */
   constructor(folder: string, clock: () => Date) {
     mkdirSync(folder, { recursive: true });
     this.#clock = clock;
@@ -28,13 +24,13 @@ export class RolloutRecord {
   }
 }
 
-/** The entries of the newest rollout that has changed something, where it has no end: it was interrupted. */
+/** Returns the entries of the newest rollout that started an update, if it was interrupted. */
 export function readInterruptedRollout(folder: string): RecordEntry[] | undefined {
   const newest = newestRecord(folder, (entries) => entries.some(({ step }) => step === "updating"));
   return newest?.at(-1)?.step === "ended" ? undefined : newest;
 }
 
-/** The entries of the newest rollout recorded in `folder` that fits; those before it are not read. */
+/** Returns the entries of the newest matching rollout. Does not read older ones. */
 export function newestRecord(
   folder: string,
   fits: (entries: RecordEntry[]) => boolean,
@@ -57,7 +53,7 @@ function filesOf(folder: string): string[] {
   }
 }
 
-/** A last line may be cut off. */
+/** A crash may have truncated the last line. */
 function entryOf(line: string): RecordEntry[] {
   try {
     return [JSON.parse(line) as RecordEntry];

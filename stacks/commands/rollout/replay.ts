@@ -13,10 +13,9 @@ import {
 
 const PROGRAM = "gateway/replay/main.js";
 const PROGRAM_MS = 60_000;
-/** The new version is called slower from this factor on. Smaller ones may be noise. */
+/** From this factor on, the new version counts as slower. Less may be noise. */
 const SLOWER = 3;
 
-/** Fates of an event. */
 const FATES = ["understood", "refused", "ignored", "unreadable"] as const;
 type Fate = (typeof FATES)[number];
 const FATE_OF: Readonly<Record<string, Fate>> = {
@@ -26,7 +25,7 @@ const FATE_OF: Readonly<Record<string, Fate>> = {
   error: "unreadable",
 };
 
-/** Events that the new version reads otherwise. */
+/** Events that the two versions interpret differently. */
 interface Change {
   platform: Platform;
   from: string;
@@ -34,26 +33,24 @@ interface Change {
   events: number;
 }
 
-/** Two versions' readings of the same past events. Plain data without contents: a record keeps it. */
+/** Must be plain data without message contents, because a record stores it. */
 export interface Comparison {
   events: number;
   running: Record<Fate, number>;
   next: Record<Fate, number>;
   changes: Change[];
-  /** Time to read an event, as a multiple of the running version's; `undefined` if there is nothing to compare. */
+  /** Time to read an event relative to the running version. */
   factor: number | undefined;
   left: ReplayRecord["left"];
 }
 
-/** Result of a replay: a comparison, or why there is none. Plain data. */
+/** A comparison, or why there is none. Plain data. */
 export type ReplayResult =
   | { compared: Comparison }
-  /** The running version gave no record. This is no pass and no failure. */
+  /** Counts neither as success nor as failure. */
   | { skipped: string }
-  /** The new version could not replay the record. */
   | { failed: string };
 
-/** Compares what the running version made of a record's events with what the next version makes of them. */
 export function compareOutcomes(
   { events, cost, left }: ReplayRecord,
   { outcomes, cost: nextCost }: Replayed,
@@ -89,7 +86,6 @@ function labelOf({ kind, admitted }: Outcome): string {
   return admitted === undefined ? kind : `${kind} (${admitted})`;
 }
 
-/** Returns a replay's result for people, as lines of Markdown. */
 export function replayLines(result: ReplayResult): string[] {
   if ("skipped" in result) return [`No events were replayed: ${result.skipped}`];
   if ("failed" in result) return [`The new version could not replay the events: ${result.failed}`];
@@ -101,13 +97,13 @@ export function replayLines(result: ReplayResult): string[] {
     [left.changed, "that redaction would change"],
   ].filter(([count]) => count !== 0);
   return [
-    `Replay of the last events, redacted: ${events}. Nothing was sent, and no model was asked.`,
+    `Replayed the last events, redacted: ${events}. Nothing was sent, and no model was called.`,
     "",
     "| | running version | new version |",
     "|---|---|---|",
     ...FATES.map((fate) => `| ${fate} | ${running[fate]} | ${next[fate]} |`),
     "",
-    `- read otherwise: ${sum(changes)}`,
+    `- interpreted differently: ${sum(changes)}`,
     ...changes.map(
       ({ platform, from, to, events: count }) => `- ${platform}: ${from} becomes ${to}: ${count}`,
     ),
@@ -120,25 +116,21 @@ export function replayLines(result: ReplayResult): string[] {
   ];
 }
 
-/** Returns the lines for an operator who has to accept the result before the update; none if it needs no acceptance. */
+/** Returns the lines that the operator has to accept before the update. */
 export function replayGates(result: ReplayResult | undefined, accepted: boolean): string[] {
   if (result === undefined || accepted || "skipped" in result) return [];
   const accept = "To accept it: --accept-replay";
   if ("failed" in result) return [`The new version could not replay past events. ${accept}`];
   const { changes, events } = result.compared;
   if (changes.length === 0) return [];
-  return [`Of ${events} replayed events the new version reads ${sum(changes)} otherwise. ${accept}`];
+  return [`The new version interprets ${sum(changes)} of ${events} replayed events differently. ${accept}`];
 }
 
 function sum(changes: readonly Change[]): number {
   return changes.reduce((total, { events }) => total + events, 0);
 }
 
-/**
- * Takes the running version's record and puts it to the code that is about to be deployed. Never rejects.
- *
- * @param take gets the record; see `stackReplay`
- */
+/** Fetches the running version's record and replays it with the code to be deployed. Never rejects. */
 export async function replayPast(take: () => Promise<ReplayRecord>): Promise<ReplayResult> {
   let record: ReplayRecord;
   try {
@@ -162,8 +154,8 @@ function skippedBecause(error: unknown): string {
 }
 
 /**
- * Runs the new bundle's own reading of events in a process of its own: without an environment, and where Node can
- * enforce it, without other files, processes and threads. The program has no code that sends.
+ * Replays the record in a separate process of the new bundle, without an environment. If Node supports permissions, the
+ * process also gets no other files, processes or threads. Its program contains no code that sends.
  */
 async function replayLocally(record: ReplayRecord): Promise<Replayed> {
   const { container } = await buildBundle();

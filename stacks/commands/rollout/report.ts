@@ -4,7 +4,6 @@ import type { PlannedStep } from "../deployed/stack.ts";
 
 type Facts = Record<string, unknown>;
 
-/** Words of each step. */
 const TEXTS: Readonly<Record<RecordEntry["step"], (facts: Facts) => string>> = {
   begun: ({ stack }) => `began with the stack ${String(stack)}`,
   planned: ({ summary }) => String(summary),
@@ -12,15 +11,15 @@ const TEXTS: Readonly<Record<RecordEntry["step"], (facts: Facts) => string>> = {
     if (made !== undefined) return `made the backup ${String(made)}`;
     return refused === undefined ? `made no backup: ${String(skipped)}` : firstLine(refused);
   },
-  former: ({ former }) => (former === undefined ? "nothing ran before" : "noted what runs, to go back to"),
+  former: ({ former }) =>
+    former === undefined ? "nothing ran before" : "noted the running version for a rollback",
   updating: () => "began the update",
   updated: ({ chats }) => ["the new version answers", chats].filter(Boolean).join(". "),
   failed: ({ cause }) => `failed: ${firstLine(cause)}`,
-  back: ({ back }) => (Array.isArray(back) ? back.join(" ") : "could not go back"),
+  back: ({ back }) => (Array.isArray(back) ? back.join(" ") : "could not roll back"),
   ended: ({ exit }) => `ended with ${String(exit)}`,
 };
 
-/** A record for people, in Markdown: every step with its time, what was planned, and what went wrong. */
 export function renderRolloutReport(entries: readonly RecordEntry[]): string {
   const [first] = entries;
   const planned = entries.find(({ step }) => step === "planned");
@@ -28,7 +27,7 @@ export function renderRolloutReport(entries: readonly RecordEntry[]): string {
   const ended = entries.at(-1)?.step === "ended";
   return [
     `# Rollout of ${String(first?.["stack"])}, ${first?.time}`,
-    ended ? [] : ["", "It is under way, or was interrupted."],
+    ended ? [] : ["", "It is in progress, or was interrupted."],
     "",
     "| after | step |",
     "|---|---|",
@@ -36,7 +35,7 @@ export function renderRolloutReport(entries: readonly RecordEntry[]): string {
     section("Planned", list(planned?.["steps"]).map(stepText)),
     replayed(planned?.["replay"]),
     section("Broken policies", list(planned?.["broken"]).map(String)),
-    section("Waits for somebody's word", list(planned?.["gates"]).map(String)),
+    section("Needs approval", list(planned?.["gates"]).map(String)),
     failed === undefined ? [] : ["", "## Failure", "", "```", failureText(failed), "```"],
     "",
   ]
@@ -82,7 +81,7 @@ function cell(text: string): string {
   return text.replaceAll("|", "\\|").replaceAll("\n", " ");
 }
 
-/** One line of a record: when, what, and what is known of it. No value of a secret. */
+/** One line of a record. Contains no secret values. */
 export interface RecordEntry {
   /** ISO 8601 */
   time: string;

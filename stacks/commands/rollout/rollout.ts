@@ -22,36 +22,31 @@ import { readInterruptedRollout, RolloutRecord } from "./record.ts";
 import { replayGates, replayLines, replayPast } from "./replay.ts";
 import { runUpdate, type UpdateFacts } from "./update.ts";
 
-/**
- * Shorter than the probe's default: if the new version does not answer, users have no service until the previous
- * version is back.
- */
+/** In milliseconds. Shorter than the default: users have no service until a failed version is rolled back. */
 const PROBE_MS = "40000";
 
-/** Setting by which the operator consents to a replay. */
+/** Setting by which the operator allows a replay. */
 const REPLAY_KEY = "steward:replayEvents";
 
-/** Outcome of a rollout. */
 export interface RolloutResult extends UpdateFacts {
-  /** Exit code of the command line, one of {@link EXIT}. */
+  /** One of {@link EXIT}. */
   exit: RolloutExit;
   plan: UpdatePlan;
-  /** File of the record, JSON lines. */
+  /** Path, JSON lines. */
   record: string;
-  /** File of the record for people, Markdown. */
+  /** Path, Markdown. */
   report: string;
 }
 
-/** One of the values of {@link EXIT}. */
 export type RolloutExit = (typeof EXIT)[keyof typeof EXIT];
 
 /**
- * Updates a stack as a pipeline may: previews it under the policies, stops if it shows something that nobody has
- * accepted, backs up, updates, probes, and goes back if the new version does not answer. Whatever happens after the
- * rollout has begun is in the result and in its record, `.steward/rollouts/<stack>/` of the project's folder.
+ * Updates a stack: previews under the policies, stops for approval, backs up, updates, probes, and rolls back if the
+ * new version does not answer. Once started, every outcome is in the result and in the record below
+ * `.steward/rollouts/<stack>/`.
  *
- * @throws StewardError `rollout_under_way`, the `promotion_` codes, `stack_config_invalid`; BuildFailure if the CLI, the
- * backend or the stack is missing. Nothing has changed then.
+ * @throws StewardError `rollout_under_way`, the `promotion_` codes, `stack_config_invalid`; BuildFailure if the CLI,
+ * the backend or the stack is missing. Nothing has changed then.
  */
 export async function rollout(stack: string, options: RolloutOptions = {}): Promise<RolloutResult> {
   const folder = rolloutsOf(stack, options);
@@ -100,7 +95,7 @@ async function rollOut(
   const { planOnly = false } = options;
   record.note("begun", { stack: options.stack, planOnly, promoted: options.promoted });
   if (left !== undefined) {
-    say(`The rollout before this one was interrupted at "${left.at(-1)?.step}": this one takes it up.\n`);
+    say(`The previous rollout was interrupted at "${left.at(-1)?.step}". This one continues it.\n`);
   }
 
   const { before, plan } = await planned(deployed, options, output).catch((error: unknown) => {
@@ -144,7 +139,7 @@ async function rollOut(
   if (backup.made !== undefined) say(`Made the backup ${backup.made}.\n`);
   if (backup.skipped !== undefined) say(`No backup: ${backup.skipped}.\n`);
   if (backup.refused !== undefined) {
-    say(`${backup.refused}\nTo go on without a backup: --without-backup\n`);
+    say(`${backup.refused}\nTo continue without a backup: --without-backup\n`);
     return end(EXIT.waits, { cause: backup.refused });
   }
   const previous = previousIn(left) ?? before.previous;
@@ -153,7 +148,6 @@ async function rollOut(
   return end(outcome.exit, outcome.facts);
 }
 
-/** Options of a rollout with the name of its stack. */
 type StackRollout = RolloutOptions & { stack: string };
 
 async function planned(stack: DeployedStack, options: StackRollout, output: Sink) {
@@ -170,21 +164,17 @@ function stepLine({ op, name, type }: PlannedStep): string {
   return `${op} ${name} (${type})\n`;
 }
 
-/** Returns the id of the backup that an interrupted rollout made, or took over from an earlier one. */
 function backupOf(left: ReturnType<typeof readInterruptedRollout>): string | undefined {
   const noted = left?.findLast(({ step }) => step === "backup");
   const id = noted?.["made"] ?? noted?.["earlier"];
   return typeof id === "string" ? id : undefined;
 }
 
-/**
- * Returns the version that ran before an interrupted rollout. A rollback returns to it, not to what that rollout left
- * behind.
- */
+/** Returns the version that ran before an interrupted rollout, to which a rollback returns. */
 function previousIn(left: ReturnType<typeof readInterruptedRollout>): PreviousDeployment | undefined {
   const noted = left?.findLast(({ step }) => step === "former");
   const previous = noted?.["former"] as PreviousDeployment | undefined;
-  // The record of an older checkout has another form; the caller then uses the live version.
+  // Older checkouts wrote records in another form. The caller then uses the live version.
   return previous?.version.versions.every(({ versionId }) => versionId) === true ? previous : undefined;
 }
 
@@ -192,6 +182,7 @@ function unconfirmed(cause: string): BuildFailure {
   return new BuildFailure(
     "rollout_unconfirmed",
     cause,
-    ({ script }) => `Run it again and answer yes, or let it ask nobody: \`${script("rollout", "--yes")}\`.`,
+    ({ script }) =>
+      `Run it again and answer yes, or skip the confirmation: \`${script("rollout", "--yes")}\`.`,
   );
 }

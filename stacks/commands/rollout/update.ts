@@ -9,42 +9,37 @@ import { EXIT } from "./options.ts";
 import { showProgress, type UpdatePlan } from "./plan.ts";
 import type { RolloutRecord } from "./record.ts";
 
-/** Dependencies of an update. */
 export interface UpdateRun {
   options: { stack: string };
   plan: UpdatePlan;
   before: Baseline;
-  /** Version to go back to. */
   previous: PreviousDeployment | undefined;
   record: RolloutRecord;
   output: Sink;
 }
 
-/** Details of a rollout's end. */
 export interface UpdateFacts {
-  /** Changes that the engine made, by kind, as `{create: 2}`. */
+  /** By kind, such as `{create: 2}`. */
   changes?: Readonly<Record<string, number>>;
-  /** Build that runs now, if it is the stack's own. */
+  /** Build that runs now, if this stack deployed it. */
   deployed?: DeployedBuild;
-  /** Lines about the return to the former version. */
+  /** Steps of the rollback, one line each. */
   back?: string[];
-  /** Stable code of the failure, if it has one. */
   code?: string | undefined;
-  /** Reason why the rollout waits or has failed. */
+  /** Why the rollout failed or needs approval. */
   cause?: string;
   fix?: string | undefined;
 }
 
-/** Outcome of the update. */
 interface Outcome {
   exit: (typeof EXIT)["done" | "wentBack" | "failed"];
   facts: UpdateFacts;
 }
 
 /**
- * Updates a stack, and goes back to what ran before where the update fails.
+ * Updates a stack and rolls back if the update fails.
  *
- * @throws ConcurrentUpdateError where somebody else's update is under way: there is nothing to go back from.
+ * @throws ConcurrentUpdateError if another update is running. Nothing needs to be rolled back then.
  */
 export async function runUpdate(stack: Stack, run: UpdateRun): Promise<Outcome> {
   const { record } = run;
@@ -82,7 +77,7 @@ async function restorePrevious(failure: unknown, run: UpdateRun): Promise<Outcom
   record.note("failed", { ...explanation });
   log(`\nThe update failed: ${explanationText(explanation)}`);
   const back = await before.restorePrevious(previous).catch((problem: unknown) => {
-    log(`Going back failed: ${explanationText(explain(problem, commandsFor(options.stack)))}`);
+    log(`The rollback failed: ${explanationText(explain(problem, commandsFor(options.stack)))}`);
     return undefined;
   });
   record.note("back", { back });

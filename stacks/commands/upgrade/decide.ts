@@ -2,24 +2,20 @@ import semver from "semver";
 import * as z from "zod";
 import { type ChangelogSection, sectionsOf, UNRELEASED } from "../../../infra/shell/changelog.ts";
 
-/** Versions of the package that an upgrade looks at, as semantic versions. */
 export interface PackageVersions {
-  /** The version that serves; `undefined` if the service does not answer and its build is not the installed one. */
+  /** `undefined` if the service does not answer and its build is not the installed one. */
   deployed: string | undefined;
-  /** The version that the project has installed. */
   installed: string;
-  /** The version to deploy: the newest of the registry, or the one that was asked for. */
+  /** The registry's newest version, or the requested one. */
   target: string;
 }
 
-/** Difference between the version that is deployed, or installed if that is unknown, and the target. */
+/** From the deployed version, or the installed one if that is unknown. */
 export type UpgradeStep = "none" | "patch" | "minor" | "major" | "downgrade";
 
 /**
- * Returns how far the target is away. A prerelease counts as a major step, so that nothing deploys it unattended.
- *
- * A target is a downgrade if it is older than the version that serves, or than the installed one: an older version cannot
- * read what a newer one has written.
+ * Compares the target. A prerelease counts as major, so that it is never deployed unattended. A target older than the
+ * deployed or the installed version is a downgrade: it cannot read newer data.
  */
 export function upgradeStep({ deployed, installed, target }: PackageVersions): UpgradeStep {
   const from = deployed ?? installed;
@@ -29,10 +25,10 @@ export function upgradeStep({ deployed, installed, target }: PackageVersions): U
   return step === "patch" || step === "minor" ? step : "major";
 }
 
-/** Longest changelog that is read, in characters. */
+/** In characters. */
 const LONGEST_CHANGELOG = 1 << 20;
 
-/** Returns the sections of a changelog after one version, up to and with another, newest first. */
+/** Returns the sections after version `after` up to and including `upTo`, newest first. */
 export function sectionsBetween(changelog: string, after: string, upTo: string): ChangelogSection[] {
   return sectionsOf(changelog.slice(0, LONGEST_CHANGELOG)).filter(
     ({ name }) =>
@@ -40,7 +36,6 @@ export function sectionsBetween(changelog: string, after: string, upTo: string):
   );
 }
 
-/** Returns sections of a changelog as text. */
 export function changesText(changes: readonly ChangelogSection[]): string {
   return changes
     .map(({ name, date, text }) => `\n## ${name}${date === undefined ? "" : ` - ${date}`}\n\n${text}\n`)
@@ -54,22 +49,21 @@ const MINUTE_MS = 60_000;
 /** 1970-01-04T00:00Z, a Sunday. */
 const A_SUNDAY_MS = 3 * DAY_MINUTES * MINUTE_MS;
 
-/** A span of time that recurs every week, in minutes after Sunday, 00:00 UTC. */
+/** A weekly time span, in minutes after Sunday, 00:00 UTC. */
 interface Span {
   start: number;
   minutes: number;
 }
 
-/** Times at which an unattended upgrade may begin. */
 export type UpgradeWindow = readonly Span[];
 
 const WINDOW = /^(?:([A-Z][a-z]{2}(?:,[A-Z][a-z]{2}){0,6}) )?(\d{2}):(\d{2})-(\d{2}):(\d{2}) UTC$/;
 
 /**
- * Reads a window such as `Sun 02:00-05:00 UTC`, `Sat,Sun 22:00-04:00 UTC` or, for each day, `02:00-05:00 UTC`. An end
+ * Parses a window such as `Sun 02:00-05:00 UTC`, `Sat,Sun 22:00-04:00 UTC` or, for every day, `02:00-05:00 UTC`. An end
  * that is not after the start is on the next day.
  *
- * @returns `undefined` if the text is none
+ * @returns `undefined` if the text is invalid.
  */
 export function readWindow(text: string): UpgradeWindow | undefined {
   const [, days, ...clock] = WINDOW.exec(text) ?? [];
@@ -83,10 +77,10 @@ export function readWindow(text: string): UpgradeWindow | undefined {
   return numbers.map((day) => ({ start: day * DAY_MINUTES + start, minutes }));
 }
 
-/** Returns the next time at which a window opens; `undefined` if it is open. */
+/** Returns when the window opens next, or `undefined` if it is open. */
 export function nextOpening(window: UpgradeWindow, now: Date): Date | undefined {
   const minute = (now.getTime() - A_SUNDAY_MS) / MINUTE_MS;
-  // Counted from each span's start, so that a span may go on into the next week.
+  // Counted from each span's start, because a span may extend into the next week.
   const waits = window.map(({ start, minutes }) => {
     const since = (((minute - start) % WEEK_MINUTES) + WEEK_MINUTES) % WEEK_MINUTES;
     return since < minutes ? 0 : WEEK_MINUTES - since;
@@ -95,7 +89,7 @@ export function nextOpening(window: UpgradeWindow, now: Date): Date | undefined 
   return least === 0 ? undefined : new Date(now.getTime() + least * MINUTE_MS);
 }
 
-/** Consent to unattended upgrades: `steward.upgrade` of the project's package.json. */
+/** `steward.upgrade` of the project's package.json. */
 export interface UnattendedConsent {
   window: UpgradeWindow | undefined;
 }
@@ -109,7 +103,7 @@ const consentSchema = z.object({
         .transform((text, context) => {
           const window = readWindow(text);
           if (window === undefined)
-            context.addIssue(`${text} is no window; write it like Sun 02:00-05:00 UTC`);
+            context.addIssue(`${text} is not a valid window; write it like Sun 02:00-05:00 UTC`);
           return window;
         })
         .optional(),
@@ -117,7 +111,7 @@ const consentSchema = z.object({
   }),
 });
 
-/** Reads the consent in a package.json. Returns it, or the reason why there is none. */
+/** Returns the consent in a package.json, or why there is none. */
 export function readConsent(manifest: unknown): UnattendedConsent | { refused: string } {
   const { success, data, error } = consentSchema.safeParse(manifest);
   if (success) return { window: data.steward.upgrade.window };
@@ -125,10 +119,9 @@ export function readConsent(manifest: unknown): UnattendedConsent | { refused: s
   return { refused: wrong.join("; ") };
 }
 
-/** Decision about an unattended upgrade: go, or the reason not to. */
 export type UnattendedDecision = "go" | { waitsUntil: Date } | { onlyReported: UpgradeStep };
 
-/** Decides about an unattended upgrade: nothing outside the window, and within it patch versions alone. */
+/** Only patch versions are deployed unattended, and only within the window. */
 export function decideUnattended(
   step: UpgradeStep,
   { window }: UnattendedConsent,

@@ -11,10 +11,7 @@ import { type AsideInstallation, type Project, type ProjectRun, programIn } from
 
 const ANSWER_MS = 5_000;
 
-/**
- * Returns the version that serves: the service says it, or it is the installed one because the stack has deployed that
- * one's build.
- */
+/** Returns the version that the service reports, or the installed one if the stack has deployed its build. */
 export async function deployedVersion(
   state: DeployedState,
   { installed }: Project,
@@ -34,11 +31,10 @@ export async function deployedVersion(
 }
 
 /**
- * Starts the version that is installed aside on a copy of the deployed data, if the stack is a host. Changes nothing but
- * that the running version makes a backup.
+ * Starts the new version on a copy of a host's data, after a backup by the running version.
  *
- * @param words of the upgrade that name the version
- * @returns a sentence about the trial, or why there is none
+ * @param words Arguments of `upgrade` that select the version.
+ * @returns A sentence about the trial, or why there is none.
  * @throws BuildFailure `upgrade_trial_failed`
  */
 export async function tryVersion(
@@ -57,7 +53,7 @@ export async function tryVersion(
   const container = findResource(await stack.state(), "docker:index/container:Container", "service");
   const name = container?.inputs?.["name"];
   if (typeof name !== "string") return "The stack has no container yet, so there is no data to try.";
-  // As the update takes it: published with the package, or built from it.
+  // Same source as the update's: published with the package, or built from it.
   const how = image === BUILD ? [] : ["--published"];
   const found = await imageOf(aside, how, dockerHost, given, words);
   return (await tryOnCopy(name, found, { dockerHost, words }))
@@ -66,9 +62,9 @@ export async function tryVersion(
 }
 
 /**
- * Gets the image of the version that is installed aside onto the engine. Returns its name.
+ * Loads the new version's image into the engine and returns its name.
  *
- * @param how options of the package's `image` command
+ * @param how Options of the package's `image` command.
  * @throws BuildFailure `upgrade_image`
  */
 async function imageOf(
@@ -87,6 +83,6 @@ async function imageOf(
     "upgrade_image",
     `there is no image of the new version: ${tail(built, 5)}`,
     ({ script }) =>
-      `Repair what is named above, or deploy without a trial: \`${script("upgrade", ...words, "--without-trial")}\``,
+      `Fix the cause above, or deploy without a trial: \`${script("upgrade", ...words, "--without-trial")}\``,
   );
 }

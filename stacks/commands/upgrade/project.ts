@@ -9,9 +9,8 @@ import { type Finished, runProcess, tail } from "../../../infra/shell/process.ts
 import { parseJson } from "../../../runtime/shared/json.ts";
 
 const MANIFEST = "package.json";
-/** Files that name a project's versions. A project without a lock file gets one. */
+/** Files that pin versions. Installing adds a missing lock file. */
 const VERSION_FILES = [MANIFEST, "package-lock.json"];
-/** Folders that a copy of a project does without. */
 const LEFT_OUT = new Set(["node_modules", ".git", ".steward"]);
 const PROGRAM = "stacks/commands/main.js";
 const INSTALL = ["install", "--prefer-offline", "--no-audit", "--no-fund"];
@@ -20,16 +19,13 @@ const REGISTRY_MS = 60_000;
 const manifestSchema = z.looseObject({ dependencies: z.record(z.string(), z.string()) });
 const versionSchema = z.looseObject({ version: z.string() });
 
-/** An npm project that depends on the package. */
 export interface Project {
   folder: string;
-  /** Its package.json, parsed. */
   manifest: Record<string, unknown>;
-  /** Version of the package in its node_modules. */
+  /** Version of the package in node_modules. */
   installed: string;
 }
 
-/** Dependencies of what runs npm and the package's commands. */
 export interface ProjectRun {
   env: NodeJS.ProcessEnv;
   log: (line: string) => void;
@@ -38,7 +34,7 @@ export interface ProjectRun {
 /**
  * Reads the project in a folder.
  *
- * @throws BuildFailure `upgrade_no_package` if it does not depend on the package, or has not installed it
+ * @throws BuildFailure `upgrade_no_package` if it does not depend on the package or has not installed it.
  */
 export async function readProject(folder: string): Promise<Project> {
   const place = path.resolve(folder);
@@ -52,12 +48,11 @@ export async function readProject(folder: string): Promise<Project> {
 
 function noPackage(place: string): BuildFailure {
   if (!IS_RELEASE && place === path.resolve(ROOT)) {
-    const cause = `this is a checkout, and an upgrade is for a project that depends on ${PACKAGE}`;
+    const cause = `this is a checkout, but an upgrade needs a project that depends on ${PACKAGE}`;
     return new BuildFailure(
       "upgrade_no_package",
       cause,
-      ({ script }) =>
-        `Check out the version, install what it needs with \`npm ci\`, then \`${script("rollout")}\``,
+      ({ script }) => `Check out the version, run \`npm ci\`, then \`${script("rollout")}\``,
     );
   }
   return new BuildFailure(
@@ -68,10 +63,10 @@ function noPackage(place: string): BuildFailure {
 }
 
 /**
- * Asks the registry that the user's npm is set to for a version of the package.
+ * Looks up a version in the registry that the user's npm is configured for.
  *
- * @param wanted a version or a tag
- * @throws BuildFailure `upgrade_registry` if it does not answer or has none
+ * @param wanted Version or tag.
+ * @throws BuildFailure `upgrade_registry` if the registry does not respond or lacks the version.
  */
 export async function versionAtRegistry(
   folder: string,
@@ -89,12 +84,12 @@ function notAtRegistry(wanted: string, asked: Finished): BuildFailure {
   return new BuildFailure(
     "upgrade_registry",
     `npm cannot get ${PACKAGE}@${wanted} from its registry: ${tail(asked, 3)}`,
-    `See what it has, and whether it needs a login: \`npm view ${PACKAGE} versions\``,
+    `Check the login and list the versions: \`npm view ${PACKAGE} versions\``,
   );
 }
 
 /**
- * Returns the changelog that a version of the package brings; empty without one. Nothing is installed.
+ * Returns a version's changelog, or an empty text. Installs nothing.
  *
  * @throws BuildFailure `upgrade_registry`
  */
@@ -115,14 +110,14 @@ async function newFolder(): Promise<string> {
   return realpath(await mkdtemp(path.join(tmpdir(), "steward-upgrade-")));
 }
 
-/** A copy of a project with another version of the package, in a temporary folder. */
+/** Copy of a project with another version of the package, in a temporary folder. */
 export interface AsideInstallation {
   folder: string;
   remove(): Promise<void>;
 }
 
 /**
- * Copies a project into a temporary folder and installs a version of the package there. The project stays as it is.
+ * Copies a project and installs a version of the package in the copy.
  *
  * @throws BuildFailure `upgrade_install`
  */
@@ -145,7 +140,7 @@ export async function installAside(
 }
 
 /**
- * Gives a project the versions of another folder: copies package.json and package-lock.json, and installs them.
+ * Copies package.json and package-lock.json and installs them.
  *
  * @throws BuildFailure `upgrade_install`
  */
@@ -154,7 +149,7 @@ export async function installVersions(folder: string, from: string, given: Proje
   await install(folder, given);
 }
 
-/** Copies the files that name versions. One that is not there is removed at the target too. */
+/** Removes files at the target that the source lacks. */
 export async function copyVersions(from: string, to: string): Promise<void> {
   await mkdir(to, { recursive: true });
   for (const name of VERSION_FILES) {
@@ -172,7 +167,7 @@ async function install(folder: string, { env, log }: ProjectRun, ...words: strin
   throw new BuildFailure("upgrade_install", cause, "Run it again when npm can install the version.");
 }
 
-/** End of a rollout by a project's own version. */
+/** Final report of a rollout by the project's installed version. */
 const rolloutReport = z.looseObject({
   exit: z.number().optional(),
   cause: z.string().optional(),
@@ -185,10 +180,9 @@ const rolloutReport = z.looseObject({
   migrations: z.array(z.string()).default([]),
 });
 
-/** See {@link rolloutOf}. */
 export type RolloutReport = z.output<typeof rolloutReport> & { exit: number };
 
-/** Runs the rollout of the version that a folder has installed. Its texts for people go to `log`. */
+/** Runs the rollout of the version installed in a folder. */
 export async function rolloutOf(
   folder: string,
   words: readonly string[],
@@ -207,12 +201,10 @@ export async function rolloutOf(
   return { ...report, exit: report.exit ?? ended.code };
 }
 
-/** Program of the commands that a folder has installed. */
 export function programIn(folder: string): string {
   return path.join(packageIn(folder), PROGRAM);
 }
 
-/** Folder of the package in a project. */
 function packageIn(folder: string): string {
   return path.join(folder, "node_modules", PACKAGE);
 }

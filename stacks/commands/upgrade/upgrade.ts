@@ -34,65 +34,64 @@ import {
   versionAtRegistry,
 } from "./project.ts";
 
-/** Writes the consent into package.json. */
 const CONSENT = "npm pkg set steward.upgrade.unattended=patch steward.upgrade.window='Sun 02:00-05:00 UTC'";
-/** Options of {@link upgrade}. */
 export interface UpgradeOptions extends CommandOptions {
-  /** Version of the package. Default: the newest at the registry. */
+  /** Version of the package. Default: the registry's newest. */
   to?: string | undefined;
-  /** Ends after the report and changes nothing. Default: false. */
+  /** Only reports and changes nothing. Default: false. */
   check?: boolean | undefined;
-  /** Folder for the preview (`upgrade.md`), package.json and package-lock.json with the new version; deploys nothing. */
+  /**
+   * Folder for the preview (`upgrade.md`), package.json and package-lock.json with the new version. Deploys nothing.
+   */
   propose?: string | undefined;
-  /** Deploys a patch version within the window that the project's package.json names. Default: false. */
+  /** Deploys a patch version within the window in the project's package.json. Default: false. */
   unattended?: boolean | undefined;
-  /** Begins without asking `confirm`. Default: false. */
+  /** Starts without calling `confirm`. Default: false. */
   yes?: boolean | undefined;
-  /** Asked before the first change, unless `yes` is set. Returns `true` to begin, else why not. */
+  /** Called before the first change, unless `yes` is set. Returns `true` to start, otherwise the reason. */
   confirm?: (() => Promise<true | string>) | undefined;
   /** Tag of the migration that may be applied, such as `v2`. */
   accept?: string | undefined;
-  /** The new version may read past events otherwise than the running one. Default: false. */
+  /** Accepts that the new version interprets past events differently. Default: false. */
   acceptReplay?: boolean | undefined;
-  /** File with the policies' configuration, from `workDir`. Default: the policies' own. */
+  /** Path relative to `workDir`. Default: the policies' defaults. */
   config?: string | undefined;
-  /** Makes no backup before the update. Default: false. */
+  /** Skips the backup before the update. Default: false. */
   withoutBackup?: boolean | undefined;
-  /** Does not start the new version on a copy of a host's data before the update. Default: false. */
+  /** Skips starting the new version on a copy of a host's data. Default: false. */
   withoutTrial?: boolean | undefined;
-  /** Clock for the window. */
   now?: (() => Date) | undefined;
 }
 
-/** Outcome of an upgrade. */
 export interface UpgradeResult extends PackageVersions {
   /**
-   * 0 deployed, or there is nothing newer; with `check` 2 if there is. 2 waits for somebody, 3 a policy is broken, 4 it
-   * failed and the former version answers, 5 it failed otherwise, 1 the preview or the rollout has not begun.
+   * Exit code: 0 deployed or nothing newer, 1 the preview or the rollout did not start, 2 approval is needed or, with
+   * `check`, a newer version exists, 3 a policy is broken, 4 the update failed and was rolled back, 5 any other
+   * failure.
    */
   exit: number;
   step: UpgradeStep;
-  /** Sections of the new version's changelog after the deployed version. */
+  /** Changelog of the versions after the deployed one. */
   changes: ChangelogSection[];
-  /** The preview by the new version; absent if the upgrade ended before it. */
+  /** Absent if the upgrade ended before the preview. */
   plan?: RolloutReport;
-  /** End of the rollout by the new version; absent if it has not begun. */
+  /** Absent if the rollout did not start. */
   rollout?: RolloutReport;
-  /** Reason for an upgrade that was not made, if the plan has none. */
+  /** Why the upgrade was not made, unless `plan` explains it. */
   cause?: string;
-  /** Stable code of the reason, if it has one. */
   code?: string | undefined;
   fix?: string | undefined;
 }
 
 /**
- * Upgrades a deployed stack to another version of the package, in a project that depends on it. Installs the new version
- * in a copy of the project, previews the stack with it there, starts it on a copy of a host's data, and after consent
- * writes the version into package.json and package-lock.json and rolls out. If the rollout goes back or does not begin,
- * the two files go back too.
+ * Upgrades a stack to another version of the package, in a project that depends on it. Installs the new version in a
+ * copy of the project. There it previews the stack and, for a host, tries the new version on a copy of the data. After
+ * consent it updates package.json and package-lock.json and rolls out. If the rollout is rolled back or does not start,
+ * it restores both files.
  *
  * @throws StewardError `stack_not_deployed`; BuildFailure `upgrade_no_package`, `upgrade_registry`, `upgrade_install`,
- * `upgrade_is_downgrade`, `upgrade_unattended_off`, `upgrade_under_way`, `upgrade_trial_failed`. Nothing has changed then.
+ * `upgrade_is_downgrade`, `upgrade_unattended_off`, `upgrade_under_way`, `upgrade_trial_failed`. Nothing has changed
+ * then.
  */
 export async function upgrade(stack: string, options: UpgradeOptions = {}): Promise<UpgradeResult> {
   const project = await readProject(options.workDir ?? ".");
@@ -119,16 +118,14 @@ async function upgradeProject(
   const target = await versionAtRegistry(project.folder, options.to ?? "latest", given.env);
   const versions = { deployed, installed, target };
   const step = upgradeStep(versions);
-  const which = options.to === undefined ? "Newest" : "Wanted";
-  say(
-    `Deployed: ${deployed ?? "unknown, it does not answer"}. Installed: ${installed}. ${which}: ${target}.\n`,
-  );
+  const which = options.to === undefined ? "Newest" : "Requested";
+  say(`Deployed: ${deployed ?? "unknown (no answer)"}. Installed: ${installed}. ${which}: ${target}.\n`);
   if (step === "downgrade") throw downgrade(versions);
-  // What serves is what the project has installed, so the files that an interrupted upgrade kept are out of date.
+  // The installed version runs, so files saved by an interrupted upgrade are obsolete.
   if (deployed === installed) await rm(path.join(folder, "former"), { recursive: true, force: true });
   const result = { ...versions, step, changes: [] };
   if (step === "none") {
-    say("There is nothing newer.\n");
+    say("There is no newer version.\n");
     if (installed !== target) say(`Install it here too: npm install --save-exact ${PACKAGE}@${target}\n`);
     return { exit: EXIT.done, ...result };
   }
@@ -148,7 +145,7 @@ async function upgradeProject(
   );
   say(changesText(changes));
   if (decision !== "go") {
-    return end(EXIT.waits, `A ${step} version is only reported, since nobody attends.`, changes);
+    return end(EXIT.waits, `A ${step} version is not deployed unattended.`, changes);
   }
   const reported = { ...result, changes };
   if (options.check === true) return { exit: EXIT.waits, ...reported };
@@ -160,11 +157,10 @@ async function upgradeProject(
   }
 }
 
-/** An upgrade whose new version is installed aside. */
 interface Prepared {
   stack: string;
   project: Project;
-  /** Folder of the upgrade's own files. */
+  /** Holds the upgrade's lock and saved files. */
   folder: string;
   options: UpgradeOptions;
   given: ProjectRun;
@@ -175,7 +171,7 @@ interface Prepared {
 async function decided(prepared: Prepared, result: Omit<UpgradeResult, "exit">): Promise<UpgradeResult> {
   const { stack, options, given, aside } = prepared;
   const { say } = sinkOf(options);
-  // The copy's record of it goes with the copy.
+  // Hides the path of the copy's record, which is deleted with the copy.
   const log = (line: string): void => (line.startsWith("Recorded in ") ? undefined : given.log(line));
   const words = [stack, "--plan-only", ...approvals(options)];
   const plan = await rolloutOf(aside.folder, words, { ...given, log });
@@ -199,12 +195,12 @@ async function decided(prepared: Prepared, result: Omit<UpgradeResult, "exit">):
   return { exit: rollout.exit, ...planned, rollout };
 }
 
-/** Writes the new version into the project and rolls out; writes the former one back if that one runs. */
+/** Installs the new version in the project and rolls out. Restores the previous version if that one runs afterwards. */
 async function rollOut({ stack, project, folder, options, given, aside }: Prepared): Promise<RolloutReport> {
   const former = path.join(folder, "former");
-  // An interrupted upgrade has left the last version that is known to work.
+  // An interrupted upgrade has already saved the last version that is known to work.
   if (!existsSync(former)) await copyVersions(project.folder, former);
-  // A failure here must not hide what the rollout ended with. The next upgrade finds the former files then.
+  // A failure here must not hide the rollout's result. The next upgrade still finds the saved files.
   const restorePrevious = async (): Promise<void> => {
     try {
       await installVersions(project.folder, former, given);
@@ -221,13 +217,12 @@ async function rollOut({ stack, project, folder, options, given, aside }: Prepar
     await restorePrevious();
     throw error;
   }
-  // After a failure without a return the new version's files stay: its rollout has to be repeated or taken back.
+  // After a failed rollback the new version's files stay: its rollout must be repeated or reverted by hand.
   if (ended.exit === EXIT.done || ended.exit === EXIT.failed) await rm(former, { recursive: true });
   else await restorePrevious();
   return ended;
 }
 
-/** Words of the rollout that the options stand for. */
 function approvals({ accept, acceptReplay, withoutBackup, config, workDir = "." }: UpgradeOptions): string[] {
   return [
     ...(config === undefined ? [] : ["--config", path.resolve(workDir, config)]),
@@ -237,7 +232,7 @@ function approvals({ accept, acceptReplay, withoutBackup, config, workDir = "." 
   ];
 }
 
-/** Writes what a pull request needs: the preview as its text, and the two files that it changes. */
+/** Writes the files for a pull request: its description and the two changed files. */
 async function propose(
   folder: string,
   { stack, aside }: Prepared,
@@ -255,7 +250,7 @@ type UpgradeResultWithPlan = Omit<UpgradeResult, "exit"> & { plan: RolloutReport
 function requireConsent({ manifest, folder }: Project) {
   const consent = readConsent(manifest);
   if (!("refused" in consent)) return consent;
-  const cause = `${path.join(folder, "package.json")} allows no unattended upgrade: ${consent.refused}`;
+  const cause = `${path.join(folder, "package.json")} does not allow unattended upgrades: ${consent.refused}`;
   throw new BuildFailure("upgrade_unattended_off", cause, `Allow it there: \`${CONSENT}\``);
 }
 
@@ -265,12 +260,11 @@ function downgrade({ deployed, installed, target }: PackageVersions): BuildFailu
     deployed === undefined ? `${installed} is installed` : `${deployed} is deployed, ${installed} installed`;
   return new BuildFailure(
     "upgrade_is_downgrade",
-    `${target} is older: ${newer}; an older version cannot read what a newer one has written, so nothing was changed`,
-    ({ script }) => `Name a version that is not older: \`${script("upgrade", "--to", newest)}\``,
+    `${target} is older (${newer}) and cannot read data of a newer version, so nothing was changed`,
+    ({ script }) => `Use a version that is not older: \`${script("upgrade", "--to", newest)}\``,
   );
 }
 
-/** Words that name the version again, in a command that is printed. */
 function wanted({ to }: UpgradeOptions): string[] {
   return to === undefined ? [] : ["--to", to];
 }
@@ -280,6 +274,7 @@ function unconfirmed(cause: string, options: UpgradeOptions): BuildFailure {
   return new BuildFailure(
     "upgrade_unconfirmed",
     cause,
-    ({ script }) => `Run it again and answer yes, or skip the question: \`${script("upgrade", ...words)}\``,
+    ({ script }) =>
+      `Run it again and answer yes, or skip the confirmation: \`${script("upgrade", ...words)}\``,
   );
 }

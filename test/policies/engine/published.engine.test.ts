@@ -84,7 +84,7 @@ test("leaves a folder alone that holds something else", async () => {
   await writeFile(join(folder, "notes.txt"), "mine");
   const refused = await runProcess(process.execPath, [POLICIES, "--publish-dir", folder]);
   expect(refused.stderr).toMatch(
-    /holds notes.txt, pack \(policy_folder_taken\)\n {2}fix: Give a new or an empty folder\./,
+    /contains notes.txt, pack \(policy_folder_taken\)\n {2}fix: Use a new or empty folder\./,
   );
   expect(refused.code).toBe(1);
   expect((await readdir(folder)).sort()).toEqual(["notes.txt", "pack"]);

@@ -27,7 +27,7 @@ test("backups are made, listed and verified without any process; an unknown one 
 
   expect((await run("list")).stdout).toMatch(/^Id +Made[^\n]*\n00000001-00000002 [^\n]*\n00000001-00000001 /);
   expect(await json("list")).toMatchObject({ backups: [{ id: "00000001-00000002" }, manifest] });
-  expect((await run("verify", "00000001-00000001")).stdout).toContain("is complete.\nIt holds 2 files");
+  expect((await run("verify", "00000001-00000001")).stdout).toContain("is complete.\nIt contains 2 files");
   expect(await run("verify", "00000001-00000009")).toMatchObject({
     code: 1,
     stderr: expect.stringContaining("There is no backup 00000001-00000009."),

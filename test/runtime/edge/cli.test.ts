@@ -273,8 +273,8 @@ describe("GET /debug/cli", () => {
 
   it.each([
     ["backup list", /^Id +Made .*\n00000001-00000001 .* 40\n$/],
-    ["backup create", /^Backup 00000001-00000001 was made, 12345 bytes\.\n$/],
-    ["backup verify 00000001-00000001", /is complete\.\nIt holds 9 files, 2 sessions, /],
+    ["backup create", /^Backup 00000001-00000001 was created, 12345 bytes\.\n$/],
+    ["backup verify 00000001-00000001", /is complete\.\nIt contains 9 files, 2 sessions, /],
   ])("runs %s on the deployment's own backups, not the container's folder", async (line, printed) => {
     const { response, asked } = await run(line, { state: "stopped" });
     expect(await response.json()).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(printed) });

@@ -73,7 +73,10 @@ describe("npm run compose", () => {
 
   test.each([
     { config: { "steward:target": "serverless" }, cause: "(stack_not_host)" },
-    { config: { "steward:target": "host", "steward:slackBotToken": "xoxb-plain" }, cause: "stored in plain" },
+    {
+      config: { "steward:target": "host", "steward:slackBotToken": "xoxb-plain" },
+      cause: "stored as plain text",
+    },
     { config: { "steward:target": "host", "steward:hostPort": 0 }, cause: "a whole number from 1 to 65535" },
   ])("refuses $config as a deployment does", async ({ config, cause }) => {
     const { code, stderr } = await made(config);
@@ -89,7 +92,7 @@ describe("npm run compose", () => {
     expect(code).toBe(1);
     expect(stderr).toBe(
       "stacks/Pulumi.nowhere.yaml cannot be read: ENOENT (settings_missing)\n" +
-        "  fix: Name a stack whose settings file is there, or the file's folder with --settings.\n",
+        "  fix: Use a stack that has a settings file, or give the file's folder with --settings.\n",
     );
   });
 

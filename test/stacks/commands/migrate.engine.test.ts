@@ -76,7 +76,7 @@ describe("npm run migrate, orphans and drift, on one stack", () => {
         expect.stringContaining("Worker steward-one → steward-two: created with"),
         expect.stringContaining("Moves along: the bucket"),
         expect.stringContaining("Lost: the old Worker's Durable Object"),
-        "The address becomes https://steward-two.example.workers.dev, no longer https://steward-one.example.workers.dev",
+        "The address changes from https://steward-one.example.workers.dev to https://steward-two.example.workers.dev",
         expect.stringContaining("Slack's Request URL"),
       ]);
       expect(report["steps"]).toContainEqual({
@@ -94,14 +94,14 @@ describe("npm run migrate, orphans and drift, on one stack", () => {
     {
       what: "another tag",
       words: ["--worker-name", "steward-two", "--accept-migration", "v3"],
-      cause: "v3 is accepted, and the change adds v2 (migration_not_accepted)",
+      cause: "The accepted migration is v3, but the change adds v2 (migration_not_accepted)",
       code: "migration_not_accepted",
     },
     {
       what: "the same name",
       words: ["--worker-name", "steward-one"],
       cause:
-        "the Worker is named steward-one, and the settings have another name (worker_name_same)\n  fix: pulumi config set -s test steward:workerName steward-one",
+        "the Worker is already named steward-one, but the settings have another name (worker_name_same)\n  fix: pulumi config set -s test steward:workerName steward-one",
       code: "worker_name_same",
     },
     {
@@ -220,7 +220,7 @@ describe("npm run migrate, orphans and drift, on one stack", () => {
       const before = await subject.stack.exportStack();
       const { code, said, report } = await stackCommand(subject, "drift.ts", "test", "--json");
       expect(said).toMatch(/^gone: steward-sandbox \(steward:serverless:ContainerApplication\)$/m);
-      expect(said).toContain("To put it back: pulumi up -s test --refresh");
+      expect(said).toContain("To undo the drift: pulumi up -s test --refresh");
       expect(report["drift"]).toContainEqual(
         expect.objectContaining({ name: "steward-worker", what: "gone" }),
       );

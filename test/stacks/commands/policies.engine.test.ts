@@ -75,7 +75,7 @@ describe("npm run policies", () => {
     { words: [], cause: "give either a stack's name or --publish-dir", ends: 2 },
     { words: ["prod", "--backup", "yesterday"], cause: "--backup is not a time;", ends: 2 },
     { words: ["prod", "--config", "none.json"], cause: "none.json cannot be read as JSON", ends: 2 },
-    { words: ["nowhere"], cause: "there is no stack nowhere; there are: prod", ends: 1 },
+    { words: ["nowhere"], cause: "there is no stack nowhere; existing stacks: prod", ends: 1 },
   ])("says what is wrong with $words", async ({ words, cause, ends }) => {
     const { code, said } = await policies(subject, ...words);
 

@@ -12,7 +12,7 @@ const NOBODY = { stack: "dev", accept: undefined };
 
 test("a migration waits until its own tag is accepted", () => {
   const plan = { steps: [VERSION, WORKER], migrations: ["v2"] };
-  const waits = ["The migration v2 is going to be applied. To accept it: --accept-migration v2"];
+  const waits = ["The migration v2 will be applied. To accept it: --accept-migration v2"];
 
   expect(openGates(plan, NOBODY)).toEqual(waits);
   expect(openGates(plan, { stack: "dev", accept: "v3" })).toEqual(waits);
@@ -23,7 +23,7 @@ test("no word lets a rollout remove what keeps state; a version keeps none", () 
   const accepted = { stack: "dev", accept: "v2" };
   expect(openGates({ steps: [VERSION], migrations: [] }, accepted)).toEqual([]);
   expect(openGates({ steps: [WORKER, BUCKET], migrations: [] }, accepted)).toEqual([
-    "worker (cloudflare:index/worker:Worker) is going to be replaced, with what it keeps. No rollout does that: take a backup, then pulumi up -s dev",
-    "state (steward:serverless:StateBucket) is going to be deleted, with what it keeps. No rollout does that: take a backup, then pulumi up -s dev",
+    "worker (cloudflare:index/worker:Worker) will be replaced, with its data. No rollout does that: make a backup, then run pulumi up -s dev",
+    "state (steward:serverless:StateBucket) will be deleted, with its data. No rollout does that: make a backup, then run pulumi up -s dev",
   ]);
 });

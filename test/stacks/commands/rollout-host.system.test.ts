@@ -67,7 +67,7 @@ describe.skipIf(!engine.ok || taken !== "")(
       const failed = await rollout();
       expect(failed.report, failed.said).toMatchObject({
         exit: 4,
-        back: [`The former version answers at ${url}.`],
+        back: [`The previous version answers at ${url}.`],
       });
       expect(failed.code).toBe(4);
       expect(await running()).toEqual([`${HOST_NAMES.container}-former`]);

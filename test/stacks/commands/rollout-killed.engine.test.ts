@@ -69,9 +69,7 @@ test(
     await killOnce("steward-worker-current");
     stage.spoil(async (version) => (version === former ? undefined : Response.json({}, { status: 500 })));
     const spoiled = await killAt("failed");
-    expect(spoiled).toContain(
-      'The rollout before this one was interrupted at "updating": this one takes it up.',
-    );
+    expect(spoiled).toContain('The previous rollout was interrupted at "updating". This one continues it.');
     expect((await stage.deployments())[0]).not.toHaveProperty(former);
 
     const back = await stage.rollout();

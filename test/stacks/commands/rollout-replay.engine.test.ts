@@ -60,7 +60,7 @@ test(
     expect(waits.said).toContain("- slack: command becomes message (group): 1");
     expect(waits.report).toMatchObject({
       exit: 2,
-      gates: ["Of 1 replayed events the new version reads 1 otherwise. To accept it: --accept-replay"],
+      gates: ["The new version interprets 1 of 1 replayed events differently. To accept it: --accept-replay"],
     });
     expect(waits.code).toBe(2);
     const accepted = await stage.rollout("--accept-replay");
@@ -85,7 +85,7 @@ test(
       exit: 4,
       back: [
         expect.stringContaining("The Worker is back"),
-        expect.stringContaining("The former version answers"),
+        expect.stringContaining("The previous version answers"),
       ],
     });
     expect(await stage.liveVersion()).toBe(former);

@@ -53,7 +53,7 @@ test("a comparison says how many events were understood, refused and taken for a
   const record = { ...recordOf(was), left: { tooLarge: 2, unread: 0, changed: 1 } };
   const compared = compareOutcomes(record, { outcomes: is, cost: 6.3 });
   expect(replayLines({ compared })).toEqual([
-    "Replay of the last events, redacted: 6. Nothing was sent, and no model was asked.",
+    "Replayed the last events, redacted: 6. Nothing was sent, and no model was called.",
     "",
     "| | running version | new version |",
     "|---|---|---|",
@@ -62,7 +62,7 @@ test("a comparison says how many events were understood, refused and taken for a
     "| ignored | 1 | 0 |",
     "| unreadable | 0 | 1 |",
     "",
-    "- read otherwise: 4",
+    "- interpreted differently: 4",
     "- slack: message (config person) becomes refused: 2",
     "- slack: command becomes message (config person): 1",
     "- slack: ignored becomes error: 1",
@@ -70,7 +70,7 @@ test("a comparison says how many events were understood, refused and taken for a
     "- left out: 2 too large; 1 that redaction would change",
   ]);
   expect(replayGates({ compared }, false)).toEqual([
-    "Of 6 replayed events the new version reads 4 otherwise. To accept it: --accept-replay",
+    "The new version interprets 4 of 6 replayed events differently. To accept it: --accept-replay",
   ]);
 });
 
@@ -103,7 +103,7 @@ describe("without a record there is neither a pass nor a gate", () => {
   test("a version without events has nothing to compare", async () => {
     const result = await replayPast(async () => recordOf([], 0));
     expect(replayGates(result, false)).toEqual([]);
-    expect(replayLines(result).join("\n")).toMatch(/redacted: 0\.[^]*read otherwise: 0$/);
+    expect(replayLines(result).join("\n")).toMatch(/redacted: 0\.[^]*interpreted differently: 0$/);
   });
 });
 

@@ -52,13 +52,13 @@ test(
     const planned = await rollout("--plan-only");
     expect(planned.report, planned.said).toMatchObject({ ok: true, broken: [], gates: [] });
     const { create } = (await subject.stack.preview()).changeSummary;
-    expect(planned.said).toContain(`Going to change: ${create} to create.`);
+    expect(planned.said).toContain(`Changes: ${create} to create.`);
     expect(planned.said).not.toContain("pulumi:providers");
     expect(planned.code).toBe(0);
 
     const waiting = await rollout();
     expect(waiting.stderr).toMatch(
-      /^there is no terminal to confirm at \(rollout_unconfirmed\)\n {2}fix: .*--yes/m,
+      /^there is no terminal for the confirmation \(rollout_unconfirmed\)\n {2}fix: .*--yes/m,
     );
     expect(waiting.report).toMatchObject({ ok: false, exit: 2, code: "rollout_unconfirmed" });
     expect(waiting.code).toBe(2);
@@ -75,11 +75,11 @@ test.each([
   "a question that is left by %s changes nothing, and says so with a code",
   async (_name, keys) => {
     const asked = startTerminalCommand(subject, "rollout.ts", "test");
-    await asked.says("Roll out? Only yes begins: ");
+    await asked.says("Roll out? Type yes to start: ");
     asked.child.stdin.write(keys);
     const { code, said } = await asked.ended;
     expect(said).toMatch(
-      /nobody has confirmed it, so nothing was changed \(rollout_unconfirmed\)\r?\n {2}fix: /,
+      /it was not confirmed, so nothing was changed \(rollout_unconfirmed\)\r?\n {2}fix: /,
     );
     expect(said).not.toMatch(/^\s+at \S/m);
     expect(said).not.toContain("AbortError");
@@ -109,7 +109,7 @@ test(
     expect(await attestation()).toEqual(expect.any(String));
 
     const second = await rollout("--yes");
-    expect(second.said).toContain("Nothing is going to change.");
+    expect(second.said).toContain("No changes.");
     expect(second.code).toBe(0);
     expect(await steps()).toEqual(["begun", "planned", "ended"]);
   },
@@ -194,17 +194,19 @@ test(
       versions: [{ version_id: oldest, percentage: 100 }],
     });
     const waiting = await rollout("--yes");
-    expect(waiting.said).toContain(`What serves is not what this stack deployed: ${oldest} at 100 %`);
-    expect(waiting.said).toContain("To go on without a backup: --without-backup");
+    expect(waiting.said).toContain(
+      `The live version is not the one that this stack deployed: ${oldest} at 100 %`,
+    );
+    expect(waiting.said).toContain("To continue without a backup: --without-backup");
     expect(waiting.code).toBe(2);
     // As the engine counts.
-    expect(waiting.said).toContain("Going to change: 1 to update, 1 to replace.");
+    expect(waiting.said).toContain("Changes: 1 to update, 1 to replace.");
     expect((await subject.stack.preview()).changeSummary).toMatchObject({ update: 1, replace: 1 });
 
     const mended = await rollout("--yes", "--without-backup");
     expect(mended.code, mended.said).toBe(0);
     expect((await stage.deployments())[0]).toEqual(own);
-    expect((await rollout("--yes")).said).toContain("Nothing is going to change.");
+    expect((await rollout("--yes")).said).toContain("No changes.");
   },
   UPDATE_MS * 2,
 );
@@ -226,7 +228,7 @@ test(
     stage.refuse("/stack/backups/create", "backup_failed");
     const waiting = await rollout("--yes");
     expect(waiting.said).toContain("The backup before the update failed (backup_failed)");
-    expect(waiting.said).toContain("To go on without a backup: --without-backup");
+    expect(waiting.said).toContain("To continue without a backup: --without-backup");
     expect(waiting.code).toBe(2);
     expect(await stage.deployments()).toEqual(now);
   },
@@ -272,9 +274,7 @@ test(
   async () => {
     await subject.stack.setConfig("steward:migrations", { value: JSON.stringify([V1, V2]) });
     const stopped = await rollout("--yes");
-    expect(stopped.said).toContain(
-      "The migration v2 is going to be applied. To accept it: --accept-migration v2",
-    );
+    expect(stopped.said).toContain("The migration v2 will be applied. To accept it: --accept-migration v2");
     expect(stopped.code).toBe(2);
 
     const words = ["test", "--yes", "--accept-migration", "v2", "--without-backup"];

@@ -87,7 +87,7 @@ describe("unattended", () => {
       refused: expect.stringContaining("steward.upgrade.unattended"),
     });
     expect(readConsent(manifest({ unattended: "patch", window: "sometimes" }))).toEqual({
-      refused: "steward.upgrade.window: sometimes is no window; write it like Sun 02:00-05:00 UTC",
+      refused: "steward.upgrade.window: sometimes is not a valid window; write it like Sun 02:00-05:00 UTC",
     });
     expect(readConsent(manifest({ unattended: "patch", windw: "02:00-05:00 UTC" }))).toHaveProperty(
       "refused",

@@ -25,7 +25,7 @@ test("in a checkout the command says whom it is for, and what a checkout does in
   const { code, stderr } = await runProcess(process.execPath, ["stacks/commands/upgrade.ts", "dev"]);
   expect(code).toBe(1);
   expect(stderr).toContain(
-    "this is a checkout, and an upgrade is for a project that depends on steward-gateway",
+    "this is a checkout, but an upgrade needs a project that depends on steward-gateway",
   );
   expect(waysOf(fixFor("upgrade_no_package", stderr))).toEqual([["npm ci", "npm run rollout -- dev"]]);
 });
@@ -34,7 +34,7 @@ test("--check, --propose and --unattended exclude each other", async () => {
   const words = ["stacks/commands/upgrade.ts", "dev", "--check", "--unattended"];
   const { code, stderr } = await runProcess(process.execPath, words);
   expect(code).toBe(2);
-  expect(stderr).toContain("give one of --check, --propose and --unattended");
+  expect(stderr).toContain("give only one of --check, --propose and --unattended");
 });
 
 test.each([

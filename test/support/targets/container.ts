@@ -10,7 +10,7 @@ import { DEPRECATED, KEPT_FROM_STARTING, startStandIns, type Target } from "./ta
 
 const CONFIG = `${DATA_DIRECTORY}/steward.json`;
 const COMMAND = "/app/host/main.js";
-/** As the host stack runs it: it writes to its volume and /tmp alone, and gains no privileges. */
+/** Same confinement as the host stack: writes only to its volume and /tmp, and gains no privileges. */
 const CONFINED = [
   "--read-only",
   "--tmpfs=/tmp:rw,noexec,nosuid,nodev,size=64m",
@@ -18,7 +18,7 @@ const CONFINED = [
   "--security-opt=no-new-privileges",
 ];
 
-/** The host's container on this machine's Docker engine, with a config that it cannot start with. */
+/** Starts the host's container with a config that prevents the gateway's start. */
 export async function containerTarget(): Promise<Target> {
   const container = await startContainer({ config: DEPRECATED });
   const { settings, platforms, url, stop } = container;
@@ -34,18 +34,15 @@ export async function containerTarget(): Promise<Target> {
   };
 }
 
-/** What differs from the host stack's container. */
 interface ContainerOptions {
-  /** The config file, there before the first start. */
   config?: object;
-  /** Added to the environment. */
   environment?: Record<string, string>;
   memoryMiB?: number;
-  /** Default: this checkout's. */
+  /** Default: this checkout's image. */
   image?: string;
 }
 
-/** Starts the host's container, with a name and a volume of its own. */
+/** Starts the host's container with a unique name and volume. */
 export async function startContainer(options: ContainerOptions = {}) {
   const { config, environment: added, memoryMiB = 512 } = options;
   const image = options.image ?? (await stewardImage(await buildBundle(), () => {})).image;
@@ -76,7 +73,7 @@ export async function startContainer(options: ContainerOptions = {}) {
         ...CONFINED,
         `--memory=${memoryMiB}m`,
         `--memory-swap=${memoryMiB}m`,
-        // By name alone: the values are in this process's environment, not in a command line.
+        // Only names, to keep the values out of the command line.
         ...Object.keys(variables).map((variable) => `--env=${variable}`),
         image,
         COMMAND,

@@ -5,44 +5,42 @@ import { ERRORS } from "../../../runtime/contract/errors.ts";
 import { startPlatforms, type Platforms } from "../../../rehearsal/platforms.ts";
 import { readSettings, type RehearsalSettings } from "../../../rehearsal/settings.ts";
 
-/** A deployed service with its surroundings, whose gateway is down at first: what the contract suite asks. */
+/** A deployed service for the contract suite. Its gateway is down at first. */
 export interface Target {
   url: string;
   settings: RehearsalSettings;
   platforms: Platforms;
-  /** Headers by which the service knows an operator. */
   operator: Record<string, string>;
-  /** What it says of its gateway at first: asleep, or kept from starting by its config. */
+  /** Asleep, or kept down by an invalid config. */
   down: Down;
-  /** Where an identity gateway stands before it, a stranger is sent there to sign in. */
+  /** Origin to which an identity gateway redirects strangers. */
   signInOrigin?: string;
-  /** Removes what keeps the gateway down; it comes up within a while. */
+  /** Lets the gateway start. */
   mend(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** A gateway that is not there: the state, the code of `/`, and what its page says once a visit woke it. */
+/** State of a gateway that is down, the error code at `/`, and its page's text after a visit. */
 interface Down {
   state: "stopped" | "crash-looping";
   code: "gateway_not_ready" | "config_invalid";
   tells: string;
 }
 
-/** A container that sleeps. */
 export const ASLEEP: Down = { state: "stopped", code: "gateway_not_ready", tells: "The gateway is starting" };
-/** A gateway that was given {@link DEPRECATED}. */
+/** A gateway whose config is {@link DEPRECATED}. */
 export const KEPT_FROM_STARTING: Down = {
   state: "crash-looping",
   code: "config_invalid",
   tells: ERRORS.config_invalid.cause,
 };
 
-/** A config of an older version, as the specification's section 7 has it. */
+/** From an older version; see the specification's section 7. */
 export const DEPRECATED = {
   channels: { telegram: { botToken: { env: "TELEGRAM_BOT_TOKEN" }, dm: { policy: "open" } } },
 };
 
-/** Fresh secrets, and stand-ins for the platforms and the model that know them, at an address of this machine. */
+/** Generates secrets and starts stand-ins for the platforms and the model. */
 export async function startStandIns(hostname = "127.0.0.1") {
   const dir = await mkdtemp(path.join(tmpdir(), "steward-suite-"));
   const settings = await readSettings(dir);

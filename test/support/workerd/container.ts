@@ -6,20 +6,20 @@ import { reason, type ErrorCode } from "../../../runtime/contract/errors.ts";
 import { PORTS } from "../../../runtime/contract/names.ts";
 import { problem, problemResponse } from "../../../runtime/contract/problem.ts";
 
-/** What a container of the stand-in holds instead of a data directory. */
+/** In place of a data directory. */
 export interface Data {
   messages: number;
   config: string | null;
 }
 
-/** The one config that stops a gateway. */
+/** The only config that prevents the gateway's start. */
 const BROKEN = '{"broken":true}';
 const FRESH = '{"fresh":true}';
 const LISTEN_AFTER_MS = 20;
 
 /**
- * Runs inside workerd: `ctx.container` with a supervisor that keeps to contract/control.ts. Its archive is the data
- * as JSON, not a tar. It does not model processes: the gateway runs or is held.
+ * Runs inside workerd: `ctx.container` with a supervisor that follows contract/control.ts. Its archive is JSON instead
+ * of a tar. Models no processes: the gateway is running or held.
  */
 export class StandInContainer {
   running = false;
@@ -27,24 +27,20 @@ export class StandInContainer {
   readonly outlives: number[] = [];
   data: Data = { messages: 0, config: null };
   gateway: "held" | "running" = "held";
-  /** Every request to the supervisor but the questions about its state, in order. */
+  /** Requests to the supervisor, except state queries. */
   readonly calls: string[] = [];
-  /** Requests that begin with one of these fail with 503; `mute` answers none at all. */
+  /** Requests with these prefixes fail with 503. `mute` leaves all unanswered. */
   failing: string[] = [];
   mute = false;
-  /** Whether its gateway answers events; else it says nothing about them. */
+  /** True if its gateway answers events. */
   answers = false;
-  /** Time of its gateway's next schedule, ISO 8601. */
+  /** ISO 8601. */
   nextAt: string | undefined;
-  /** What its gateway has written so far. */
   lines: string[] = [];
-  /** Milliseconds that it takes for an answer. */
   answerMs = 0;
-  /** Events that it has answered. */
   answered = 0;
-  /** Called at the start of each request, for what happens meanwhile. */
+  /** Called at the start of each request, to simulate concurrent events. */
   before: (call: string) => Promise<void> = async () => {};
-  /** Called before each answer. */
   after: (call: string) => Promise<void> = async () => {};
   #listensAt = 0;
   #generations = new Map<string, string>();
@@ -59,13 +55,13 @@ export class StandInContainer {
     this.#listensAt = performance.now() + LISTEN_AFTER_MS;
   }
 
-  /** It outlives an object that is evicted for so long from now on. */
+  /** Sets how long the container outlives an evicted object. */
   async setInactivityTimeout(milliseconds: number): Promise<void> {
     if (!this.running) throw new Error("The container is not running");
     this.outlives.push(milliseconds);
   }
 
-  /** Each object that watches has a promise of its own: one may not wait for another's. */
+  /** One promise per caller: an object may not wait for another object's promise. */
   async monitor(): Promise<void> {
     const run = this.starts;
     while (this.running && this.starts === run) await new Promise((resolve) => setTimeout(resolve, 5));
@@ -79,7 +75,6 @@ export class StandInContainer {
     this.end();
   }
 
-  /** The container ends, as when the platform takes it. */
   end(): void {
     this.running = false;
   }

@@ -2,11 +2,10 @@ import type { R2Bucket } from "@cloudflare/workers-types/index.ts";
 
 /** Runs inside workerd: a real bucket whose operations can fail. */
 export class FlakyBucket {
-  /** `<operation> <beginning of the key>` of what fails before anything is done. */
+  /** Operations that fail before any effect, as `<operation> <key prefix>`. */
   failing: string[] = [];
-  /** The same of what is done, but whose answer is lost. */
+  /** Operations that take effect but lose their response, as `<operation> <key prefix>`. */
   lost: string[] = [];
-  /** What was written and deleted, in order. */
   readonly calls: string[] = [];
   readonly #bucket: R2Bucket;
 

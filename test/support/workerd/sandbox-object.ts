@@ -8,7 +8,6 @@ import { Sandbox as Real } from "../../../runtime/worker/sandbox.ts";
 import { StandInContainer, type Data } from "./container.ts";
 import { FlakyBucket } from "./flaky-bucket.ts";
 
-/** What a test asks of one of the objects. */
 export interface Step {
   object?: string;
   name: string;
@@ -24,16 +23,15 @@ interface Failing {
 
 const STATUS = { method: "GET", path: "/status" } as const;
 
-/** What outlives an object that is evicted. */
+/** State that outlives an evicted object. */
 interface World {
   container: StandInContainer;
   flaky: FlakyBucket;
   storage: { at: number | null; fired: number };
 }
 
-/** The problem in a tenant's last report. */
 let reported: unknown;
-/** A directory that lets every chat in. */
+/** Admits every chat. */
 const DIRECTORY = {
   getByName: () => ({
     introduce: () => toResult(() => ({ admitted: true })),
@@ -44,7 +42,7 @@ const DIRECTORY = {
   }),
 } as unknown as NonNullable<WorkerEnvironment["DIRECTORY"]>;
 
-/** The object that served every chat: it has nothing of any. */
+/** The object that a shared sandbox used before, without data of any chat. */
 const SANDBOX = {
   getByName: () => ({ moveOut: () => toResult(() => {}) }),
 } as unknown as WorkerEnvironment["SANDBOX"];
@@ -60,15 +58,15 @@ function worldOf({ id }: DurableObjectState, env: WorkerEnvironment): World {
   return world;
 }
 
-/** Of a later version of the Worker. */
+/** Variables of a later Worker version. */
 let variables: Record<string, string> = {};
 let offsetMs = 0;
 const realNow = Date.now.bind(Date);
 Date.now = () => realNow() + offsetMs;
 
 /**
- * Runs inside workerd: the real Durable Object over a stand-in container and a bucket that can fail, with a
- * clock that a test moves. Its alarm is kept here: it fires when the test lets time pass.
+ * Runs inside workerd: the real Durable Object with a stand-in container, a bucket that can fail, and a clock that
+ * tests advance. Advancing it fires the simulated alarm.
  */
 export class Sandbox extends Real {
   readonly #container: StandInContainer;
@@ -77,7 +75,7 @@ export class Sandbox extends Real {
   readonly #storage: { at: number | null; fired: number };
 
   constructor(ctx: DurableObjectState, env: WorkerEnvironment) {
-    // The stand-ins have what the object uses of the real ones, and no more: hence the casts.
+    // The stand-ins implement only what the object uses, hence the casts.
     const { container, flaky, storage } = worldOf(ctx, env);
     Object.defineProperty(ctx, "container", { value: container as unknown as Container });
     Object.defineProperty(ctx.storage, "getAlarm", { value: async () => storage.at });
@@ -100,7 +98,7 @@ export class Sandbox extends Real {
     this.#work = work;
   }
 
-  /** Does what a test asks for; an error is told with its code. */
+  /** Runs a test's step. Errors are returned with their code. */
   async step({ name, given = [] }: Step): Promise<unknown> {
     const steps: Record<string, (...given: never[]) => unknown> = {
       wake: () => this.#wake(),
@@ -125,9 +123,9 @@ export class Sandbox extends Real {
       log: () => JSON.parse(this.parts.answers.last("logs")?.text ?? "{}"),
       changeRights: (grant: Grant) => unwrap(this.changeRights(grant)),
       beginSchedules: () => unwrap(this.beginSchedules()),
-      // As when a version that could not be built has used up the alarm's attempts.
+      // As if a broken version had used up the alarm's retries.
       dropAlarm: () => void (this.#storage.at = null),
-      // At once, so that no object sees the container end.
+      // Synchronous, so that no object notices the container's end.
       lose: () => {
         this.#container.end();
         this.ctx.abort("evicted");
@@ -163,7 +161,7 @@ export class Sandbox extends Real {
     }
   }
 
-  /** Starts the container and waits until the gateway is ready, or the start has failed. */
+  /** Starts the container and waits until the gateway is ready or has failed. */
   async #wake(): Promise<unknown> {
     await unwrap(this.wake("visitor"));
     for (;;) {
@@ -185,7 +183,7 @@ export class Sandbox extends Real {
     this.#container.mute = mute;
   }
 
-  /** Does something once, when the container is asked something that begins with `call`. */
+  /** Runs `work` once, at the container's next request that begins with `call`. */
   #amid(call: string, work: () => unknown): void {
     this.#container.before = async (one) => {
       if (!one.startsWith(call)) return;
@@ -194,7 +192,7 @@ export class Sandbox extends Real {
     };
   }
 
-  /** Lets time pass, and each alarm on the way fire at its time. */
+  /** Advances the clock and fires each alarm at its time. */
   async #pass(ms: number): Promise<void> {
     const until = Date.now() + ms;
     for (let at = this.#storage.at; at !== null && at <= until; at = this.#storage.at) {
@@ -207,7 +205,6 @@ export class Sandbox extends Real {
     offsetMs += Math.max(until - Date.now(), 0);
   }
 
-  /** What the alarm has begun in the background is over. */
   async #settled(): Promise<void> {
     for (const promise of this.#work) {
       await Promise.allSettled([promise]);
@@ -235,7 +232,7 @@ export class Sandbox extends Real {
 type Binding = { getByName(name: string): BackupsDoor & { step(step: Step): Promise<unknown> } };
 
 export default {
-  /** A step of one object, or one of the bucket's own as somebody else would use it. */
+  /** Runs a step of one object, or accesses the bucket directly. */
   async fetch(request: Request, env: { OBJECT: Binding; STATE: R2Bucket }): Promise<Response> {
     const step = (await request.json()) as Step;
     if (step.name === "download") {
