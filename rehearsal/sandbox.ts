@@ -9,7 +9,7 @@ import { LOOPBACK } from "./loopback.ts";
 import type { SandboxChoice } from "./options.ts";
 import { ensureSidecarImage, sidecarImageName } from "./sidecar/index.ts";
 
-/** How containers run, and where the stand-ins listen for them. */
+/** Way to run containers, and the stand-ins' address for them. */
 export interface ContainerSetup {
   mode: ContainerMode;
   /** Address at which a container reaches this machine. */

@@ -27,7 +27,7 @@ export interface World {
   platforms: Platforms;
   /** Readable description of how the container runs. */
   sandbox: string;
-  /** What the cloud does not model; empty if nothing is emulated. */
+  /** Features that the cloud does not model; empty if nothing is emulated. */
   limits: readonly string[];
   /** `undefined` if nothing is emulated. */
   cloud?: Cloud;

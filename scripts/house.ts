@@ -14,7 +14,7 @@ import path from "node:path";
 import ts from "typescript";
 
 const SHIPPED = ["runtime", "infra", "stacks", "policies"];
-/** Held to the words and the glossary only: it has commands, terminals and small modules of its own. */
+/** Only checked for words and glossary terms, since it has its own commands, terminals and small modules. */
 const REHEARSAL = "rehearsal";
 const FEWEST_LINES = 60;
 const QUESTION = /^\/\*\*\s*(?:\*\s+)?(?:What|Who|How|Whether|That|Where|Which|When)\b/;
