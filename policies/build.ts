@@ -3,15 +3,14 @@ import { join, resolve } from "node:path";
 import { VERSION } from "../runtime/contract/names.ts";
 
 const ROOT = resolve(import.meta.dirname, "..");
-/** The pack that a checkout builds, and that a release comes with. */
+/** Output of a checkout's build; a release ships it ready-made. */
 const PACK = join(ROOT, "dist/policies");
 const IS_RELEASE = import.meta.filename.endsWith(".js");
-/** Has the module that runs a pack: the engine's launcher looks for it in the pack's own packages. */
+/** The engine's launcher requires this module as a dependency of the pack. */
 const RUNS_PACKS = "@pulumi/pulumi";
 
 /**
- * Makes the policy pack as the engine takes it. Its packages stay outside of the bundle: put it
- * where Node finds the project's `node_modules` from.
+ * Builds the policy pack. Packages are not bundled, so put it where Node can resolve the project's `node_modules`.
  *
  * @param outdir Default: `dist/policies` of this checkout.
  * @returns the pack's folder, for `pulumi preview --policy-pack`.
@@ -42,7 +41,7 @@ export async function buildPolicyPack(outdir = PACK): Promise<string> {
   return outdir;
 }
 
-/** The versions of the project, by which a published pack installs what it imports. */
+/** Pins what a published pack must install. */
 async function pinned(imported: readonly string[]): Promise<Record<string, string>> {
   const { dependencies } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8")) as {
     dependencies: Record<string, string>;

@@ -8,47 +8,40 @@ import type {
 import { type Resource, seenResource, seenStack, type StackResource } from "./reading/resource.ts";
 import type { Fields } from "./reading/values.ts";
 
-/** Subject of a rule. */
 type Topic = "access" | "host" | "migrations" | "production" | "secrets" | "state" | "supply";
 
-/** Members of every rule. */
 interface RuleText {
   name: string;
-  /** Statement that holds where the rule passes. */
+  /** Requirement, as a statement about a valid stack. */
   description: string;
   severity: Severity;
   topics: readonly Topic[];
-  /** Default: mandatory. A policy configuration can set another one. */
+  /** Default: mandatory. The policy configuration can override it. */
   level?: EnforcementLevel;
   configSchema?: PolicyConfigSchema;
 }
 
-/** A resource of one of these types: its type tells which properties it has. */
 type OneOf<Type extends string> = { [One in Type]: Resource<One> }[Type];
 
-/** A rule about one resource. */
 export interface ResourceRule<Type extends string> extends RuleText {
-  /** The types that it looks at. Default: all. */
+  /** Resource types to check. Default: all. */
   types?: readonly Type[];
-  /** Everything that is wrong with the resource, each with its fix. */
+  /** Returns one message per problem, each with its fix. */
   check(resource: OneOf<Type>, config: Fields): string[];
 }
 
-/** Violation of a rule by a stack, and the resource it is about. */
 export interface Violation {
   message: string;
   urn?: string;
 }
 
-/** A rule about what resources are to one another. */
+/** A rule about relations between resources. */
 export interface StackRule extends RuleText {
   check(resources: readonly StackResource[], config: Fields): Violation[];
 }
 
-/** A rule in the form that the engine takes. */
 export type Rule = ResourceValidationPolicy | StackValidationPolicy;
 
-/** Makes a rule about one resource. */
 export function resourceRule<Type extends string = string>({
   types,
   check,
@@ -64,7 +57,6 @@ export function resourceRule<Type extends string = string>({
   };
 }
 
-/** Makes a rule about the stack as a whole. */
 export function stackRule({ check, ...rest }: StackRule): StackValidationPolicy {
   return {
     ...ruleTexts(rest),

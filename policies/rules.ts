@@ -26,8 +26,8 @@ import { stateProtected } from "./rules/state-protected.ts";
 import { teamDomainIsForeign } from "./rules/team-domain-is-foreign.ts";
 
 /**
- * Every rule of the pack, for a pack of yours: `new PolicyPack("mine", {policies: [...stewardPolicies, …]})`. A rule that
- * is not listed here never runs.
+ * All rules of the pack, for reuse: `new PolicyPack("mine", {policies: [...stewardPolicies, …]})`. A rule that is not
+ * listed here never runs.
  */
 export const stewardPolicies: readonly Rule[] = [
   migrationTagsInOrder,

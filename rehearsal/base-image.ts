@@ -5,15 +5,15 @@ import { docker } from "../infra/shell/docker.ts";
 import { BuildFailure } from "../infra/shell/failure.ts";
 import { assembleDebian, assembledDebian } from "./debian.ts";
 
-/** A base image, and where it came from. `assembled`: from Debian's packages, on this machine. */
+/** A base image and its origin. `assembled`: built from Debian packages on this machine. */
 export interface PreparedBase {
   image: string;
   source: "present" | "pulled" | "assembled";
 }
 
 /**
- * Makes sure that the Docker engine has the base image, also if it reaches no registry: then the Debian below it is
- * assembled from packages. A deployment finds the image by its name.
+ * Makes sure that the Docker engine has the base image. If no registry is reachable, assembles the underlying Debian
+ * from packages.
  *
  * @throws BuildFailure `docker_unavailable`, `docker_failed`, `base_node_missing`, `base_mmdebstrap_missing`,
  * `base_assembly_failed`
@@ -23,7 +23,7 @@ export async function prepareBaseImage(options: BaseImageOptions): Promise<Prepa
   const recipe = await baseImageRecipe(env);
   const { image, arch } = recipe;
   const cache = join(cacheRoot(env), "base");
-  // An archive shows that the registry was out of reach before: asking it again would only take time.
+  // A cached archive means that the registry was unreachable before; another attempt would only take time.
   if ((await recipe.id()) !== undefined || (await assembledDebian(cache, arch)) === undefined) {
     const pulled = await ensureBaseImage(options).catch(unlessUnreachable);
     if (pulled !== undefined) return pulled;
@@ -34,7 +34,6 @@ export async function prepareBaseImage(options: BaseImageOptions): Promise<Prepa
     const archive = (await assembledDebian(cache, arch)) ?? (await assembleDebian(cache, arch, { log, env }));
     await docker(["import", archive, debian], { env });
     await recipe.build(debian);
-    // The base holds its layers; the name would only be one more to explain.
     await docker(["rmi", debian], { env });
     return { image, source: "assembled" };
   });

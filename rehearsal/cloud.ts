@@ -5,35 +5,30 @@ import { LOOPBACK } from "./loopback.ts";
 import type { RehearsalSettings } from "./settings.ts";
 
 const SESSION_HOURS = 24;
-/** The account's name on workers.dev. */
 export const SUBDOMAIN = "rehearsal";
 
-/** An account at the emulated Cloudflare with what it has deployed, and its identity gateway. */
+/** An emulated Cloudflare account with its deployments and identity gateway. */
 export interface Cloud {
-  /** Base address of the API. */
   apiUrl: string;
-  /** The deployed Worker's public address. */
   origin: string;
-  /** The same for containers. */
+  /** The same address as containers reach it. */
   containerOrigin: string;
   identity: IdentityGateway;
   runner: WorkerRunner;
-  /** Lets every version but this one fail on each request; `undefined` ends that. */
+  /** Makes every other version fail on each request; `undefined` ends this. */
   breakAllBut(version: string | undefined): void;
   close(): Promise<void>;
 }
 
-/** Folder of the emulated account, its settings, and the way to run its containers. */
 export interface CloudOptions {
   dir: string;
   settings: RehearsalSettings;
   containers: ContainerMode;
-  /** The address at which containers reach this machine. */
+  /** Address at which containers reach this machine. */
   containerHost: string;
   log: (line: string) => void;
 }
 
-/** Starts the emulated account as it was when it was last closed. */
 export async function startCloud({
   dir,
   settings,
@@ -43,7 +38,7 @@ export async function startCloud({
 }: CloudOptions): Promise<Cloud> {
   const { ports, accountId, apiToken } = settings;
   const ends: (() => Promise<void>)[] = [];
-  // The latest first: users end before what they use.
+  // Reverse order, so that each part closes before its dependencies.
   const close = async (): Promise<void> => {
     for (const end of ends.toReversed()) await end();
   };

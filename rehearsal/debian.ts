@@ -7,8 +7,8 @@ import { runProcess, tail } from "../infra/shell/process.ts";
 const RELEASE = "bookworm";
 
 /**
- * The packages of the assembled system: the essential ones without the perl that turns an old system's folders
- * around, and what Node and the supervisor need. 55 MB, where Debian's smallest ready variant takes 180.
+ * Essential packages without the perl migration scripts, plus what Node and the supervisor need. 55 MB instead of 180
+ * MB for Debian's smallest variant.
  */
 const PACKAGES =
   "base-files,base-passwd,bash,coreutils,dash,debianutils,diffutils,dpkg,findutils,grep,hostname,libc-bin,mawk," +
@@ -22,20 +22,19 @@ const ARGS = [
   `--include=${PACKAGES}`,
 ];
 
-/** Changes with everything that decides what is assembled, apart from Debian's own updates. */
+/** Cache key of everything except Debian's own updates. */
 const DEBIAN_RECIPE = createHash("sha256")
   .update(JSON.stringify([RELEASE, ARGS]))
   .digest("hex")
   .slice(0, 16);
 
-/** Interval at which a running assembly reports progress. */
 const PROGRESS_MS = 5_000;
 
 function archivePath(cache: string, arch: string): string {
   return join(cache, `debian-${RELEASE}-${arch}-${DEBIAN_RECIPE}.tar`);
 }
 
-/** The archive of an earlier {@link assembleDebian}, if there is one. */
+/** Returns the archive cached by {@link assembleDebian}, if there is one. */
 export async function assembledDebian(cache: string, arch: string): Promise<string | undefined> {
   const path = archivePath(cache, arch);
   return access(path).then(
@@ -45,9 +44,9 @@ export async function assembledDebian(cache: string, arch: string): Promise<stri
 }
 
 /**
- * Makes a small Debian from its packages, as an archive for `docker import`, and keeps it in the cache.
+ * Assembles a small Debian as a cached archive for `docker import`.
  *
- * @param arch the processor as Debian and Docker name it: `amd64`, `arm64`
+ * @param arch in Debian's and Docker's terms: `amd64`, `arm64`
  * @throws BuildFailure `base_mmdebstrap_missing`, `base_assembly_failed`
  */
 export async function assembleDebian(
@@ -82,7 +81,7 @@ export async function assembleDebian(
       throw new BuildFailure(
         "base_assembly_failed",
         `mmdebstrap failed after ${seconds()} s (exit code ${finished.code}):\n${tail(finished, 10)}`,
-        "Debian's archive must be reachable, and the user be root or allowed to make user namespaces.",
+        "Debian's archive must be reachable, and the user must be root or be allowed to create user namespaces.",
       );
     }
     await rename(temporary, path);

@@ -6,25 +6,23 @@ import { STACK } from "./stack.ts";
 
 const MOST_ERRORS = 5;
 
-/** How a deployment went. Times are in milliseconds. */
+/** Times are in milliseconds. */
 export interface RehearsedDeployment {
   url: string;
   /** The Access application's audience; empty if there is none. */
   audience: string;
-  /** Resources of the stack by type. */
+  /** Number of resources by type. */
   resources: Record<string, number>;
-  /** Resources by what was done to them: `create`, `same`, … */
+  /** Number of resources by operation: `create`, `same`, … */
   changes: OpMap;
   previewMs: number;
-  /** `undefined` if the preview found nothing to change, so that nothing was updated. */
+  /** `undefined` if nothing changed, so that no update ran. */
   upMs: number | undefined;
 }
 
 /**
- * Previews the stack, and updates it unless nothing has changed.
+ * Previews the stack, and updates it if something has changed.
  *
- * @param onOutput gets the engine's own output
- * @param signal ends the engine
  * @param step runs the preview and the update. Default: without a report
  */
 export async function deploy(
@@ -54,7 +52,7 @@ export async function deploy(
   };
 }
 
-/** The stack's outputs, and its resources by type without the stack itself and the providers. */
+/** Excludes the stack itself and the providers from the counts. */
 async function deployedBy(stack: Stack) {
   const { deployment } = await stack.exportStack();
   const { resources = [] } = deployment as { resources?: { type: string; outputs?: object }[] };
@@ -74,10 +72,10 @@ async function timed<T>(work: () => Promise<T>): Promise<{ result: T; ms: number
   return { result, ms: Math.round(performance.now() - started) };
 }
 
-/** Shortens an unexplained failure of the engine, whose message repeats the whole log, to the errors in it. */
+/** Shortens an engine failure without a known cause to its error lines; the message repeats the whole log. */
 function withoutLog(error: unknown): never {
   if (!(error instanceof CommandError) || explain(error, commandsFor(STACK)).code !== undefined) throw error;
   const errors = error.message.split("\n").filter((line) => /^\s*(?:err\?: )?(?:\w*Error|error):/.test(line));
   const shown = [...new Set(errors.map((line) => line.trim()))].slice(0, MOST_ERRORS);
-  throw new Error(["Pulumi failed. Its log is named above.", ...shown].join("\n"), { cause: error });
+  throw new Error(["Pulumi failed. See the log named above.", ...shown].join("\n"), { cause: error });
 }

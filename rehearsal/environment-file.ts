@@ -5,10 +5,10 @@ import { stackVariables } from "./stack.ts";
 import type { World } from "./world.ts";
 
 /**
- * Writes the file that a shell reads (`. .steward/env`) so that `pulumi … -s rehearsal`, typed in the checkout, works
- * on the rehearsed stack. It holds the state's passphrase and is readable by its owner alone.
+ * Writes a file to source in a shell (`. .steward/env`), so that `pulumi … -s rehearsal` works in the checkout. Mode
+ * 0600, because it contains the state's passphrase.
  *
- * @returns the file, as it is named from the working folder
+ * @returns the file's path, relative to the working folder
  */
 export async function writeEnvironment(
   folder: string,
@@ -19,7 +19,7 @@ export async function writeEnvironment(
   const variables = {
     ...own,
     ...stackVariables({ dir, passphrase: settings.passphrase }),
-    // Printed by the stack if its emulated account does not answer.
+    // The stack prints this command if its emulated account is not running.
     STEWARD_REHEARSED_BY: startCommand({ dir: folder, target: path.basename(dir) }),
   };
   const lines = Object.entries(variables).map(([name, value]) => `export ${name}=${quoted(value)}`);

@@ -3,8 +3,8 @@ import { runProcess } from "../infra/shell/process.ts";
 import { HOST_NAMES } from "../runtime/contract/names.ts";
 
 /**
- * Refuses to rehearse a host stack beside a real one: both use the same names on one Docker engine,
- * and the rehearsal's end would remove the other's data.
+ * Refuses to rehearse next to a real host stack. Both use the same names, so removing the rehearsal would delete the
+ * real data.
  */
 export async function refuseForeignHostStack(): Promise<void> {
   const { container, volume } = HOST_NAMES;
@@ -13,7 +13,7 @@ export async function refuseForeignHostStack(): Promise<void> {
   if (names.length === 0) return;
   throw new BuildFailure(
     "host_names_taken",
-    `Docker has ${names.join(" and ")} already, which this rehearsal did not make`,
+    `Docker already has ${names.join(" and ")}, which this rehearsal did not create`,
     `Rehearse on another engine or, if unused, docker rm -f ${container}; docker volume rm ${volume}`,
   );
 }

@@ -2,24 +2,22 @@ import { once } from "node:events";
 import type { Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 
-/** This machine alone. */
 export const LOOPBACK = "127.0.0.1";
 
-/** A server that listens on this machine alone. */
 export interface LoopbackServer {
-  /** `http://127.0.0.1:port`, without a slash at the end. */
+  /** `http://127.0.0.1:port`, without a trailing slash. */
   url: string;
-  /** Ends every connection, then resolves. */
+  /** Destroys all connections, then resolves. */
   close(): Promise<void>;
 }
 
-/** Lets a server listen on 127.0.0.1; port 0 takes a free one. Rejects where the port is taken. */
+/** Port 0 picks a free one. Rejects if the port is taken. */
 export async function listenOnLoopback(
   server: Server,
   port: number,
   host = LOOPBACK,
 ): Promise<LoopbackServer> {
-  // Connections that were taken over, as a WebSocket's are, belong to no request: `closeAllConnections` leaves them.
+  // `closeAllConnections` ignores upgraded connections such as WebSockets.
   const open = new Set<Socket>();
   server.on("connection", (socket) => {
     open.add(socket);

@@ -6,19 +6,18 @@ import type { World } from "./world.ts";
 
 const REPLY_TIMEOUT_MS = 180_000;
 
-/** A message's way through the deployed stack. Times are in milliseconds. */
+/** Times are in milliseconds. */
 export interface Exchange {
   text: string;
-  /** How the service answered Slack: 200, or 503 while its container was asleep. */
+  /** Response to Slack: 200, or 503 while the container was asleep. */
   status: number;
   reply: string;
-  /** From the event's sending to the reply's arrival at Slack's stand-in. */
+  /** From sending the event to the reply at Slack's stand-in. */
   replyMs: number;
-  /** From the container's start to the gateway's first answer. */
+  /** From the container's start to the gateway's first response. */
   coldStartMs: number;
 }
 
-/** Sends one signed mention and waits for its reply at Slack's stand-in. */
 export async function exchangeMessage(world: World, deployment: RehearsedDeployment): Promise<Exchange> {
   const { slack } = world.platforms;
   const text = `Rehearsal of ${new Date().toISOString()}: are you there?`;

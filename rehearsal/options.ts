@@ -5,35 +5,27 @@ import { commandParser } from "../infra/shell/command.ts";
 import type { Target } from "../infra/gateway/args.ts";
 import { TOURS, type TourName } from "./tour/names.ts";
 
-/** What can be rehearsed. */
 export const TARGETS = ["serverless", "host"] as const satisfies readonly Target[];
 
-/** How the container of the serverless stack runs on this machine. */
 export type SandboxChoice = "auto" | "docker" | "process";
 
-/** What `npm start` was asked for. */
 export interface RehearsalOptions {
-  /** `undefined` where none was named. */
+  /** `undefined` if the command names none. */
   target: Target | undefined;
-  /** Send one message through, then end. */
   once: boolean;
-  /** One JSON object as the last line on standard output; progress goes to standard error. */
+  /** Print one JSON object as the last line on standard output; progress goes to standard error. */
   json: boolean;
-  /** Remove everything that rehearsals left. */
   destroy: boolean;
   sandbox: SandboxChoice;
-  /** Prints Pulumi's log, and lists every resource type and the limits of the emulation. */
   verbose: boolean;
-  /** Folder of the state and the emulated account. */
   dir: string;
 }
 
-/** This command, as a person types it. */
 export const SCRIPT = "npm start --";
 
 const FOLDER = ".steward";
 
-/** Returns the `npm start` command for a folder of rehearsals, as it is typed in the checkout. */
+/** Returns the `npm start` command for a folder of rehearsals. */
 export function startCommand({ dir, target }: { dir: string; target?: string }, ...words: string[]): string {
   const isDefault = path.resolve(dir) === path.resolve(FOLDER);
   const place = isDefault ? [] : ["--dir", path.resolve(dir)];
@@ -41,7 +33,7 @@ export function startCommand({ dir, target }: { dir: string; target?: string }, 
   return [SCRIPT, ...[...named, ...words, ...place].map(shellWord)].join(" ").replace(/ --$/, "");
 }
 
-/** Parses the command line. Throws a CommanderError if the arguments are invalid. */
+/** Throws a CommanderError if the arguments are invalid. */
 export function readOptions(argv: readonly string[]): RehearsalOptions & { tour: TourName | undefined } {
   const command = commandParser(
     SCRIPT,
@@ -67,7 +59,7 @@ export function readOptions(argv: readonly string[]): RehearsalOptions & { tour:
       false,
     )
     .option("--dir <path>", "folder for state and the emulated account", FOLDER)
-    .addHelpText("after", `\nTours, each on a stack of its own that it removes at its end:\n${tourList()}`)
+    .addHelpText("after", `\nTours, each on a separate stack that is removed at the end:\n${tourList()}`)
     .parse(argv, { from: "user" });
   const [what] = command.processedArgs as [Target | TourName | undefined];
   const options = command.opts<Omit<RehearsalOptions, "target">>();

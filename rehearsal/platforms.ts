@@ -6,31 +6,28 @@ import { startSlack, type SlackStandIn } from "./standins/slack.ts";
 import { startTelegram, type TelegramStandIn } from "./standins/telegram.ts";
 import type { RehearsalSettings } from "./settings.ts";
 
-/** The chat platforms and the model of a rehearsal, each a stand-in and labelled as such. */
 export interface Platforms {
   slack: SlackStandIn;
   telegram: TelegramStandIn;
   discord: DiscordStandIn;
-  /** `undefined` where the real model answers. */
+  /** `undefined` if the real model answers. */
   model: Listening | undefined;
-  /** The form that the stack's `steward:endpoints` takes. */
+  /** Value of `steward:endpoints`. */
   endpoints: Record<string, string>;
   close(): Promise<void>;
 }
 
-/** Where the stand-ins listen, and whether the model's is needed. */
 export interface PlatformsOptions {
   settings: RehearsalSettings;
-  /** Keeps what is registered at the stand-ins. Default: they forget it. */
+  /** Persists registrations. Default: they are lost on exit. */
   dir?: string;
   hostname: string;
-  /** The real model answers: a key was given. */
+  /** True if the user gave a key. */
   realModel: boolean;
   /** Milliseconds between two words of the model's stand-in. Default: none. */
   wordMs?: number;
 }
 
-/** Starts the stand-ins on the rehearsal's own ports. */
 export async function startPlatforms({
   settings,
   dir,

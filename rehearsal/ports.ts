@@ -2,14 +2,14 @@ import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type Server } from "node:net";
 
-/** Below the range that systems take the ports of outgoing connections from, which come and go at any time. */
+/** Below the ephemeral ports that outgoing connections use. */
 const LOWEST = 20_000;
 const HIGHEST = 32_000;
 
-/** Long enough for a process to start and to listen on the port that was chosen for it. */
+/** Enough time for a process to start listening. */
 const RESERVED_MS = 60_000;
 
-/** Ports of loopback that were free a moment ago. None is given twice within a minute, on Linux not to another process either. */
+/** Returns free loopback ports, reserved for a minute; on Linux also against other processes. */
 export async function freePorts(count: number): Promise<number[]> {
   const ports: number[] = [];
   while (ports.length < count) {
@@ -21,7 +21,7 @@ export async function freePorts(count: number): Promise<number[]> {
 
 const reserved = new Set<number>();
 
-/** Reserves a port, if nobody has. On Linux a socket's abstract name shows it to every process, and ends with this one. */
+/** On Linux, an abstract socket name makes the reservation visible to all processes. */
 async function reserve(port: number): Promise<boolean> {
   if (reserved.has(port)) return false;
   reserved.add(port);

@@ -3,31 +3,25 @@ import path from "node:path";
 import type { CommandOutput } from "../infra/shell/command.ts";
 import { isInterruption } from "./signals.ts";
 
-/** Lines of the log that a failure prints. */
 const TAIL_LINES = 15;
 const REDRAW_MS = 200;
 
-/** Runs one step of the work and reports it as one line. */
+/** Runs one step and reports it as one line. */
 export type RunStep = <T>(what: string, work: () => Promise<T>) => Promise<T>;
 
-/** Options of {@link Progress}. */
 export interface ProgressOptions {
   output: Pick<CommandOutput, "say" | "status">;
-  /** Gets every detail, such as Pulumi's log. A new run overwrites it. */
+  /** Receives all details. A new run overwrites it. */
   file: string;
   /** Also prints the details. */
   verbose: boolean;
 }
 
-/**
- * The progress of a command: one line for each step, with its time. On a terminal the line counts the seconds. Details
- * go to a file; a failed step prints the end of its details, and where the rest is.
- */
+/** Reports one line per step with its duration. Details go to a file, and a failed step prints the last ones. */
 export class Progress {
-  /** The log, as it is named from the working folder. */
+  /** Relative to the working folder. */
   readonly file: string;
   readonly #options: ProgressOptions;
-  /** Details of the current step. */
   #details: string[] = [];
 
   constructor(options: ProgressOptions) {
@@ -38,7 +32,7 @@ export class Progress {
     writeFileSync(options.file, "", { mode: 0o600 });
   }
 
-  /** Notes text of any length, such as a part of Pulumi's log. */
+  /** Logs text as it is, such as part of Pulumi's log. */
   readonly detail = (text: string): void => {
     const { file, verbose, output } = this.#options;
     appendFileSync(file, text);
@@ -46,7 +40,7 @@ export class Progress {
     if (verbose) output.say(text);
   };
 
-  /** Notes one line without its line feed. */
+  /** Logs one line. */
   readonly log = (line: string): void => this.detail(`${line}\n`);
 
   readonly step: RunStep = async (what, work) => {
@@ -82,6 +76,6 @@ export class Progress {
     const { output, verbose } = this.#options;
     const lines = this.#details.join("").trimEnd().split("\n").filter(Boolean).slice(-TAIL_LINES);
     if (!verbose) output.say(lines.map((line) => `  ${line}\n`).join(""));
-    output.say(`The whole log: ${this.file}\n`);
+    output.say(`Full log: ${this.file}\n`);
   }
 }

@@ -8,7 +8,7 @@ import { STACK } from "./stack.ts";
 import { OPERATOR } from "./stack-config.ts";
 import type { World } from "./world.ts";
 
-/** Returns a summary of the deployment for people; `verbose` lists every resource type. */
+/** `verbose` lists every resource type. */
 export function deploymentReport(world: World, deployment: RehearsedDeployment, verbose: boolean): string {
   const { engine, sandbox } = world;
   const changes = Object.entries(deployment.changes).map(([kind, count]) => `${count} ${kind}`);
@@ -22,18 +22,17 @@ export function deploymentReport(world: World, deployment: RehearsedDeployment, 
 }
 
 function deploymentTimes({ previewMs, upMs }: RehearsedDeployment): string {
-  if (upMs === undefined) return `Nothing to change, after a preview of ${previewMs} ms`;
+  if (upMs === undefined) return `No changes, after a preview of ${previewMs} ms`;
   return `Deployed in ${upMs} ms after a preview of ${previewMs} ms`;
 }
 
-/** Returns the addresses of a rehearsal, each with what it is. */
 export function addresses({ platforms, limits, settings }: World, { url }: RehearsedDeployment): string {
   const signIn = limits.length > 0 ? `sign in as ${OPERATOR}` : `token: ${settings.secrets.adminToken}`;
   const lines = [
     ["Console:", `${url}/_admin/`, signIn],
-    ["Chat:", `${url}${ROUTES.chat.path}`, "a browser asks for access; the console lets it in"],
+    ["Chat:", `${url}${ROUTES.chat.path}`, "a browser asks for access; approve it in the console"],
     ["Slack:", `${platforms.slack.url}/`, "a stand-in; its page links those of Telegram and Discord"],
-    ["Logs:", `${url}${ROUTES.logsPage.path}`, "the service's own, in the console"],
+    ["Logs:", `${url}${ROUTES.logsPage.path}`, "the service's logs, in the console"],
   ] as const;
   const widest = Math.max(...lines.map(([, address]) => address.length));
   return lines
@@ -41,18 +40,14 @@ export function addresses({ platforms, limits, settings }: World, { url }: Rehea
     .join("");
 }
 
-/** Options of {@link suggestions}. */
 interface SuggestionsOptions {
   target: Target;
-  /** The file to source in a shell before typing `pulumi` by hand. */
+  /** File to source in a shell before running `pulumi` by hand. */
   environment: string;
-  /** Keeps Pulumi's log. */
   log: string;
-  /** Also lists what the emulation does not model. */
   verbose: boolean;
 }
 
-/** Returns text for people: what to try, where the log is, and how to stop the rehearsal. */
 export function suggestions(
   { dir, limits }: World,
   { target, environment, log, verbose }: SuggestionsOptions,
@@ -74,7 +69,6 @@ export function suggestions(
   ].join("\n");
 }
 
-/** Returns a summary of one message and its reply, for people. */
 export function exchangeReport({ text, status, reply, replyMs, coldStartMs }: Exchange): string {
   return [
     `Sent:       ${text}`,
@@ -85,12 +79,11 @@ export function exchangeReport({ text, status, reply, replyMs, coldStartMs }: Ex
   ].join("\n");
 }
 
-/** Returns a file's path as a shell can source it: a shell looks for a name without a slash on PATH. */
+/** Makes a path sourceable: a shell searches PATH for a name without a slash. */
 function sourced(file: string): string {
   return file.includes("/") ? file : `./${file}`;
 }
 
-/** Returns the object that `--json` prints at the end. */
 export function reportOf(
   world: World,
   deployment: RehearsedDeployment,

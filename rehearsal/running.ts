@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 
-/** Ends at once every process of this machine of which that holds. Where there is no /proc none is found. */
+/** Kills all matching processes of this machine. Finds none without /proc. */
 export function endProcesses(holds: (pid: number) => boolean): void {
   for (const name of directory("/proc")) {
     const pid = Number(name);
@@ -8,7 +8,7 @@ export function endProcesses(holds: (pid: number) => boolean): void {
     try {
       if (holds(pid)) process.kill(pid, "SIGKILL");
     } catch {
-      // Another user's, or gone.
+      // The process has ended or belongs to another user.
     }
   }
 }

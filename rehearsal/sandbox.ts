@@ -9,16 +9,14 @@ import { LOOPBACK } from "./loopback.ts";
 import type { SandboxChoice } from "./options.ts";
 import { ensureSidecarImage, sidecarImageName } from "./sidecar/index.ts";
 
-/** How containers run in this rehearsal, and where the stand-ins have to listen for them. */
+/** Way to run containers, and the stand-ins' address for them. */
 export interface ContainerSetup {
   mode: ContainerMode;
-  /** The address at which a container reaches this machine. */
+  /** Address at which a container reaches this machine. */
   standInHost: string;
-  /** Description of how containers run, for people. */
   description: string;
 }
 
-/** Options of {@link chooseContainerSetup}. */
 export interface ContainerSetupOptions {
   choice: SandboxChoice;
   bundle: Bundle;
@@ -27,12 +25,12 @@ export interface ContainerSetupOptions {
 }
 
 /**
- * Chooses how containers run: as `choice` says; otherwise on Docker if an engine answers and can get the images;
- * otherwise as local processes. The result's description says which and why.
+ * Chooses how containers run. `auto` prefers Docker and falls back to local processes if no engine responds or an
+ * image is missing.
  */
 export async function chooseContainerSetup(options: ContainerSetupOptions): Promise<ContainerSetup> {
   const { choice, log } = options;
-  if (choice === "process") return processSandbox(options, "asked for");
+  if (choice === "process") return processSandbox(options, "as requested");
   const engine = await dockerAvailable();
   if (!engine.ok) {
     if (choice === "docker") throw new Error(`--sandbox docker: ${engine.reason}`);
@@ -47,14 +45,12 @@ export async function chooseContainerSetup(options: ContainerSetupOptions): Prom
   }
 }
 
-/**
- * Returns how containers ran when the stand-ins listened at `standInHost`. The result is only good for removing them.
- */
+/** Returns how containers ran when the stand-ins listened at `standInHost`. Only suitable for removing them. */
 export async function previousContainerMode(dir: string, standInHost: string): Promise<ContainerMode> {
   if (standInHost !== LOOPBACK && (await dockerAvailable()).ok) {
     return { kind: "docker", image: (reference) => reference, sidecarImage: await sidecarImageName() };
   }
-  // A message that arrives meanwhile starts a process that ends at once.
+  // A message that arrives meanwhile starts a process that exits immediately.
   return processMode(dir, [process.execPath, "--eval", ""]);
 }
 
@@ -66,7 +62,7 @@ async function dockerSandbox(
   const { image } = await stewardImage(bundle, log);
   const sidecar = await ensureSidecarImage({ log });
   return {
-    // The application's image has the same name in the emulated registry as on this engine.
+    // The emulated registry uses this engine's image names.
     mode: { kind: "docker", image: (reference) => reference, sidecarImage: sidecar.image },
     standInHost: await bridgeAddress(),
     description: `a container on Docker ${version} (${image}; base ${base.source}, sidecar ${sidecar.source}; max_instances is not enforced)`,
@@ -85,7 +81,7 @@ function processMode(dir: string, command: string[]): ContainerMode {
   return { kind: "process", supervise: { command, dir: path.join(dir, "sandbox") } };
 }
 
-/** Returns this machine's address in the engine's default network, which is that network's gateway. */
+/** Returns this machine's address in the engine's default network. */
 export async function bridgeAddress(): Promise<string> {
   const format = "{{(index .IPAM.Config 0).Gateway}}";
   const { stdout } = await docker(["network", "inspect", "bridge", "--format", format]);

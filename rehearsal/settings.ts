@@ -26,16 +26,18 @@ const schema = z.strictObject({
   }),
 });
 
-/** Ports and keys that a rehearsal reuses, so that a second run changes nothing. */
+/** Ports and keys that later runs reuse, so that a second run changes nothing. */
 export type RehearsalSettings = z.infer<typeof schema>;
 
-/** The settings of the rehearsal in this directory, made on its first run. The file holds keys of stand-ins only. */
+/** Reads or creates the settings, which contain only keys of stand-ins. */
 export async function readSettings(dir: string): Promise<RehearsalSettings> {
   const file = path.join(dir, "rehearsal.json");
   if (existsSync(file)) {
     const kept = schema.safeParse(JSON.parse(readFileSync(file, "utf8")));
     if (kept.success) return kept.data;
-    throw new Error(`${file} is of another version: delete its directory, with what was rehearsed in it`);
+    throw new Error(
+      `${file} was written by another version. Delete its directory, including the rehearsed stack`,
+    );
   }
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const settings = await createSettings();
@@ -52,7 +54,7 @@ async function createSettings(): Promise<RehearsalSettings> {
     apiToken: hex(20),
     passphrase: hex(16),
     ports: schema.shape.ports.parse(Object.fromEntries(SERVERS.map((name, index) => [name, ports[index]]))),
-    // In the forms of the real ones, so that everything that looks at a form is rehearsed too.
+    // Formats of real secrets, so that format checks are rehearsed too.
     secrets: {
       slackBotToken: `xoxb-rehearsal-${hex(12)}`,
       slackSigningSecret: hex(16),

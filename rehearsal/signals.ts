@@ -3,12 +3,10 @@ import { readFileSync } from "node:fs";
 const SIGNALS = ["SIGINT", "SIGTERM"] as const;
 
 /**
- * A request to end this process: a signal, output that is no longer read, or the end of the npm that runs it. Once
- * created, it is the only listener for these signals: a library that ended the process at once would leave behind what
- * the rehearsal has started.
+ * A request to end this process: a signal, output that is no longer read, or the exit of npm. Removes other listeners
+ * of these signals, which could exit before everything is cleaned up.
  */
 export class Interruption {
-  /** Resolves when the process is asked to end. */
   readonly requested: Promise<void>;
   readonly #controller = new AbortController();
 
@@ -18,8 +16,7 @@ export class Interruption {
         this.#controller.abort();
         resolve();
       };
-      // Without a listener, the error would reach Pulumi's handler while a program runs, which would print it
-      // endlessly.
+      // Otherwise the error would reach Pulumi's handler while a program runs, which would print it endlessly.
       for (const output of [process.stdout, process.stderr]) output.on("error", listener);
       for (const signal of SIGNALS) {
         process.removeAllListeners(signal);
@@ -33,8 +30,8 @@ export class Interruption {
   }
 
   /**
-   * Runs `work` with a signal that is aborted on interruption. If that happens, waits a short time for `work` to end,
-   * then throws "interrupted", whatever the result of `work`.
+   * Runs `work` with a signal that is aborted on interruption. Then waits briefly and throws "interrupted" regardless
+   * of the result.
    */
   async abortable<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const { signal } = this.#controller;
@@ -50,7 +47,6 @@ export class Interruption {
   }
 }
 
-/** Returns true for what {@link Interruption.abortable} throws when the process is asked to end. */
 export function isInterruption(error: unknown): boolean {
   return error instanceof Error && error.message === "interrupted";
 }
@@ -66,7 +62,7 @@ function pause(ms: number): Promise<void> {
 
 const LOOK_MS = 1_000;
 
-/** Calls the listener once npm has exited. It polls, since an npm that is killed does not notify its script. */
+/** Polls, because a killed npm does not notify its script. */
 function whenNpmEnds(listener: () => void): void {
   if (process.env["npm_lifecycle_event"] !== "start") return;
   const above = parents();
@@ -77,7 +73,7 @@ function whenNpmEnds(listener: () => void): void {
   }, LOOK_MS).unref();
 }
 
-/** Returns the ids of the parent process, which may be npm's shell, and, if there is a /proc, of its parent. */
+/** Returns the ids of the parent process, which may be npm's shell, and if /proc exists of its parent. */
 function parents(): string {
   const { ppid } = process;
   try {

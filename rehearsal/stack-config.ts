@@ -2,16 +2,13 @@ import type { ConfigMap } from "@pulumi/pulumi/automation/index.js";
 import { SUBDOMAIN } from "./cloud.ts";
 import type { RehearsalSettings } from "./settings.ts";
 
-/** The operator who signs in to the rehearsal. */
 export const OPERATOR = "operator@example.com";
 
-/** What both targets are given. */
 interface CommonConfig {
   settings: RehearsalSettings;
   endpoints: Record<string, string>;
 }
 
-/** Configuration of the serverless stack against the emulated account. */
 export function serverlessConfig(
   options: CommonConfig & { apiUrl: string; origin: string; teamOrigin: string },
 ): ConfigMap {
@@ -31,7 +28,6 @@ export function serverlessConfig(
   };
 }
 
-/** Configuration of the host stack on this machine's Docker engine. */
 export function hostConfig(options: CommonConfig): ConfigMap {
   const { settings } = options;
   return {

@@ -12,28 +12,25 @@ import { program } from "../stacks/program.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
-/** Says in a project's settings where the engine finds this package's provider. The SDK's type leaves plugins out. */
+/** Locates this package's provider. The SDK's type lacks `plugins`. */
 export const OWN_PLUGIN = { plugins: { providers: [{ name: "steward", path: ROOT }] } };
 
-/** Options of {@link openStack}. */
 export interface OpenStackOptions {
   engine: Engine;
-  /** Folder of the state and the settings. */
   dir: string;
   passphrase: string;
   log: (line: string) => void;
 }
 
-/** The name of every rehearsed stack. */
 export const STACK = "rehearsal";
 const PROJECT = "steward";
 
-/** Opens or creates the rehearsed stack: this project's program under the real engine, with its state in files. */
+/** Opens or creates the stack: this project's program under the real engine, with its state in files. */
 export async function openStack({ engine, dir, passphrase }: OpenStackOptions): Promise<Stack> {
   const { workDir, state } = placesOf(dir);
   await Promise.all([workDir, state].map((folder) => mkdir(folder, { recursive: true, mode: 0o700 })));
   await linkProject(workDir);
-  // Whoever opens the stack has the rehearsal to itself: a lock in its state is that of a killed run.
+  // Access is exclusive, so any lock is left from a killed run.
   await rm(path.join(state, ".pulumi", "locks"), { recursive: true, force: true });
   await waitForEngine();
   const stack = await LocalWorkspace.createOrSelectStack(
@@ -41,7 +38,7 @@ export async function openStack({ engine, dir, passphrase }: OpenStackOptions): 
     {
       workDir,
       pulumiCommand: await engineCommand(engine),
-      // They take the place of those of another rehearsal, whose environment file a shell may have read.
+      // Overrides variables from another rehearsal's environment file.
       envVars: { ...engine.env, ...processMark(dir), ...stackVariables({ dir, passphrase }) },
       projectSettings: {
         name: PROJECT,
@@ -56,10 +53,9 @@ export async function openStack({ engine, dir, passphrase }: OpenStackOptions): 
 }
 
 /**
- * Gives the stack this configuration.
+ * Sets the stack's configuration.
  *
- * @param privateConfig secrets that are somebody's own: handed over on standard input, since arguments are open to
- * every user
+ * @param privateConfig the user's secrets, passed on standard input because other users can read arguments
  */
 export async function configure(
   stack: Stack,
@@ -71,25 +67,25 @@ export async function configure(
   for (const [key, value] of Object.entries(privateConfig)) setSecret(stack, engine, key, value);
 }
 
-/** Returns the variables for typing `pulumi` by hand on the stack rehearsed in this directory. */
+/** Returns variables for running `pulumi` by hand on this directory's stack. */
 export function stackVariables({ dir, passphrase }: Pick<OpenStackOptions, "dir" | "passphrase">) {
   const { settings, state } = placesOf(dir);
   return {
     PULUMI_BACKEND_URL: fileBackend(state),
     PULUMI_CONFIG_PASSPHRASE: passphrase,
-    // Stands for --config-file in every command that knows it.
+    // Replaces --config-file in every command that supports it.
     PULUMI_OPTION_CONFIG_FILE: settings,
   };
 }
 
-/** Where the stand-ins listened at the last update, as its settings tell; `undefined` before the first one. */
+/** Returns the stand-ins' address at the last update, if there was one. */
 export async function previousStandInHost(dir: string): Promise<string | undefined> {
   const text = await readFile(placesOf(dir).settings, "utf8").catch(() => "");
   const endpoints = /^ *steward:endpoints: *(.*)$/m.exec(text)?.[1] ?? "";
   return /"?slack"?: ?"?http:\/\/([\d.]+):/.exec(endpoints)?.[1];
 }
 
-/** Returns false if the state has no resource and no operation that was interrupted: there is nothing to destroy. */
+/** Returns false if there is nothing to destroy: neither resources nor interrupted operations. */
 export async function hasResources(dir: string): Promise<boolean> {
   const file = path.join(placesOf(dir).state, ".pulumi", "stacks", PROJECT, `${STACK}.json`);
   if (!existsSync(file)) return false;
@@ -102,7 +98,7 @@ export async function hasResources(dir: string): Promise<boolean> {
   }
 }
 
-/** The part of a state's file that is read here (pulumi sdk/go/common/apitype). */
+/** Part of a state file (pulumi sdk/go/common/apitype). */
 interface Checkpoint {
   latest?: { resources?: object[]; pending_operations?: object[] };
 }
@@ -112,10 +108,7 @@ function placesOf(dir: string) {
   return { workDir, settings: path.join(workDir, `Pulumi.${STACK}.yaml`), state: path.join(dir, "state") };
 }
 
-/**
- * Makes a stack's working folder like this project's: the engine runs the dynamic providers there. Another checkout may
- * have made the folder.
- */
+/** Links this project into the working folder, where the engine runs dynamic providers. */
 export async function linkProject(workDir: string): Promise<void> {
   for (const name of ["node_modules", "infra"]) await linkTo(path.join(workDir, name), path.join(ROOT, name));
 }

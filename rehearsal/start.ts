@@ -1,7 +1,4 @@
-/**
- * `npm start`: deploys a stack on this machine under the real Pulumi engine, with stand-ins for what cannot be reached,
- * and keeps it running until Ctrl-C. See `npm start -- --help`.
- */
+/** `npm start`: deploys a stack on this machine with the real Pulumi engine and stand-ins for external services. */
 import { existsSync } from "node:fs";
 import { rm, rmdir } from "node:fs/promises";
 import path from "node:path";
@@ -21,7 +18,6 @@ import { READABLE_WORD_MS } from "./standins/model.ts";
 import { takeTour } from "./tour/index.ts";
 import { destroyWorld, openWorld, type World } from "./world.ts";
 
-/** One call of `npm start`. */
 interface Call {
   options: RehearsalOptions;
   interruption: Interruption;
@@ -34,15 +30,15 @@ async function main(argv: string[], output: CommandOutput): Promise<number> {
   const busy = (): never => {
     throw new BuildFailure(
       "rehearsal_running",
-      `another rehearsal runs in ${options.dir}`,
-      "End it with Ctrl-C in its terminal, or give this one a folder of its own with --dir.",
+      `another rehearsal is running in ${options.dir}`,
+      "End it with Ctrl-C in its terminal, or use another folder with --dir.",
     );
   };
   if (options.tour !== undefined) {
     const tour = { name: options.tour, ...call };
     const lock = path.join(options.dir, `lock-${tour.name}`);
     await withFileLock(lock, () => takeTour(tour), busy).finally(() => rm(lock, { force: true }));
-    // Only if nothing else is in it.
+    // Fails, as intended, unless the folder is empty.
     await rmdir(options.dir).catch(() => undefined);
     return 0;
   }
@@ -59,14 +55,14 @@ async function destroy({ options, interruption, output }: Call): Promise<void> {
   const named = options.target === undefined ? TARGETS : [options.target];
   for (const target of named.filter((name) => existsSync(path.join(options.dir, name)))) {
     const { step, log } = progressOf(target, { options, output });
-    await step(`Removing what was rehearsed of the ${target} stack`, () =>
+    await step(`Removing the rehearsed ${target} stack`, () =>
       interruption.abortable(() => destroyWorld(target, options, log)),
     );
     await rm(path.join(options.dir, target), { recursive: true });
   }
 }
 
-/** Leaves what others keep in the folder: records of rollouts, previews, artefacts of tests. */
+/** Keeps other files: records of rollouts, previews, artefacts of tests. */
 async function removeOwnFiles(dir: string): Promise<void> {
   for (const name of ["env", "lock"]) await rm(path.join(dir, name), { force: true });
   await rmdir(dir).catch((error: NodeJS.ErrnoException) => {
@@ -79,15 +75,14 @@ async function rehearse(call: Call): Promise<void> {
   const { target = "serverless", once } = options;
   const progress = progressOf(target, call);
   const { step, log } = progress;
-  // A single message need not be watched.
   const wordMs = once ? 0 : READABLE_WORD_MS;
   const world = await interruption.abortable(() => openWorld(target, options, log, { step, wordMs }));
   try {
     await deployAndServe(world, target, call, progress);
   } finally {
-    output.say("Ending what the rehearsal started\n");
+    output.say("Stopping the rehearsal\n");
     try {
-      // A host's container outlives this process, unlike the emulated account's.
+      // A host's container outlives this process.
       if (target === "host" && once) await world.stack.destroy({ color: "never", showSecrets: false });
     } finally {
       await world.close();

@@ -5,15 +5,14 @@ import { endProcesses } from "./running.ts";
 
 const VARIABLE = "STEWARD_REHEARSAL";
 
-/** An environment variable that marks a child of this process, and which directory it works on. */
+/** Marks child processes with this process's id and their directory. */
 export function processMark(dir: string): Record<string, string> {
   return { [VARIABLE]: `${process.pid}:${dir}` };
 }
 
 /**
- * Ends what a killed rehearsal left running on the same directory or on one below it: the engine, which would write to
- * the state, with its plugins; workerd, which would hold its databases; containers that run as processes. They are
- * recognised by their mark and by an owner that has exited. Without /proc nothing is found.
+ * Kills processes that a killed rehearsal left in a directory or below: an engine would write to the state, and
+ * workerd would lock its databases. Finds none without /proc.
  */
 export function endStrayProcesses(dir: string): void {
   endProcesses((pid) => {
@@ -23,8 +22,8 @@ export function endStrayProcesses(dir: string): void {
 }
 
 /**
- * Starts a process that ends stray processes once this process has ended, even by SIGKILL: it waits for the end of its
- * standard input. Returns a function that stops it.
+ * Starts a watcher that kills stray processes when this process ends, even by SIGKILL, which closes its standard
+ * input. Returns a function that stops it.
  */
 export function watchStrayProcesses(dir: string): () => Promise<void> {
   const program = `const { endStrayProcesses } = await import(${JSON.stringify(import.meta.url)}); endStrayProcesses(process.argv[1]);`;
@@ -33,13 +32,13 @@ export function watchStrayProcesses(dir: string): () => Promise<void> {
     stdio: ["pipe", "ignore", "ignore"],
     detached: true,
   });
-  // Without a shell there is no watch; the next rehearsal ends what is left.
+  // Without a shell there is no watcher; the next rehearsal cleans up.
   watch.on("error", () => undefined);
   watch.unref();
   return async () => void watch.kill("SIGKILL");
 }
 
-/** The process that started this one for that directory, or for one in it; undefined when none did. */
+/** Returns the process id in the mark of that directory or one below; `undefined` without a mark. */
 function ownerOf(pid: number, dir: string): number | undefined {
   const prefix = `${VARIABLE}=`;
   const entries = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");

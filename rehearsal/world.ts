@@ -18,47 +18,42 @@ import { readSettings, type RehearsalSettings } from "./settings.ts";
 import { hostConfig, OPERATOR, serverlessConfig } from "./stack-config.ts";
 import { configure, previousStandInHost, hasResources, openStack } from "./stack.ts";
 
-/** Everything around a rehearsed stack: engine, platforms, and for the serverless target the cloud. */
+/** A rehearsed stack and everything around it. */
 export interface World {
   stack: Stack;
-  /** Folder of the state, the settings and the account. */
   dir: string;
   engine: Engine;
   settings: RehearsalSettings;
   platforms: Platforms;
-  /** How the container runs; for people. */
+  /** Readable description of how the container runs. */
   sandbox: string;
-  /** What the rehearsal's cloud does not model; empty if nothing is emulated. */
+  /** Features that the cloud does not model; empty if nothing is emulated. */
   limits: readonly string[];
-  /** The emulated account; `undefined` if nothing is emulated. */
+  /** `undefined` if nothing is emulated. */
   cloud?: Cloud;
-  /** Headers that sign the operator in; `audience` is the stack's output. */
+  /** Returns headers that sign the operator in. `audience` is the stack's output. */
   signIn(audience: string): Promise<Record<string, string>>;
   close(): Promise<void>;
 }
 
-/** Folder of a world, and the way to run its container. */
 type Place = Pick<RehearsalOptions, "dir" | "sandbox">;
 
-/** What {@link openWorld} reports, and how fast its model's stand-in writes. */
 export interface WorldOptions {
-  /** Runs each step of the start. Default: without a report. */
+  /** Default: without a report. */
   step?: RunStep;
   /** Milliseconds between two words of the model's stand-in. Default: none. */
   wordMs?: number;
 }
 
-/** Parts that both targets' worlds share. */
 interface SharedWorld extends Required<WorldOptions> {
   dir: string;
   settings: RehearsalSettings;
   engine: Engine;
   log: (line: string) => void;
-  /** Functions that end what was started. They run in reverse order, so that nothing ends before what uses it. */
+  /** Cleanup functions, run in reverse order, so that each part closes before its dependencies. */
   ends: (() => Promise<void>)[];
 }
 
-/** Starts the world of this target, with the stack configured for it. */
 export function openWorld(
   target: Target,
   options: Place,
@@ -70,13 +65,13 @@ export function openWorld(
   );
 }
 
-/** Destroys the rehearsed stack of this target, emptying its bucket first. Builds nothing. */
+/** Destroys a rehearsed stack, emptying its bucket first. Builds nothing. */
 export async function destroyWorld(
   target: Target,
   options: Place,
   log: (line: string) => void,
 ): Promise<void> {
-  // A stack that was never deployed can be removed without engine and provider.
+  // Otherwise neither engine nor provider is needed.
   if (!(await hasResources(path.resolve(options.dir, target)))) {
     endStrayProcesses(path.resolve(options.dir, target));
     return;
@@ -104,7 +99,7 @@ export async function destroyWorld(
   await close();
 }
 
-/** Prepares what every world needs. What was started ends again if a later step fails. */
+/** Prepares what every world needs, and cleans up if a later step fails. */
 async function withSharedWorld<Result>(
   target: Target,
   options: Place,
@@ -112,7 +107,7 @@ async function withSharedWorld<Result>(
   open: (shared: SharedWorld) => Promise<Result>,
 ): Promise<Result> {
   const dir = path.resolve(options.dir, target);
-  // An engine that outlived a killed rehearsal still writes to the stack's state.
+  // An engine that outlived a killed rehearsal would write to the stack's state.
   endStrayProcesses(dir);
   const settings = await readSettings(dir);
   const engine = await step("Preparing Pulumi's engine", () =>
@@ -192,7 +187,6 @@ async function openConfigured(shared: SharedWorld, config: ConfigMap) {
   return { stack, dir, engine, settings, close: () => end(ends) };
 }
 
-/** Returns the API key of the real model. */
 function modelKey(): string | undefined {
   return process.env["ANTHROPIC_API_KEY"] || undefined;
 }

@@ -1,4 +1,4 @@
-/** `npm run client`: bundles the pages' styles and scripts into dist/assets, for an edge that runs from its source. */
+/** `npm run client`: bundles styles and scripts into dist/assets, for an edge that runs from source. */
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { bundleAssets } from "../infra/bundle/assets.ts";
 import { commandParser, runCommand } from "../infra/shell/command.ts";

@@ -1,13 +1,11 @@
 /**
- * Completes package-lock.json with the platform packages that a registry did not serve.
+ * Completes package-lock.json with platform packages that a registry did not serve.
  *
- * Some packages name a binary for each platform as an optional dependency. Where a registry lacks
- * one of them, npm writes a lock file without it and `npm ci` then refuses the lock file everywhere
- * ("Missing: … from lock file"). An entry with the version that the parent names and its platform
- * mends that, and the other platforms still get their binaries.
+ * If a registry lacks a platform's binary, npm omits it from the lock file. `npm ci` then rejects the file everywhere
+ * ("Missing: … from lock file"). This script adds the entry with the parent's version and its platform.
  *
- * Run it after any change of dependencies: `npm run lock`. It also asks the registry for the integrity of entries that
- * have none, and tells how many it does not know. With `--check` it only tells whether an entry is missing.
+ * Run it after any change of dependencies: `npm run lock`. It also asks the registry for missing integrity values.
+ * `--check` only reports missing entries.
  */
 import { execFile } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
@@ -53,7 +51,7 @@ const LIBRARIES = { gnu: "glibc", gnueabihf: "glibc", musl: "musl", musleabihf: 
 // workerd's names say "64" for x64 and "windows" for win32.
 const ALIASES: Record<string, string> = { "64": "x64", windows: "win32" };
 
-/** The platform that a package's name tells, for example `binding-linux-arm64-musl`. */
+/** Parses a name such as `binding-linux-arm64-musl`. */
 function platformOf(name: string): Pick<LockEntry, "os" | "cpu" | "libc"> {
   const words = name.split(/[-/]/).map((word) => ALIASES[word] ?? word);
   const os = SYSTEMS.filter((system) => words.includes(system));
@@ -70,7 +68,7 @@ for (const entry of Object.values(lock.packages)) {
   for (const [name, version] of Object.entries(entry.optionalDependencies ?? {})) {
     const key = `node_modules/${name}`;
     const platform = platformOf(name);
-    // Without a platform in its name it is an ordinary package: leaving it out was npm's decision.
+    // npm omits an ordinary package on purpose.
     if (Object.keys(lock.packages).some((known) => known.endsWith(key)) || !platform.os) continue;
     lock.packages[key] = { version, optional: true, ...platform };
     added.push(`${name}@${version}`);
@@ -97,12 +95,12 @@ if (process.argv.includes("--check")) {
   process.stdout.write(`package-lock.json: ${added.length} platform packages added\n`);
   if (unknown > 0) {
     process.stdout.write(
-      `${unknown} have no integrity, since this registry does not serve them: run it where the registry does.\n`,
+      `${unknown} packages have no integrity value, because this registry does not serve them. Run this with a registry that does.\n`,
     );
   }
 }
 
-/** Asks the registry what a package's archive has to hash to, `undefined` if it does not serve the package. */
+/** Returns `undefined` if the registry does not serve the package. */
 async function integrityOf(name: string): Promise<string | undefined> {
   try {
     const { stdout } = await promisify(execFile)("npm", ["view", name, "dist.integrity"]);

@@ -1,22 +1,20 @@
 /**
- * Tells which of the rules of this code a change breaks, as a part of `npm run check`.
+ * Checks the rules of this code base, as part of `npm run check`.
  *
- * - A doc comment begins with a verb or a noun: what a thing does or is, not a question.
+ * - A doc comment begins with a verb or a noun, not with a question word.
  * - No comment uses this project's former dialect.
- * - No text spells a command of Pulumi or of this package: `operator-commands.ts` renders them, with the stack.
- * - Only `runtime/gateway/prompt` casts a string to text for a model, or to text of a level of trust.
- * - Only `runtime/shared/terminal.ts` writes to a terminal, which others' text could command; those below do something
- *   else with one, each with its reason.
- * - No file, folder or class has a vague name, and no two classes have one name.
- * - A file of under 60 lines that one other imports is a part of that one. Files that one would look for on their own
- *   are left out, and those below, each with its reason.
+ * - No text spells a command of Pulumi or of this package: `operator-commands.ts` renders commands with the stack.
+ * - Only `runtime/gateway/prompt` casts a string to text for a model, or to text of a trust level.
+ * - Only `runtime/shared/terminal.ts` and STREAM_USERS write to a terminal, since text may contain control sequences.
+ * - No file, folder or class has a vague name, and no two classes share a name.
+ * - A file of under 60 lines with a single importer is merged into it. Exempt are ON_THEIR_OWN and REASONS.
  */
 import { globSync, readFileSync } from "node:fs";
 import path from "node:path";
 import ts from "typescript";
 
 const SHIPPED = ["runtime", "infra", "stacks", "policies"];
-/** Held to the words and the glossary only: it has commands, terminals and small modules of its own. */
+/** Only checked for words and glossary terms, since it has its own commands, terminals and small modules. */
 const REHEARSAL = "rehearsal";
 const FEWEST_LINES = 60;
 const QUESTION = /^\/\*\*\s*(?:\*\s+)?(?:What|Who|How|Whether|That|Where|Which|When)\b/;
@@ -24,11 +22,11 @@ const DIALECT =
   /\b(?:anew|by itself|by themselves|of one's own|goes on|takes? part|as far as|wherefore|whoever|nobody knows)\b/;
 const COMMAND =
   /\b(?:pulumi (?:cancel|config|destroy|import|login|plugin|policy|preview|refresh|stack|up)\b|npm (?:run|start)\b|npx steward)/;
-/** The renderers, and the starts of developers' tools that have no stack. */
+/** Modules that render commands, including developers' tools without a stack. */
 const RENDERERS =
   /^(?:infra\/shell\/package|stacks\/commands\/main|runtime\/edge\/admin\/about|runtime\/contract\/operator-commands)\.tsx?$/;
 const START = /^npm (?:run [\w-]+|start) --$/;
-/** Types of `runtime/gateway/prompt/text.ts`: a cast to one elsewhere would go past what it promises. */
+/** Types of `runtime/gateway/prompt/text.ts`, whose guarantees a cast elsewhere would bypass. */
 const TRUST = new Set("Prompt OperatorText MemoryText SpeakerText ToolText ModelText".split(" "));
 const PROMPT_FOLDER = "runtime/gateway/prompt/";
 const STREAM = /^(?:process\.std(?:out|err)|console\.\w+)$/;
@@ -42,7 +40,7 @@ const STREAM_USERS: Readonly<Record<string, string>> = {
 const VAGUE = new Set(
   "notes fresh standing kept look before parts entry seen wanted say modest tally leftovers".split(" "),
 );
-/** Rules, error tables, tools, commands, dynamic providers, pages and entries of processes. */
+/** Files that readers look for by name, which may be short. */
 const ON_THEIR_OWN =
   /^policies\/rules\/|\/error-texts\/|\/tools\/|^stacks\/commands\/[^/]+$|\/cli\/|^runtime\/operations\/|^rehearsal\/|-provider\.ts$|\/admin\/[^/]+$|\/edge\/ui\/[^/]+$|\/main\.ts$/;
 const REASONS: Readonly<Record<string, string>> = {
@@ -80,16 +78,15 @@ for (const [file, length] of lengths) {
   const isSmall = length < FEWEST_LINES && only !== undefined && others.length === 0;
   const isAllowed = ON_THEIR_OWN.test(file) || file in REASONS || file.endsWith(".d.ts");
   if (isSmall && !isAllowed)
-    problems.push(`${file}: ${length} lines, and ${only} alone imports it: move it in`);
+    problems.push(`${file}: ${length} lines and a single importer, ${only}: move it there`);
   if (!isSmall && file in REASONS) problems.push(`${file}: needs no reason in scripts/house.ts any more`);
 }
 for (const file of Object.keys(REASONS)) {
-  if (!lengths.has(file)) problems.push(`${file}: is gone, and still has a reason in scripts/house.ts`);
+  if (!lengths.has(file)) problems.push(`${file}: no longer exists, but scripts/house.ts still has a reason`);
 }
 for (const problem of problems.sort()) process.stderr.write(`${problem}\n`);
 if (problems.length > 0) process.exitCode = 1;
 
-/** Notes a file's imports, and its doc comments that begin with a question. */
 function look(source: ts.SourceFile): void {
   const { fileName, text } = source;
   const isShipped = !fileName.startsWith(`${REHEARSAL}/`);
@@ -130,7 +127,7 @@ function look(source: ts.SourceFile): void {
       !(fileName in STREAM_USERS)
     ) {
       const line = source.getLineAndCharacterOfPosition(node.getStart()).line + 1;
-      problems.push(`${fileName}:${line}: writes past runtime/shared/terminal.ts`);
+      problems.push(`${fileName}:${line}: writes to a terminal without runtime/shared/terminal.ts`);
     }
     if (ts.isClassDeclaration(node) && VAGUE.has(node.name?.text.toLowerCase() ?? "")) {
       problems.push(`${fileName}: the class ${node.name?.text} has a vague name`);
@@ -151,7 +148,7 @@ function look(source: ts.SourceFile): void {
   visit(source);
 }
 
-/** The text of a literal, of a template each part. */
+/** Returns a string literal's text, or that of one part of a template. */
 function textOf(node: ts.Node): string | undefined {
   return ts.isStringLiteralLike(node) || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node)
     ? node.text

@@ -2,13 +2,13 @@ import path from "node:path";
 
 const LINK = /(\]\(|\bsrc(?:set)?=")([^)"\s]+)/g;
 
-/** Returns the page of a repository, `https://github.com/<owner>/<name>`, for its `repository.url` in package.json. */
+/** Converts `repository.url` of package.json to `https://github.com/<owner>/<name>`. */
 export function repositoryPage(url: string): string {
   return url.replaceAll(/^git\+|\.git$/g, "");
 }
 
 /**
- * Makes the links of a Markdown page absolute that lead to what the package has not: they then lead to the repository.
+ * Makes links absolute whose targets are not in the package.
  *
  * @param page path of the page in the package
  * @param has returns true if the package has the file or folder of this path
@@ -25,7 +25,7 @@ export function absoluteLinks(
     if (file === "" || /^[a-z]+:/.test(link)) return whole;
     const target = path.posix.normalize(path.posix.join(path.posix.dirname(page), file));
     if (has(target)) return whole;
-    // A picture is shown only from its raw form.
+    // GitHub shows a picture only from its raw address.
     const kind = /\.(?:png|svg)$/.test(file) ? "raw" : "blob";
     return `${start}${[`${repository.url}/${kind}/${repository.ref}/${target}`, ...anchor].join("#")}`;
   });

@@ -1,5 +1,6 @@
 /**
- * `npm run package`: packs the package that people install into `dist/package`. It has the checkout's folders, compiled, with the bundles and the policy pack inside: a user needs no build tool.
+ * `npm run package`: packs the published package into `dist/package`: the compiled folders, the bundles and the
+ * policy pack.
  */
 import { existsSync } from "node:fs";
 import { cp, glob, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -16,7 +17,7 @@ import { absoluteLinks, repositoryPage } from "./package-links.ts";
 import { sourceTag } from "./release/check.ts";
 
 const SCRIPT = "npm run package --";
-/** Files that are executed, or imported by a user's program. The compiler finds what they import. */
+/** Files that are executed, or imported by a user's program. The compiler finds their imports. */
 const ENTRIES = [
   "stacks/program.ts",
   "stacks/commands/*.ts",
@@ -30,7 +31,6 @@ const ENTRIES = [
   "infra/serverless/push.ts",
   "infra/host/update/*.ts",
 ];
-/** Files that no compiler makes. */
 const COPIED = [
   "infra/bundle/*Dockerfile",
   "infra/provider/{schema.json,needs-node.cjs,plugin.cjs}",
@@ -43,12 +43,12 @@ const COPIED = [
   "CHANGELOG.md",
   "SECURITY.md",
 ];
-/** Modules that build the bundle. They and the bundler are left out of the package. */
+/** Modules that the package omits, like the bundler. */
 const BUILDERS = ["infra/bundle/assets", "infra/bundle/build", "infra/bundle/programs"];
 const BUNDLER = "esbuild";
 const MANIFEST = path.join(ROOT, "package.json");
 
-/** Members of the checkout's package.json that the package has too. */
+/** Members that the published package.json takes over. */
 const ownSchema = z.object({
   version: z.string(),
   description: z.string(),
@@ -68,8 +68,8 @@ const lockSchema = z.object({
 });
 
 async function main(argv: string[], { say }: CommandOutput): Promise<number> {
-  const command = commandParser(SCRIPT, "Makes the package that people install, and prints its file.")
-    .option("--out <folder>", "where the package goes", "dist/package")
+  const command = commandParser(SCRIPT, "Packs the npm package, and prints its file name.")
+    .option("--out <folder>", "output folder", "dist/package")
     .option(
       "--image <json>",
       "the published image's name and signer, for a release (default: stacks build it)",
@@ -88,7 +88,7 @@ async function main(argv: string[], { say }: CommandOutput): Promise<number> {
   return 0;
 }
 
-/** Fills a folder with the package and packs it. Returns the file's name. */
+/** Returns the package's file name. */
 async function packed(content: string, folder: string, image: BuildRecord["image"]): Promise<string> {
   await compile(content);
   for await (const name of glob(COPIED, { cwd: ROOT })) {
@@ -110,7 +110,7 @@ async function packed(content: string, folder: string, image: BuildRecord["image
   return filename;
 }
 
-/** Compiles file by file, so that a stack trace is that of the source. */
+/** Compiles file by file, so that stack traces match the source. */
 async function compile(content: string): Promise<void> {
   const settings = path.join(content, "tsconfig.json");
   const files: string[] = [];
@@ -142,7 +142,6 @@ async function compile(content: string): Promise<void> {
   }
 }
 
-/** Makes the links of the package's pages lead to the repository where the package has not what they name. */
 async function linkPages(content: string): Promise<void> {
   const { repository: own, version } = manifestSchema.parse(JSON.parse(await readFile(MANIFEST, "utf8")));
   const repository = { url: repositoryPage(own.url), ref: sourceTag(version) };
@@ -164,7 +163,7 @@ async function addBundle(content: string, image: BuildRecord["image"]): Promise<
   await writeFile(path.join(content, BUILD_RECORD_FILE), JSON.stringify(released));
 }
 
-/** Returns the Node of an image that the package builds: an installed package does not bring it. */
+/** An installed package does not include Node for the images that it builds. */
 async function pinnedNode(): Promise<BuildRecord["node"]> {
   const { packages } = lockSchema.parse(
     JSON.parse(await readFile(path.join(ROOT, "package-lock.json"), "utf8")),
@@ -178,20 +177,20 @@ async function pinnedNode(): Promise<BuildRecord["node"]> {
   return { version, integrity: Object.fromEntries(found.map(({ name, integrity }) => [name, integrity])) };
 }
 
-/** The package's own package.json: with the versions that this checkout is tested with, of what is imported. */
+/** Returns the package.json to publish, with the tested versions of all imported packages. */
 async function manifest(content: string): Promise<{ version: string; [member: string]: unknown }> {
   const { dependencies, ...own } = manifestSchema.parse(JSON.parse(await readFile(MANIFEST, "utf8")));
   const imported = await packagesOf(content);
   imported.delete(BUNDLER);
   const missing = [...imported].filter((name) => dependencies[name] === undefined);
   if (missing.length > 0)
-    throw new Error(`the package imports ${missing.join(", ")}, which is no dependency`);
+    throw new Error(`the package imports ${missing.join(", ")}, which is not a dependency`);
   const used = Object.entries(dependencies).filter(([name]) => imported.has(name));
   return {
     name: PACKAGE,
     ...own,
     type: "module",
-    // For Pulumi's launcher of plugins, which looks at nothing else.
+    // Pulumi's plugin launcher reads only `main`.
     main: "infra/provider/plugin.cjs",
     exports: {
       ".": { types: "./stacks/program.d.ts", default: "./stacks/program.js" },
@@ -203,7 +202,7 @@ async function manifest(content: string): Promise<{ version: string; [member: st
       "./infra/*": "./infra/*",
       "./package.json": "./package.json",
     },
-    // There is no plugin to download: Pulumi.yaml says that it is in this package.
+    // Pulumi.yaml locates the plugin in this package.
     pulumi: { resource: false },
     bin: { "steward-deploy": "stacks/commands/main.js" },
     dependencies: Object.fromEntries(used),
@@ -211,7 +210,7 @@ async function manifest(content: string): Promise<{ version: string; [member: st
   };
 }
 
-/** Names of packages: what has a scheme, such as `node:fs`, is none. */
+/** Excludes specifiers with a scheme, such as `node:fs`. */
 const IMPORT = /(?:from|import|require) ?\(?"([^".:$][^":]*)"/g;
 
 async function packagesOf(content: string): Promise<Set<string>> {

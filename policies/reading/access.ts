@@ -1,21 +1,19 @@
 import { resourcesOfType, type StackResource, TYPES } from "./resource.ts";
 import { type Declared, fields, equals, list, text } from "./values.ts";
 
-/** An Access application with what it stands before. */
 export interface Application {
   resource: StackResource<typeof TYPES.accessApplication>;
-  /** True if a policy of it lets everyone pass without an identity. */
+  /** True if a policy lets everyone pass without an identity. */
   bypassed: boolean;
   destinations: readonly Destination[];
 }
 
-/** A host and path of the public internet; a `*` at the path's end takes everything that begins like this. */
+/** A public host and path. A trailing `*` in the path matches every suffix. */
 export interface Destination {
   host: string;
   path: string;
 }
 
-/** The stack's Access applications. */
 export function seenApplications(resources: readonly StackResource[]): Application[] {
   return resourcesOfType(resources, TYPES.accessApplication).map((resource) => ({
     resource,
@@ -24,7 +22,7 @@ export function seenApplications(resources: readonly StackResource[]): Applicati
   }));
 }
 
-/** The host names that the stack gives its Worker, if a preview shows them. */
+/** Returns the Worker's known host names, from its custom domains and Access destinations. */
 export function ownHosts(resources: readonly StackResource[]): string[] {
   const domains = resourcesOfType(resources, TYPES.workersDomain).flatMap(
     ({ props }) => text(props.hostname) ?? [],
@@ -35,13 +33,13 @@ export function ownHosts(resources: readonly StackResource[]): string[] {
   return [...new Set([...domains, ...gated])];
 }
 
-/** Tells whether a destination's path takes this one in. A `*` further inside counts as taking in nothing. */
+/** Returns true if a destination covers the path. A `*` before the path's end matches nothing. */
 export function coversPath({ path }: Destination, asked: string): boolean {
   if (path.endsWith("*")) return asked.startsWith(path.slice(0, -1));
   return asked === path || asked.startsWith(path.endsWith("/") ? path : `${path}/`);
 }
 
-/** An application names its policies by ids, which a first preview does not know: what they come from tells. */
+/** A first preview does not know the policies' ids, but knows the resources that they come from. */
 function isBypassed({ props, sources }: StackResource<typeof TYPES.accessApplication>): boolean {
   const named = resourcesOfType(sources["policies"] ?? [], TYPES.accessPolicy).map((policy) => policy.props);
   const inline = list(props.policies).map((policy) => fields(policy));

@@ -1,10 +1,7 @@
 import { CHAT_USERS } from "../../runtime/contract/names.ts";
 import { fields, list, text } from "./values.ts";
 
-/**
- * Returns true for a container that is root in order to give each chat a user of its own: it has the rights for that,
- * has dropped all others, and can gain none.
- */
+/** Returns true for a container that is root only to give each chat its own user, with no other capabilities. */
 export function givesChatsUsers(props: {
   user?: unknown;
   capabilities?: unknown;

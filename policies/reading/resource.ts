@@ -5,7 +5,6 @@ import type { OutputInstance } from "@pulumi/pulumi";
 import { commandsOfStack, type OperatorCommands } from "../../runtime/contract/operator-commands.ts";
 import { copyKnown, type DeclaredFields, fields, type Fields } from "./values.ts";
 
-/** The types that the rules look at, as the engine names them. */
 export const TYPES = {
   stack: "pulumi:pulumi:Stack",
   worker: "cloudflare:index/worker:Worker",
@@ -25,7 +24,6 @@ export const TYPES = {
   command: "command:local:Command",
 } as const;
 
-/** Class of the SDK that declares a type's properties. */
 interface Classes {
   [TYPES.worker]: cloudflare.Worker;
   [TYPES.workerVersion]: cloudflare.WorkerVersion;
@@ -44,12 +42,12 @@ type Unwrapped<Class> = {
   [Key in keyof Class]: Class[Key] extends OutputInstance<infer Value> ? Value : never;
 };
 
-/** Properties of a resource of this type: those that the SDK's class declares, or untyped ones if there is no class. */
+/** A type without an SDK class has untyped properties. */
 export type Props<Type extends string> = Type extends keyof Classes
   ? DeclaredFields<Unwrapped<Classes[Type]>>
   : Fields;
 
-/** A resource as the rules see it: its inputs in a rule about one, its outputs in a rule about the stack. */
+/** A resource as rules see it: inputs in a rule about one resource, outputs in a rule about the stack. */
 export interface Resource<Type extends string = string> {
   type: Type;
   urn: string;
@@ -57,18 +55,15 @@ export interface Resource<Type extends string = string> {
   opts: Pick<ResourceValidationArgs["opts"], "additionalSecretOutputs" | "protect">;
 }
 
-/** A resource of a whole stack. */
 export interface StackResource<Type extends string = string> extends Resource<Type> {
-  /** The types of the resources that a property's value comes from. */
+  /** The resources that each property's value comes from. */
   sources: Readonly<Record<string, readonly StackResource[]>>;
 }
 
-/** Returns what the engine hands to a rule about one resource. */
 export function seenResource({ type, urn, props, opts }: ResourceValidationArgs): Resource {
   return { type, urn, props: fields(copyKnown(props)), opts };
 }
 
-/** Returns what the engine hands to a rule about the stack. */
 export function seenStack(resources: readonly PolicyResource[]): StackResource[] {
   const seen = new Map<string, StackResource>();
   const see = ({ type, urn, props, opts, propertyDependencies }: PolicyResource): StackResource => {
@@ -83,17 +78,15 @@ export function seenStack(resources: readonly PolicyResource[]): StackResource[]
   return resources.map(see);
 }
 
-/** Returns the commands that a rule prints, for the stack that the URN names: `urn:pulumi:<stack>::…`. */
+/** Returns operator commands for the stack in the URN, `urn:pulumi:<stack>::…`. */
 export function commandsForResource({ urn }: Resource): OperatorCommands {
   return commandsOfStack(urn.split("::", 1)[0]?.split(":")[2]);
 }
 
-/** Tells whether a resource is of a type, and so which properties it has. */
 export function isOfType<Type extends string>(resource: Resource, type: Type): resource is Resource<Type> {
   return resource.type === type;
 }
 
-/** The resources of one type, with its declared properties. */
 export function resourcesOfType<Type extends string>(
   resources: readonly StackResource[],
   type: Type,
@@ -101,7 +94,6 @@ export function resourcesOfType<Type extends string>(
   return resources.filter((resource): resource is StackResource<Type> => resource.type === type);
 }
 
-/** Tells whether an image is pinned to a digest. */
 export function hasDigest(image: string): boolean {
   return /@sha256:[0-9a-f]{64}$/.test(image);
 }

@@ -3,19 +3,17 @@ import { looksLikeSecretName } from "../../runtime/shared/redact.ts";
 import { isOfType, type Resource, TYPES } from "./resource.ts";
 import { type Declared, fields, equals, list, text } from "./values.ts";
 
-/** A variable that a resource hands to the runtime. */
 export interface HandedVariable {
   name: string;
-  /** `undefined` where the preview does not know it. */
+  /** `undefined` if a preview does not know the value. */
   value: string | undefined;
-  /** True if it is unreadable: in the cloud's own pages, and in the stack's state. */
+  /** True if the value is hidden in the cloud's dashboard and in the stack's state. */
   hidden: boolean;
 }
 
-/** Resources that hand variables to the runtime: a Worker's version, and a Docker container. */
+/** Resource types that pass variables to the runtime. */
 export const HANDING = [TYPES.workerVersion, TYPES.container] as const;
 
-/** The variables that one of the {@link HANDING} types hands over. */
 export function handedVariables(resource: Resource): HandedVariable[] {
   if (isOfType(resource, TYPES.workerVersion)) return list(resource.props.bindings).flatMap(binding);
   if (!isOfType(resource, TYPES.container)) return [];
@@ -23,14 +21,14 @@ export function handedVariables(resource: Resource): HandedVariable[] {
   return list(resource.props.envs).flatMap((entry) => environmentEntry(entry, hidden));
 }
 
-/** The values of a variable in all resources; `undefined` for one that the preview does not know. */
+/** Returns a variable's non-empty values, with `undefined` for a value unknown in a preview. */
 export function valuesOf(name: string, resources: readonly Resource[]): (string | undefined)[] {
   return resources.flatMap(handedVariables).flatMap((variable) => {
     return variable.name === name && variable.value !== "" ? [variable.value] : [];
   });
 }
 
-/** Tells whether a variable of this name is a secret; of one that the runtime does not know, the name decides. */
+/** Returns true for a secret. For variables unknown to the runtime, the name decides. */
 export function isSecretName(name: string): boolean {
   return Object.hasOwn(VARIABLES, name) ? VARIABLES[name as VariableName].secret : looksLikeSecretName(name);
 }
@@ -38,7 +36,7 @@ export function isSecretName(name: string): boolean {
 function binding(value: Declared<{ name: string; type: string; text?: string }>): HandedVariable[] {
   const { name, type, text: content } = fields(value);
   if (typeof name !== "string" || (!equals(type, "plain_text") && !equals(type, "secret_text"))) return [];
-  // Absent is empty, unknown is not.
+  // An absent text is empty; an unknown one stays `undefined`.
   return [{ name, value: content === undefined ? "" : text(content), hidden: equals(type, "secret_text") }];
 }
 

@@ -4,12 +4,7 @@ import { resourcesOfType, type StackResource, TYPES } from "../reading/resource.
 import { text } from "../reading/values.ts";
 import { valuesOf } from "../reading/variables.ts";
 
-/**
- * The audience that the Worker checks tokens for comes from the Access application of the stack.
- *
- * Severity: critical. With another audience no one gets in, or people whom another application lets in.
- * Fix: bind the application's `aud`, never a text.
- */
+/** Requires this stack's own audience. With another one, nobody or another application's users can sign in. */
 export const audienceFromApplication = stackRule({
   name: "audience-from-application",
   description: "The audience comes from the stack's Access application.",
@@ -26,10 +21,10 @@ function problem(version: StackResource, resources: readonly StackResource[]): V
   if (audiences.length === 0) {
     const gated = valuesOf("EDGE_ACCESS_TEAM_DOMAIN", [version]).length > 0;
     const message =
-      "EDGE_ACCESS_AUD is not configured beside EDGE_ACCESS_TEAM_DOMAIN. Bind the aud of the Access application.";
+      "EDGE_ACCESS_TEAM_DOMAIN is set without EDGE_ACCESS_AUD. Bind the aud of the Access application.";
     return gated ? [{ urn, message }] : [];
   }
-  // Only the applications that ask for an identity give one to check.
+  // Bypassed applications issue no tokens.
   const applications = seenApplications(resources).filter(({ bypassed }) => !bypassed);
   const known = applications.map(({ resource }) => text(resource.props.aud));
   const from = (sources["bindings"] ?? []).map((source) => source.urn);

@@ -2,13 +2,7 @@ import { stackRule } from "../rule.ts";
 import { resourcesOfType, TYPES } from "../reading/resource.ts";
 import { fields, equals, list } from "../reading/values.ts";
 
-/**
- * The bucket has a lifecycle: what an upload left unfinished does not stay for ever.
- *
- * Severity: low, and advisory: R2 itself gives a new bucket a rule that ends multipart uploads after a week,
- * and the runtime removes the snapshots that are too many. A lifecycle of the stack's own says so in the stack.
- * Fix: an `R2BucketLifecycle` with an enabled rule for the bucket.
- */
+/** Advises an explicit lifecycle. R2's default rule already aborts unfinished multipart uploads after a week. */
 export const bucketLifecycle = stackRule({
   name: "bucket-lifecycle",
   description: "The state bucket has a lifecycle.",

@@ -2,12 +2,7 @@ import { resourceRule } from "../rule.ts";
 import { TYPES } from "../reading/resource.ts";
 import { equals } from "../reading/values.ts";
 
-/**
- * The bucket has no address of its own.
- *
- * Severity: critical. It holds the config file and the container's snapshots, conversations included.
- * Fix: take the domain away; the Worker reaches the bucket by its binding.
- */
+/** Forbids a public state bucket, which holds the config file and conversations. */
 export const bucketPrivate = resourceRule({
   name: "bucket-private",
   description: "The state bucket is not reachable from the internet.",

@@ -7,16 +7,12 @@ const DAY_MS = 24 * 3_600_000;
 const STATE: readonly string[] = [TYPES.bucket, TYPES.volume];
 
 /**
- * Requires a backup younger than a day before production's bucket or volume is replaced or deleted. A rule sees only
- * the planned resources, not the present ones: `deployed` names those, and `npm run policies` fills it in from the
- * stack's outputs.
- *
- * Severity: critical. The content of the old bucket or volume is not carried over.
- * Fix: make a backup, and set its time as this rule's `backup` in the policy configuration.
+ * Requires a recent backup before production's state is replaced or deleted, because its content is not carried over.
+ * A rule sees only planned resources, so `npm run policies` passes the existing names as `deployed`.
  */
 export const freshBackup = stackRule({
   name: "fresh-backup",
-  description: "In production a backup younger than a day precedes a replacement of state.",
+  description: "In production, replacing state requires a backup younger than a day.",
   severity: "critical",
   topics: ["production", "state"],
   configSchema: {
@@ -46,10 +42,7 @@ function stateNames(resources: readonly StackResource[]): unknown[] {
   return resources.filter(({ type }) => STATE.includes(type)).map(({ props }) => props["name"]);
 }
 
-/**
- * Tells whether a backup is younger than a day. A time in the future does not count: it is a mistake or from another
- * time zone.
- */
+/** Returns true for a backup younger than a day. A future time is a mistake or from another time zone. */
 function isFresh(backup: unknown): boolean {
   const age = Date.now() - (typeof backup === "string" ? Date.parse(backup) : Number.NaN);
   return age >= 0 && age < DAY_MS;

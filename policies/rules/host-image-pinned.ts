@@ -3,15 +3,10 @@ import { stackRule, type Violation } from "../rule.ts";
 import { hasDigest, resourcesOfType, type StackResource, TYPES } from "../reading/resource.ts";
 import { text } from "../reading/values.ts";
 
-/**
- * The host runs an image that is named by its content: by id or digest, or by this project's hash.
- *
- * Severity: high. A tag can be pushed again: what runs would then not be what was reviewed.
- * Fix: `steward:image` with a digest, and the container's image from the stack's `RemoteImage`.
- */
+/** Requires an id, a digest or this project's content hash. A tag can be pushed again with an unreviewed image. */
 export const hostImagePinned = stackRule({
   name: "host-image-pinned",
-  description: "The host runs an image that is named by its content.",
+  description: "The host's image is identified by its content.",
   severity: "high",
   topics: ["host", "supply"],
   check(resources) {
@@ -34,11 +29,11 @@ function containerProblem({ urn, props, sources }: StackResource<typeof TYPES.co
   const image = text(props.image);
   const fromImage = resourcesOfType(sources["image"] ?? [], TYPES.image).length > 0;
   if (fromImage || (image !== undefined && isPinned(image))) return [];
-  const message = `The container runs ${image ?? "an image"} by a tag. Give it the imageId of the stack's RemoteImage.`;
+  const message = `The container runs ${image ?? "an image"}, which is named by a tag. Give it the imageId of the stack's RemoteImage.`;
   return [{ urn, message }];
 }
 
-/** `npm run image` names what it builds by its content; such an image is in no registry and has no digest. */
+/** Local images from `npm run image` have no registry digest, but a content hash in their name. */
 function isPinned(image: string): boolean {
   return hasDigest(image) || /^sha256:[0-9a-f]{64}$/.test(image) || OWN_NAME.test(image);
 }

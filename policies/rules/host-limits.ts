@@ -2,12 +2,7 @@ import { resourceRule } from "../rule.ts";
 import { TYPES } from "../reading/resource.ts";
 import { equals } from "../reading/values.ts";
 
-/**
- * The container has limits on its memory and processors, and no swap without one.
- *
- * Severity: medium. Without them a leak or a loop takes the host along.
- * Fix: `memory` (`steward:memoryMiB`), `memorySwap` of the same size, and `cpus` (`steward:cpus`).
- */
+/** Requires limits, without which a memory leak or busy loop takes down the whole host. */
 export const hostLimits = resourceRule({
   name: "host-limits",
   description: "The container's memory and processors are limited.",

@@ -3,15 +3,10 @@ import { TYPES } from "../reading/resource.ts";
 import { fields, list, text } from "../reading/values.ts";
 import { handedVariables } from "../reading/variables.ts";
 
-/**
- * If ADMIN_TOKEN signs in, the port is on a loopback address, or something in front of it ends TLS.
- *
- * Severity: high. The token and the session's cookie would cross the network in plain.
- * Fix: `steward:hostAddress: 127.0.0.1` behind a reverse proxy, or this rule's `tls` in the policy configuration.
- */
+/** Requires loopback or TLS if ADMIN_TOKEN is set. Otherwise the token crosses the network unencrypted. */
 export const hostLoopbackOrTls = resourceRule({
   name: "host-loopback-or-tls",
-  description: "The admin pages are reached by loopback or TLS alone.",
+  description: "The admin pages are reachable only through loopback or TLS.",
   severity: "high",
   topics: ["access", "host"],
   configSchema: {
@@ -26,7 +21,7 @@ export const hostLoopbackOrTls = resourceRule({
       const address = text(ip) ?? "0.0.0.0";
       if (isLoopback(address)) return [];
       return [
-        `ADMIN_TOKEN would cross the network in plain: port ${String(external)} is open on ${address}. Set steward:hostAddress to 127.0.0.1 behind a proxy with TLS, or name what ends TLS in the policy configuration: {"host-loopback-or-tls": {"tls": "…"}}.`,
+        `ADMIN_TOKEN would cross the network unencrypted: port ${String(external)} is open on ${address}. Set steward:hostAddress to 127.0.0.1 behind a proxy with TLS, or name what ends TLS in the policy configuration: {"host-loopback-or-tls": {"tls": "…"}}.`,
       ];
     });
   },

@@ -3,15 +3,9 @@ import { TYPES } from "../reading/resource.ts";
 import { fields, list, text } from "../reading/values.ts";
 
 const SOCKET = /(^|\/)(docker|containerd|podman)[\w.-]*\.sock$/;
-/** The folders in which an engine's socket lies. */
 const FOLDERS = ["/", "/var", "/var/run", "/run", "/run/containerd", "/run/podman"];
 
-/**
- * The container does not get the engine's socket, nor a folder that holds it.
- *
- * Severity: critical. Whoever speaks to the engine is root on the host.
- * Fix: take the mount away; the runtime starts no containers.
- */
+/** Forbids mounting the engine's socket or its folder. Access to the engine is root access to the host. */
 export const hostNoEngineSocket = resourceRule({
   name: "host-no-engine-socket",
   description: "The engine's socket is not mounted into the container.",

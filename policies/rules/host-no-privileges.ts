@@ -3,12 +3,7 @@ import { resourceRule } from "../rule.ts";
 import { TYPES } from "../reading/resource.ts";
 import { fields, equals, list } from "../reading/values.ts";
 
-/**
- * The container is not privileged, and is given no capability but those by which each chat gets a user of its own.
- *
- * Severity: critical. A privileged container has the host's devices and may do what root may.
- * Fix: neither `privileged` nor `capabilities.adds`; with `steward:tenancy` chat the component adds what it needs.
- */
+/** Forbids privileged mode and added capabilities, except those that give each chat its own user. */
 export const hostNoPrivileges = resourceRule({
   name: "host-no-privileges",
   description: "The container has no privileges.",

@@ -4,10 +4,8 @@ import { TYPES } from "../reading/resource.ts";
 import { text } from "../reading/values.ts";
 
 /**
- * The container's user is named, and not root, unless it gives each chat a user of its own and has no other right.
- *
- * Severity: high. Root in the container is root on the host, one mistake of the kernel's away.
- * Fix: the image's own user, `steward`, on the container.
+ * Forbids root, which one kernel vulnerability turns into root on the host. Root that only gives each chat its own
+ * user is allowed.
  */
 export const hostNonRoot = resourceRule({
   name: "host-non-root",
@@ -21,7 +19,7 @@ export const hostNonRoot = resourceRule({
     if (!/^(root|0*)(:.*)?$/.test(user)) return [];
     return [
       user === ""
-        ? "The container's user is left to its image. Set user to steward."
+        ? "The container has no explicit user. Set user to steward."
         : `The container runs as ${user}. Set user to steward.`,
     ];
   },

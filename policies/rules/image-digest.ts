@@ -3,12 +3,7 @@ import { hasDigest, TYPES } from "../reading/resource.ts";
 import { isInProduction, PRODUCTION_SCHEMA } from "../reading/production.ts";
 import { text } from "../reading/values.ts";
 
-/**
- * Production's container application runs an image by its digest.
- *
- * Severity: high. A tag can be pushed again: what runs would then not be what was reviewed.
- * Fix: `steward:image` with the digest that the push printed.
- */
+/** Requires a digest in production. A tag can be pushed again with an unreviewed image. */
 export const imageDigest = resourceRule({
   name: "image-digest",
   description: "In production the container application's image is pinned by its digest.",

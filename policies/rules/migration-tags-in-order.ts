@@ -1,12 +1,7 @@
 import { stackRule } from "../rule.ts";
 import { seenMigrations } from "../reading/migrations.ts";
 
-/**
- * Migration tags are v1, v2 and so on.
- *
- * Severity: critical. Cloudflare refuses a tag that does not follow the applied one, in the middle of an update.
- * Fix: number the entries of `steward:migrations` from v1, without a gap.
- */
+/** Requires consecutive tags. Cloudflare rejects others in the middle of an update. */
 export const migrationTagsInOrder = stackRule({
   name: "migration-tags-in-order",
   description: "Migration tags are v1, v2 and so on.",

@@ -3,14 +3,11 @@ import { isInProduction, PRODUCTION_SCHEMA } from "../reading/production.ts";
 import { HANDING, handedVariables } from "../reading/variables.ts";
 
 /**
- * Production's container sleeps, unless a reason is written down why it never does.
- *
- * Severity: medium. A container that never sleeps costs its full price (specification, section 8).
- * Fix: a duration in `steward:sleepAfter`, or this rule's `reason` in the policy configuration.
+ * Requires a reason for a container that never sleeps, because it costs its full price (specification, section 8).
  */
 export const neverWithReason = resourceRule({
   name: "never-with-reason",
-  description: "In production the container never stays awake without a reason.",
+  description: "In production, a container that never sleeps has a stated reason.",
   severity: "medium",
   topics: ["production"],
   configSchema: {

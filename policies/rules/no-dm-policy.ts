@@ -4,12 +4,7 @@ import { HANDING, handedVariables } from "../reading/variables.ts";
 
 const VARIABLE = "TELEGRAM_DM_POLICY";
 
-/**
- * Requires that the variable that stops the gateway is not set.
- *
- * Severity: high. With it the gateway exits with code 1 when Telegram starts (specification, section 7).
- * Fix: remove the variable, or set it to the empty value if it cannot be removed.
- */
+/** Forbids the variable, with which the gateway exits with code 1 when Telegram starts (specification, section 7). */
 export const noDmPolicy = resourceRule({
   name: "no-dm-policy",
   description: `${VARIABLE} is not set.`,
@@ -18,6 +13,6 @@ export const noDmPolicy = resourceRule({
   types: HANDING,
   check(resource) {
     const set = handedVariables(resource).some(({ name, value }) => name === VARIABLE && value !== "");
-    return set ? [`${VARIABLE} is set, which ends the gateway. ${fixOf("dm_policy_set")}`] : [];
+    return set ? [`${VARIABLE} is set, which stops the gateway. ${fixOf("dm_policy_set")}`] : [];
   },
 });

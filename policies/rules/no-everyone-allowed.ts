@@ -2,12 +2,7 @@ import { resourceRule } from "../rule.ts";
 import { type Props, type Resource, TYPES } from "../reading/resource.ts";
 import { fields, equals, list } from "../reading/values.ts";
 
-/**
- * No policy allows everyone: who may sign in is named.
- *
- * Severity: critical. Whoever can prove any identity would be an operator.
- * Fix: `steward:operators` names the people; `everyone` belongs in the bypass of the public paths alone.
- */
+/** Forbids sign-in for everyone: anybody with any identity would be an operator. */
 export const noEveryoneAllowed = resourceRule({
   name: "no-everyone-allowed",
   description: "No allow policy includes everyone.",

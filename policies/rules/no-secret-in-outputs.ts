@@ -4,12 +4,7 @@ import { resourcesOfType, TYPES } from "../reading/resource.ts";
 import { allTexts } from "../reading/values.ts";
 import { handedVariables, isSecretName } from "../reading/variables.ts";
 
-/**
- * No output of the stack holds what was handed to the runtime as a secret, or what looks like a secret.
- *
- * Severity: critical. Outputs are printed by every update, and other stacks may read them.
- * Fix: take the output away; who needs the value has it where it was issued.
- */
+/** Forbids outputs that contain secrets. Every update prints outputs, and other stacks may read them. */
 export const noSecretInOutputs = stackRule({
   name: "no-secret-in-outputs",
   description: "No output of the stack holds a secret.",

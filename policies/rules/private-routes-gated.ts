@@ -8,15 +8,12 @@ const PRIVATE = [
 ];
 
 /**
- * Every route that asks for an identity is behind an Access application. A stack without a team domain
- * opens none of them to anyone, and is not looked at.
- *
- * Severity: critical. Whoever reaches such a route meets the Worker's own check alone.
- * Fix: a destination of the application that takes the path in.
+ * Requires Access in front of private routes, as a second check before the Worker's own. Without a team domain the
+ * Worker opens none of them.
  */
 export const privateRoutesGated = stackRule({
   name: "private-routes-gated",
-  description: "Every route that asks for an identity is behind an Access application.",
+  description: "Every route that requires an identity is behind an Access application.",
   severity: "critical",
   topics: ["access"],
   check(resources) {
@@ -29,7 +26,7 @@ export const privateRoutesGated = stackRule({
       const here = gates.filter((gate) => gate.host === host);
       const open = PRIVATE.filter((path) => !here.some((gate) => coversPath(gate, path)));
       if (open.length === 0) return [];
-      const message = `${open.join(", ")} of ${host} is behind no Access application. Add destinations that take in these paths.`;
+      const message = `${open.join(", ")} of ${host} is not behind an Access application. Add destinations that cover these paths.`;
       return [{ message }];
     });
   },

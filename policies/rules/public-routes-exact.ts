@@ -9,10 +9,8 @@ const WEBHOOKS: readonly string[] = Object.values(ROUTES).flatMap(({ access, pat
 const HEALTH: string = ROUTES.live.path;
 
 /**
- * Rule that Access lets the platforms' webhooks and the health check pass without an identity, no more and no less; with PUBLIC_WEBHOOKS=false no webhook is among it.
- *
- * Severity: high. A path too many is open to everyone, one too few stops a platform's messages.
- * Fix: the destinations of the application with the bypass policy.
+ * Requires exact public paths: an extra path is open to everyone, a missing one stops a platform's messages. With
+ * PUBLIC_WEBHOOKS=false no webhook may be public.
  */
 export const publicRoutesExact = stackRule({
   name: "public-routes-exact",
@@ -37,7 +35,7 @@ export const publicRoutesExact = stackRule({
     );
     const missing = wanted.filter((path) => !paths.includes(path));
     if (missing.length === 0) return surplus;
-    const message = `${missing.join(", ")} is not let pass without an identity. Add it to the destinations of the application with the bypass policy.`;
+    const message = `${missing.join(", ")} cannot be reached without an identity. Add it to the destinations of the application with the bypass policy.`;
     return [...surplus, { message }];
   },
 });

@@ -5,14 +5,12 @@ import { resourcesOfType, type StackResource, TYPES } from "../reading/resource.
 import { fields, list, text } from "../reading/values.ts";
 
 /**
- * A migration creates the class that owns the container, and each class that the Worker binds.
- *
- * Severity: critical. Without it the Worker has nothing to bind (specification, section 9).
- * Fix: the class in `newSqliteClasses` of an entry in `steward:migrations`.
+ * Requires a migration for each bound class. The Worker cannot bind a class that no migration created (specification,
+ * section 9).
  */
 export const sandboxClassListed = stackRule({
   name: "sandbox-class-listed",
-  description: `A migration creates the class ${SANDBOX_CLASS}, and each class of its own that the Worker binds.`,
+  description: `Migrations create the class ${SANDBOX_CLASS} and every own class that the Worker binds.`,
   severity: "critical",
   topics: ["migrations"],
   check(resources) {

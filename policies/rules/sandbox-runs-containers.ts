@@ -3,16 +3,10 @@ import { resourceRule } from "../rule.ts";
 import { isOfType, TYPES } from "../reading/resource.ts";
 import { fields, equals, list, text } from "../reading/values.ts";
 
-/**
- * Migrations that create the class, and versions that bind it, say that it runs containers.
- *
- * Severity: critical. A class that was created without this can never get a container.
- * Fix: `containerClass: "Sandbox"` on the migrations, `containers: [{ className: "Sandbox" }]` on the version; for a
- * class that exists, a new one.
- */
+/** Requires container support from the start: a class that was created without it can never get a container. Create a new class instead. */
 export const sandboxRunsContainers = resourceRule({
   name: "sandbox-runs-containers",
-  description: `What creates or binds the class ${SANDBOX_CLASS} enables containers for it.`,
+  description: `Migrations and versions that use the class ${SANDBOX_CLASS} enable containers for it.`,
   severity: "critical",
   topics: ["migrations"],
   types: [TYPES.workerVersion, TYPES.migrations],

@@ -5,12 +5,7 @@ import { HANDING, handedVariables, isSecretName, type HandedVariable } from "../
 
 const redact = createRedactor({});
 
-/**
- * Secrets reach the runtime only as secrets: by their name, or by the form of their value.
- *
- * Severity: critical. A token in a plain binding shows in the cloud's dashboard and in the stack's state.
- * Fix: a Worker's binding of the type `secret_text`; for a container, `additionalSecretOutputs: ["envs"]`.
- */
+/** Requires secret bindings, because plain ones are visible in the cloud's dashboard and in the stack's state. */
 export const secretsStaySecret = resourceRule({
   name: "secrets-stay-secret",
   description: "Secrets reach the runtime only as secrets.",
@@ -21,7 +16,7 @@ export const secretsStaySecret = resourceRule({
     const plain = handedVariables(resource).filter((variable) => !variable.hidden && isSecret(variable));
     return plain.map(({ name }) =>
       resource.type === TYPES.container
-        ? `${name} is a secret, and the container's envs are stored in plain. Add "envs" to additionalSecretOutputs.`
+        ? `${name} is a secret, and the container's envs are stored unencrypted. Add "envs" to additionalSecretOutputs.`
         : `${name} is a secret but bound as plain_text. Bind it as secret_text.`,
     );
   },

@@ -2,12 +2,7 @@ import { resourceRule } from "../rule.ts";
 import { isInProduction, PRODUCTION_SCHEMA } from "../reading/production.ts";
 import { commandsForResource, TYPES } from "../reading/resource.ts";
 
-/**
- * Production's state cannot be deleted by an update or a destroy.
- *
- * Severity: critical. Bucket and volume hold the conversations, the devices and the config file.
- * Fix: `steward:protectState: true`.
- */
+/** Requires protection of the bucket and volume, which hold conversations, devices and the config file. */
 export const stateProtected = resourceRule({
   name: "state-protected",
   description: "In production the bucket and the volume are protected.",

@@ -4,12 +4,7 @@ import { ownHosts } from "../reading/access.ts";
 import { text } from "../reading/values.ts";
 import { valuesOf } from "../reading/variables.ts";
 
-/**
- * The team domain is the identity gateway's, not the Worker's.
- *
- * Severity: critical. The Worker would ask itself for the keys that prove an identity.
- * Fix: `steward:teamDomain` is `<team>.cloudflareaccess.com`.
- */
+/** Forbids the Worker's own host as team domain. The Worker would verify identities with keys fetched from itself. */
 export const teamDomainIsForeign = stackRule({
   name: "team-domain-is-foreign",
   description: "The team domain is the identity gateway's, not the Worker's.",
@@ -31,7 +26,7 @@ export const teamDomainIsForeign = stackRule({
   },
 });
 
-/** A team domain is a bare host name, or an origin in rehearsals. */
+/** A team domain is a bare host name; in rehearsals it is an origin. */
 function hostOf(domain: string): string {
   return domain.replace(/^https?:\/\//, "").toLowerCase();
 }

@@ -2,7 +2,6 @@ import type { AccountStore } from "../cloudflare/index.ts";
 import type { IdentityGatewayOptions } from "./gateway.ts";
 import { decide } from "./policy.ts";
 
-/** Lets the identity gateway ask the emulated account's Access policies. */
 export function accountAdmission(account: AccountStore): IdentityGatewayOptions["admit"] {
   return ({ aud, email }) => {
     const application = account.state.accessApplications.find((one) => one.aud === aud);

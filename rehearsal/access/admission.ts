@@ -3,7 +3,7 @@ import type { AccountState } from "../cloudflare/index.ts";
 import type { IdentityGateway } from "./gateway.ts";
 import { applicationFor, isBypassed } from "./policy.ts";
 
-/** What Access does with a request: let it pass, with an identity or without one, or answer it itself. */
+/** Result of Access: pass the request on, with or without an identity, or answer it directly. */
 export type AdmissionResult =
   | { kind: "pass"; headers: OutgoingHttpHeaders }
   | { kind: "answer"; status: number; headers: OutgoingHttpHeaders };
@@ -11,16 +11,16 @@ export type AdmissionResult =
 export interface AccessRequest {
   hostname: string;
   path: string;
-  /** The query with its question mark, or nothing. */
+  /** The query with its question mark, or "". */
   search: string;
   headers: IncomingHttpHeaders;
 }
 
 /**
- * Decides about a request as Cloudflare Access does. Without a valid token the answer is a redirect to the sign-in,
- * for a program too; a page's own request with `X-Requested-With: XMLHttpRequest` gets 401 instead:
+ * Decides as Cloudflare Access does: without a valid token it redirects to the sign-in page, or answers 401 if
+ * `X-Requested-With` is XMLHttpRequest:
  * https://developers.cloudflare.com/cloudflare-one/access-controls/access-settings/session-management/
- * A program may bring its token in `cf-access-token`, as cloudflared does.
+ * A program may send its token in `cf-access-token`, as cloudflared does.
  */
 export async function admitRequest(
   state: Readonly<AccountState>,
@@ -45,7 +45,7 @@ export async function admitRequest(
   return { kind: "answer", status: 302, headers: { location, "cache-control": "no-store" } };
 }
 
-/** True for a header that only the edge may set, so a client's own is dropped. */
+/** Returns true for a header that only the edge may set. */
 export function isIdentityHeader(name: string): boolean {
   return name.startsWith("cf-access-") || name === "cf-connecting-ip";
 }

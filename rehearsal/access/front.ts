@@ -21,27 +21,26 @@ import { messagePage, nothingDeployedPage, signedOutPage } from "./pages.ts";
 import { servedWorker } from "./served-worker.ts";
 
 const COOKIE = "CF_Authorization";
-/** Attempts to reach a version; a deployment may remove the chosen one first. */
+/** A deployment may remove the chosen version before the connection opens. */
 const ATTEMPTS = 5;
 
 export interface FrontOptions {
-  /** 0 takes a free port. */
+  /** 0 picks a free port. */
   port: number;
-  /** Another address of this machine at which containers reach the Worker. Default: none but 127.0.0.1. */
+  /** Additional local address for containers. Default: only 127.0.0.1. */
   containerHost?: string | undefined;
   account: AccountStore;
   runner: WorkerRunner;
   access: IdentityGateway;
-  /** Host name of the Worker that answers here. Default: the one that a request's Host header names. */
+  /** Host name of the Worker to serve. Default: from the Host header. */
   hostname?: string | undefined;
-  /** Returns true for a version that answers every request with 500, as one that throws does. Default: none. */
+  /** Returns true for a version that must answer 500, to simulate a broken release. Default: none. */
   fails?: (version: string) => boolean;
 }
 
-/** The public address of the deployed Worker. */
 export type Front = LoopbackServer;
 
-/** Starts the Worker's public address on 127.0.0.1: what Cloudflare's edge does between a client and a Worker. */
+/** Starts the Worker's public address on 127.0.0.1, with the checks of Cloudflare's edge. */
 export async function startFront(options: FrontOptions): Promise<Front> {
   const front = new EdgeFront(options);
   const { port, containerHost } = options;
@@ -78,7 +77,7 @@ class EdgeFront {
   async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = urlOf(request);
     if (url === undefined)
-      return sendPage(response, 400, messagePage("Bad request", "The target is no path."));
+      return sendPage(response, 400, messagePage("Bad request", "The request target is not a path."));
     if (url.pathname === "/cdn-cgi/access/authorized") return this.#authorized(url, response);
     if (url.pathname === "/cdn-cgi/access/logout") return signOut(response);
     const route = await this.#route(request, url);
@@ -104,7 +103,11 @@ class EdgeFront {
     const { access } = this.#options;
     const token = access.redeem(url.searchParams.get("nonce") ?? "");
     if (token === undefined) {
-      sendPage(response, 400, messagePage("Sign in again", "This sign-in was used already or is too old."));
+      sendPage(
+        response,
+        400,
+        messagePage("Sign in again", "This sign-in link has already been used or has expired."),
+      );
       return;
     }
     response
@@ -136,7 +139,7 @@ class EdgeFront {
     if (admitted.kind !== "pass") return admitted;
     const to = await runner.connect(served.script);
     if (to === undefined) {
-      // A deployment took this version away meanwhile: choose among those that serve now.
+      // A deployment removed this version meanwhile.
       await account.settled();
       return attempts > 1 ? this.#route(request, url, attempts - 1) : undefined;
     }
@@ -145,14 +148,14 @@ class EdgeFront {
   }
 }
 
-/** Read as the Worker reads it, dot segments resolved: what is checked here is what the Worker serves. */
+/** Resolves dot segments, so that Access checks the path that the Worker serves. */
 function urlOf(request: IncomingMessage): URL | undefined {
   const target = request.url ?? "";
   return target.startsWith("/") ? new URL(`http://front${target}`) : undefined;
 }
 
 /**
- * The client's headers as a Worker sees them: what only the edge may say is replaced.
+ * Returns the client's headers as a Worker sees them, with identity and address headers from the edge:
  * https://developers.cloudflare.com/fundamentals/reference/http-headers/
  */
 function clientHeaders(request: IncomingMessage): OutgoingHttpHeaders {

@@ -10,39 +10,34 @@ import type { Decision } from "./policy.ts";
 import { checkToken, issueToken, type TokenOptions, type TokenRequest } from "./tokens.ts";
 
 const CODE_LIFE_MS = 60_000;
-// The gateway redirects with a code in the address: to nowhere but this machine.
+// The redirect contains a sign-in code, which may only go to this machine.
 const LOOPBACK_HOST = /^(127\.0\.0\.1|localhost)(:\d{1,5})?$/;
 
 export interface IdentityGatewayOptions {
-  /** 0 takes a free port. A stack that keeps the team domain needs the same port at every run. */
+  /** 0 picks a free port. A stack stores the address, so later runs need the same port. */
   port: number;
-  /** Where the signing key persists. */
   dir: string;
-  /** How long a sign-in lasts. */
   sessionHours: number;
-  /** Milliseconds since the epoch. */
   clock: () => number;
-  /** Whether somebody may sign in to the application of that audience: the account's policies decide. */
+  /** Decides whether a person may sign in to the application with this audience. */
   admit: (request: { aud: string; email: string }) => Decision;
 }
 
-/** The gateway as the front and the commands use it. */
 export interface IdentityGateway {
-  /** Its origin: the token's issuer, and what EDGE_ACCESS_TEAM_DOMAIN is set to. */
+  /** Token issuer and value of EDGE_ACCESS_TEAM_DOMAIN. */
   url: string;
   sessionSeconds: number;
-  /** Where a browser signs in and is sent back to `path` on `host`. */
   loginUrl(host: string, aud: string, path: string): string;
-  /** Makes a token without a sign-in and without asking a policy: for tests, and for a command to print. */
+  /** Issues a token without a sign-in or policy check. */
   issue(request: TokenRequest): Promise<string>;
   verify(token: string, aud: string): Promise<Decision & { email?: string }>;
-  /** Takes the token that belongs to a one-time code of a sign-in. Undefined when it is unknown, used or old. */
+  /** Returns the token for a one-time code; `undefined` if the code is unknown, used or expired. */
   redeem(code: string): string | undefined;
   close(): Promise<void>;
 }
 
 /**
- * Starts the local stand-in for a Zero Trust team domain on 127.0.0.1: its key set, its sign-in page and its tokens.
+ * Starts a local Zero Trust team domain with key set, sign-in page and tokens:
  * https://developers.cloudflare.com/cloudflare-one/access-controls/applications/http-apps/authorization-cookie/
  */
 export async function startIdentityGateway(options: IdentityGatewayOptions): Promise<IdentityGateway> {
@@ -99,10 +94,10 @@ export async function startIdentityGateway(options: IdentityGatewayOptions): Pro
 }
 
 function foreignHost(): ReturnType<typeof messagePage> {
-  return messagePage("Not here", "The local identity gateway signs in to addresses of this machine only.");
+  return messagePage("Not here", "The local identity gateway only serves addresses of this machine.");
 }
 
-/** A path of the application itself; anything else becomes its start page. */
+/** Returns a path within the application, otherwise `/`, to prevent open redirects. */
 export function localPath(path: string): string {
   return /^\/(?![/\\])/.test(path) ? path : "/";
 }

@@ -9,17 +9,15 @@ import {
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** The signature algorithm of Access tokens. */
 export const ALGORITHM = "RS256";
 
 export interface SigningKey {
   privateKey: CryptoKey;
   publicKey: CryptoKey;
-  /** The public part, as the key set shows it. */
   jwk: JWK & { kid: string };
 }
 
-/** Reads the gateway's key below `dir`, or makes one: a token stays valid over a restart. Mode 0600. */
+/** Reads or creates the signing key below `dir`, so that tokens stay valid across restarts. */
 export async function signingKey(dir: string): Promise<SigningKey> {
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const file = join(dir, "signing-key.json");

@@ -2,13 +2,12 @@ import { html } from "hono/html";
 
 type Page = ReturnType<typeof html>;
 
-/** The sign-in page. It asks for an address and for no proof, and says so. */
 export function signInPage(host: string, action: string, problem = ""): Page {
   return page(
     "Sign in",
     html`<p>Sign in to <b>${host}</b></p>
       ${problem === "" ? "" : html`<p role="alert">${problem}</p>`}
-      <p>An address is enough: this local gateway asks for no proof.</p>
+      <p>Any address works: this local gateway does not verify it.</p>
       <form method="post" action="${action}">
         <label>E-mail <input name="email" type="email" required autofocus autocomplete="email" /></label>
         <button>Sign in</button>
@@ -16,12 +15,11 @@ export function signInPage(host: string, action: string, problem = ""): Page {
   );
 }
 
-/** What Access shows to somebody whom no policy lets in. */
 export function deniedPage(host: string, email: string): Page {
   return page(
     "Forbidden",
     html`<p>That account does not have access.</p>
-      <p><b>${email}</b> is not in a policy of the application at ${host}.</p>`,
+      <p>No policy of the application at ${host} allows <b>${email}</b>.</p>`,
   );
 }
 
@@ -29,7 +27,6 @@ export function signedOutPage(): Page {
   return page("Signed out", html`<p>You are signed out. <a href="/">Back</a></p>`);
 }
 
-/** What the public address answers while no Worker is deployed. */
 export function nothingDeployedPage(): Page {
   return page("Nothing is deployed", html`<p>No Worker of this account serves this address yet.</p>`);
 }

@@ -1,13 +1,13 @@
 import type { AccessApplicationRecord, AccountState, PolicyRecord } from "../cloudflare/index.ts";
 
-/** A decision with its cause, which the refusal's page and the log show. */
+/** A decision with its reason, shown on the refusal page and in the log. */
 export interface Decision {
   allowed: boolean;
   reason: string;
 }
 
 /**
- * The application that guards a path of a host: the one with the most specific destination, and only that one.
+ * Returns the application with the most specific matching destination:
  * https://developers.cloudflare.com/cloudflare-one/access-controls/policies/app-paths/
  */
 export function applicationFor(
@@ -25,7 +25,7 @@ export function applicationFor(
 }
 
 /**
- * Whether a policy opens the application to everyone without an identity. Bypass comes before all other policies:
+ * Returns true if everyone may pass without an identity. Bypass precedes all other policies:
  * https://developers.cloudflare.com/cloudflare-one/access-controls/policies/#order-of-execution
  */
 export function isBypassed(state: Readonly<AccountState>, application: AccessApplicationRecord): boolean {
@@ -34,7 +34,7 @@ export function isBypassed(state: Readonly<AccountState>, application: AccessApp
   });
 }
 
-/** Whether somebody may in: the first Allow or Block policy that applies decides, in their order; none refuses. */
+/** Decides by the first matching Allow or Block policy; refuses if none matches. */
 export function decide(
   state: Readonly<AccountState>,
   application: AccessApplicationRecord,
@@ -67,7 +67,6 @@ function applies(policy: PolicyRecord, email: string | undefined): boolean {
   );
 }
 
-/** The rules that the emulated API takes. */
 interface AccessRule {
   everyone?: object;
   email?: { email: string };
@@ -85,8 +84,8 @@ function same(left: string | undefined, right: string | undefined): boolean {
 }
 
 /**
- * `host`, `host/path` (and what is below it) and `*` inside either. A `*` in the host stays within a label, one at
- * the path's end takes everything.
+ * Matches `host`, `host/path` including paths below, and `*` in either. A host's `*` matches within a label; a final
+ * `*` in a path matches everything.
  */
 function destinationMatches(uri: string, hostname: string, path: string): boolean {
   const [host = "", ...rest] = uri.replace(/^https?:\/\//, "").split("/");
@@ -101,7 +100,7 @@ function below(wanted: string, path: string): boolean {
   return pattern(`${wanted.replace(/\/$/, "")}/\0`, "[^/]*").test(path);
 }
 
-/** A `*` is `inside`, a NUL is anything. */
+/** Converts `*` to `inside` and NUL to `.*`. */
 function pattern(text: string, inside: string): RegExp {
   const source = text
     .replaceAll(/[.+?^${}()|[\]\\]/g, String.raw`\$&`)
@@ -110,12 +109,12 @@ function pattern(text: string, inside: string): RegExp {
   return new RegExp(`^${source}$`, "i");
 }
 
-/** More literal characters are more specific, and of two equal ones the one without a wildcard. */
+/** Prefers more literal characters; on a tie, the pattern without a wildcard. */
 function specificity(uri: string): number {
   return uri.replaceAll("*", "").length * 2 + (uri.includes("*") ? 0 : 1);
 }
 
-/** https://developers.cloudflare.com/rules/normalization/ : an escaped letter is no way around a path. */
+/** Decodes escapes, which must not bypass a path rule: https://developers.cloudflare.com/rules/normalization/ */
 function normalised(path: string): string {
   try {
     return decodeURIComponent(path).replaceAll(/\/{2,}/g, "/");

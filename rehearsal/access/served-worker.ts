@@ -8,21 +8,19 @@ import {
 } from "../cloudflare/index.ts";
 
 export interface ServedWorker {
-  /** The script that answers, under the name that the runner knows. */
+  /** Script name in the runner. */
   script: string;
-  /** Id of the version that answers. */
   version: string;
-  /** The host name that it has at Cloudflare, which Access destinations are written with. */
+  /** Host name at Cloudflare, as in Access destinations. */
   hostname: string;
 }
 
 /**
- * Returns the Worker that a request's Host names, in one of the versions that serve. The rehearsal's public address is
- * on loopback and stands for the Worker that was deployed last; a custom domain or a `workers.dev` name chooses one. A
- * Worker without a custom domain whose workers.dev name is off cannot be reached:
+ * Returns the Worker for a Host header, in one of its serving versions. A loopback address selects the last deployed
+ * Worker. A Worker needs a custom domain or its workers.dev name to be reachable:
  * https://developers.cloudflare.com/workers/configuration/routing/workers-dev/
  *
- * @param chance decides between two versions, from 0 up to 1.
+ * @param chance chooses between two versions: at least 0, below 1.
  */
 export function servedWorker(
   state: Readonly<AccountState>,
@@ -46,7 +44,7 @@ export function servedWorker(
   return { hostname, version, script: isFirst ? worker.name : canaryScriptName(worker, chosen.version) };
 }
 
-/** Returns a Worker's host names. The custom domain is last, since the loopback address stands for the last name. */
+/** Puts the custom domain last, because a loopback address selects the last name. */
 function hostnamesOf(state: Readonly<AccountState>, worker: WorkerRecord): string[] {
   const domains = state.domains.filter(({ service }) => service === worker.name);
   const names = domains.map(({ hostname }) => hostname);

@@ -4,24 +4,21 @@ import { ALGORITHM, type SigningKey } from "./keys.ts";
 import type { Decision } from "./policy.ts";
 
 export interface TokenRequest {
-  /** The Access application's audience tag. */
   aud: string;
   email: string;
-  /** Seconds until it expires; a negative number makes an expired one. Default: the session's length. */
+  /** Lifetime in seconds; negative for an expired token. Default: the session's length. */
   expiresIn?: number;
 }
 
 export interface TokenOptions {
   key: SigningKey;
-  /** The gateway's origin. */
   issuer: string;
   sessionSeconds: number;
-  /** Milliseconds since the epoch. */
   clock: () => number;
 }
 
 /**
- * An application token with the claims of
+ * Issues an application token with the claims of
  * https://developers.cloudflare.com/cloudflare-one/access-controls/applications/http-apps/authorization-cookie/application-token/
  */
 export async function issueToken(options: TokenOptions, request: TokenRequest): Promise<string> {
@@ -39,7 +36,7 @@ export async function issueToken(options: TokenOptions, request: TokenRequest): 
     .sign(key.privateKey);
 }
 
-/** Checks a token as the edge does before a request is forwarded: signature, issuer, audience, times. */
+/** Checks signature, issuer, audience and times, as the edge does. */
 export async function checkToken(
   options: TokenOptions,
   token: string,
@@ -60,7 +57,7 @@ export async function checkToken(
   }
 }
 
-/** The same person has the same subject at every sign-in. */
+/** Gives a person the same subject at every sign-in. */
 function subjectOf(email: string): string {
   const hash = createHash("sha256").update(email.toLowerCase()).digest("hex");
   return hash.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");

@@ -13,7 +13,7 @@ import { namespaceRoutes, scriptRoutes } from "./routes/scripts.ts";
 import { versionRoutes } from "./routes/versions.ts";
 import { workerRoutes } from "./routes/workers.ts";
 
-/** The emulated `/client/v4`: https://developers.cloudflare.com/api/ */
+/** Returns the emulated `/client/v4`: https://developers.cloudflare.com/api/ */
 export function cloudflareApi(account: AccountContext, tokens: Tokens): Hono {
   const { store, log, faults } = account;
   const app = new Hono().basePath("/client/v4");

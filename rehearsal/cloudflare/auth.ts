@@ -5,14 +5,14 @@ import { checkScope, type TokenScope } from "./scopes.ts";
 
 const FORM = /^[0-9A-Za-z\-_]{40,80}$/;
 
-/** The account's tokens, by their text; one that may do everything has no list. */
+/** API tokens with their scopes; `undefined` allows everything. */
 export type Tokens = ReadonlyMap<string, readonly TokenScope[] | undefined>;
 
 /**
- * Requires one of the account's API tokens as a Bearer, and what it may do.
- * A malformed header is 400 with 6003 and 6111, an unknown token 403 with 10000, or 401 with 1000 at the verify call:
+ * Requires a Bearer token with a scope for the request. 400 with 6003 and 6111 means a malformed header. An unknown
+ * token gets 403 with 10000, or 401 with 1000 at the verify call:
  * https://developers.cloudflare.com/fundamentals/api/troubleshooting/
- * @throws at creation when a token's own form is wrong
+ * @throws at creation if a configured token is malformed
  */
 export function requireToken(tokens: Tokens): MiddlewareHandler {
   if (![...tokens.keys()].every((token) => FORM.test(token)))
@@ -36,7 +36,6 @@ export function requireToken(tokens: Tokens): MiddlewareHandler {
   };
 }
 
-/** Only the account that the token belongs to can be addressed. */
 export function requireAccount(accountId: string): MiddlewareHandler {
   return async function requireAccountMiddleware(context, next) {
     if (context.req.param("account") !== accountId) {

@@ -12,9 +12,9 @@ const MODELLED = new Set([
 ]);
 
 /**
- * Checks the bindings of an upload against the account.
- * A class must have a deployed migration first, 10061: https://github.com/cloudflare/workers-sdk/issues/10246 ,
- * and a migration in the same version does not count:
+ * Checks an upload's bindings. A class needs a deployed migration, otherwise 10061:
+ * https://github.com/cloudflare/workers-sdk/issues/10246
+ * A migration in the same version does not count:
  * https://github.com/cloudflare/terraform-provider-cloudflare/issues/6322
  */
 export function checkBindings(state: AccountState, script: string, bindings: readonly BindingRecord[]): void {
@@ -26,8 +26,9 @@ export function checkBindings(state: AccountState, script: string, bindings: rea
 }
 
 /**
- * Bindings as the API returns them: sorted by name, a secret's text left out, `namespace_id` on Durable Objects.
- * https://developers.cloudflare.com/workers/configuration/secrets/ : a secret's value cannot be read back.
+ * Returns bindings as the API does: sorted, with `namespace_id` on Durable Objects, without secret values, which
+ * cannot be read back:
+ * https://developers.cloudflare.com/workers/configuration/secrets/
  */
 export function presentBindings(
   state: AccountState,
@@ -46,7 +47,6 @@ export function presentBindings(
     });
 }
 
-/** The script whose class a Durable Object binding names. */
 export function ownerOf(script: string, binding: BindingRecord): string {
   const named = binding["script_name"];
   return typeof named === "string" && named !== "" ? named : script;

@@ -6,9 +6,9 @@ import { ApiError, invalid } from "./envelope.ts";
 import { applyMigrations } from "./migrations.ts";
 
 /**
- * Deploys versions: migrations first, then the new code is started, and only when that runs the deployment counts.
- * https://developers.cloudflare.com/workers/configuration/versions-and-deployments/gradual-deployments/ : one or two
- * versions, together 100 percent; a version with a migration is deployed alone, since a migration is atomic.
+ * Deploys one or two versions whose shares add up to 100 percent. Migrations run first, and the new code must start.
+ * A version with a migration is deployed alone, because a migration is atomic:
+ * https://developers.cloudflare.com/workers/configuration/versions-and-deployments/gradual-deployments/
  */
 export async function deploy(
   context: AccountContext,
@@ -39,7 +39,7 @@ export async function deploy(
   worker.deployed_on = now;
   draft.deployments.push(deployment);
   await runDeployed(context, draft).catch((error: unknown) => {
-    // 10021 is Cloudflare's code for a script that fails its start-up: https://developers.cloudflare.com/workers/observability/errors/
+    // 10021 means that the script failed at startup: https://developers.cloudflare.com/workers/observability/errors/
     const reason = error instanceof Error ? error.message : String(error);
     throw new ApiError(400, 10021, `The deployed version does not start in workerd: ${reason}`);
   });

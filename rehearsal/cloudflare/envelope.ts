@@ -2,14 +2,13 @@ import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import * as z from "zod";
 
-/** One entry of `errors`: https://developers.cloudflare.com/fundamentals/api/how-to/make-api-calls/ */
+/** https://developers.cloudflare.com/fundamentals/api/how-to/make-api-calls/ */
 export interface ApiMessage {
   code: number;
   message: string;
   error_chain?: ApiMessage[];
 }
 
-/** A refusal with Cloudflare's own status, code and text. */
 export class ApiError extends Error {
   readonly status: ContentfulStatusCode;
   readonly entry: ApiMessage;
@@ -22,17 +21,16 @@ export class ApiError extends Error {
   }
 }
 
-/** A body that the API would refuse. Cloudflare documents no code for single fields: the text is what counts. */
+/** Returns the error for an invalid body. Cloudflare documents no code for single fields. */
 export function invalid(message: string): ApiError {
   return new ApiError(400, 10001, message);
 }
 
-/** A feature of the API that exists at Cloudflare and not here; limits.ts lists them. */
+/** Returns the error for a Cloudflare feature that is not emulated. */
 export function notModelled(what: string): ApiError {
   return new ApiError(501, 10501, `The rehearsal's emulation does not model ${what}`);
 }
 
-/** Answers 200 with the envelope. */
 export function ok(context: Context, result: unknown, info?: Record<string, unknown>): Response {
   return context.json({
     success: true,
@@ -43,12 +41,11 @@ export function ok(context: Context, result: unknown, info?: Record<string, unkn
   });
 }
 
-/** Answers a failure with the envelope. */
 export function fail(context: Context, error: ApiError): Response {
   return context.json({ success: false, errors: [error.entry], messages: [], result: null }, error.status);
 }
 
-/** Answers one page of a list by `page` and `per_page`. A page past the end is empty, which ends the SDK's iteration. */
+/** Answers with a page of a list. A page past the end is empty, which stops the SDK's iteration. */
 export function page(context: Context, items: readonly unknown[]): Response {
   const number = positive(context.req.query("page"), 1);
   const size = positive(context.req.query("per_page"), 100);
@@ -62,8 +59,8 @@ export function page(context: Context, items: readonly unknown[]): Response {
 }
 
 /**
- * Reads a JSON body against a schema; all problems are reported at once. A member that is null counts as absent: the
- * official provider sends null for what a program no longer sets, such as `exclude` of an Access policy.
+ * Validates a JSON body and reports all problems together. Null counts as absent: the official provider sends null
+ * for an unset property.
  */
 export async function readBody<T>(context: Context, schema: z.ZodType<T>): Promise<T> {
   const body: unknown = await context.req.json().catch(() => {

@@ -3,41 +3,39 @@ import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import type { MiddlewareHandler } from "hono";
 import { ApiError } from "./envelope.ts";
 
-/** A request that fails on purpose, a given number of times. */
 export interface RequestFault {
   method: string;
-  /** Matched against the path below `/client/v4/accounts/<account>`. */
+  /** Matched below `/client/v4/accounts/<account>`. */
   path: RegExp;
   times: number;
   /**
-   * 429 comes with `Retry-After: 1`: https://developers.cloudflare.com/fundamentals/api/reference/limits/
-   * "lost before": the connection ends and nothing has happened. "lost after": it has, without an answer.
+   * Status code or lost connection. "lost before" drops the request; "lost after" processes it without a response.
+   * 429 includes `Retry-After: 1`: https://developers.cloudflare.com/fundamentals/api/reference/limits/
    */
   outcome: 400 | 403 | 409 | 429 | 500 | 503 | "lost before" | "lost after";
 }
 
-/** Faults that are injected on purpose; none at first. */
 export class Faults {
   readonly requests: RequestFault[] = [];
-  /** Images whose rollout fails, with the reason that Cloudflare gives. */
+  /** Reason of failure by image. */
   readonly rollouts = new Map<string, string>();
-  /** Maximum number of objects on a page of a bucket's list: Cloudflare may return fewer than were asked for. */
+  /** Maximum objects per page. Cloudflare may return fewer than requested. */
   objectsOnPage = Infinity;
   #held: Promise<void> = Promise.resolve();
 
-  /** Resolves when rollouts go on. */
+  /** Resolves when rollouts may continue. */
   get rolloutsHeld(): Promise<void> {
     return this.#held;
   }
 
-  /** Holds rollouts until the returned function is called. */
+  /** Pauses rollouts until the returned function is called. */
   holdRollouts(): () => void {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#held = promise;
     return resolve;
   }
 
-  /** Returns the fault for this request, if there is one, and uses it up. */
+  /** Returns the matching fault, if any, and decrements its count. */
   take(method: string, path: string): RequestFault["outcome"] | undefined {
     const below = path.replace(/^\/client\/v4\/accounts\/[^/]+/, "");
     const found = this.requests.find((one) => {
@@ -60,7 +58,6 @@ const WORDS = {
 
 const CODES = { 400: 10013, 403: 10000, 409: 10008, 429: 10429, 500: 10013, 503: 10013 };
 
-/** Lets requests meet their faults. */
 export function meetFaults(faults: Faults): MiddlewareHandler<{ Bindings: HttpBindings }> {
   return async function meetFaultsMiddleware(context, next) {
     const outcome = faults.take(context.req.method, context.req.path);

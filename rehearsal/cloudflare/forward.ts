@@ -10,15 +10,14 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { endSocket } from "../../runtime/process/server.ts";
 
-/** Destination of a forwarded request, on loopback. */
 export interface ForwardTarget {
-  /** A port, or an open connection for this request alone. */
+  /** Port, or an open connection for this request alone. */
   to: number | Socket;
   path: string;
   headers: OutgoingHttpHeaders;
 }
 
-// https://www.rfc-editor.org/rfc/rfc9110#section-7.6.1 : these belong to one connection.
+// Headers of a single connection: https://www.rfc-editor.org/rfc/rfc9110#section-7.6.1
 const HOP_BY_HOP = new Set([
   "connection",
   "keep-alive",
@@ -30,12 +29,12 @@ const HOP_BY_HOP = new Set([
   "upgrade",
 ]);
 
-/** Bytes of a body that are not streamed. */
+/** Maximum size in bytes of a request body to buffer. */
 const MOST_IN_ONE_PIECE = 2 * 1024 * 1024;
 
 /**
- * Passes a request on and its answer back, both streamed but for small bodies. `failed` answers when the target cannot
- * be reached; an answer that breaks off is broken off for the client too.
+ * Forwards a request and its response, streamed except for small request bodies. Calls `failed` if the target is
+ * unreachable.
  */
 export function forward(
   incoming: IncomingMessage,
@@ -46,7 +45,7 @@ export function forward(
   const onward = requestTo(target, incoming.method, target.headers);
   onward.on("response", (answer) => {
     outgoing.writeHead(answer.statusCode ?? 502, withoutHops(answer.headers));
-    // Headers go out at once: an event stream may have nothing to say for a while.
+    // An event stream may send no data for a while.
     outgoing.flushHeaders();
     answer.pipe(outgoing);
     answer.on("error", () => outgoing.destroy());
@@ -62,8 +61,8 @@ export function forward(
 }
 
 /**
- * Whoever refuses a body unread closes the connection behind its answer, and a write after that would hide the
- * answer. In one piece nothing is left to write by then.
+ * Sends a body in one write. After an early rejection the server closes the connection, and a later write would hide
+ * its response.
  */
 function sendInOnePiece(incoming: IncomingMessage, onward: ClientRequest): void {
   const chunks: Buffer[] = [];
@@ -71,7 +70,7 @@ function sendInOnePiece(incoming: IncomingMessage, onward: ClientRequest): void 
   incoming.on("end", () => onward.end(Buffer.concat(chunks)));
 }
 
-/** Passes an upgrade (a WebSocket) on: after the 101 the two sockets are joined. */
+/** Forwards an upgrade such as a WebSocket, and joins the sockets after the 101 response. */
 export function forwardUpgrade(
   incoming: IncomingMessage,
   socket: Duplex,
@@ -86,7 +85,7 @@ export function forwardUpgrade(
     socket.write(otherHead);
     other.pipe(socket).pipe(other);
     other.on("error", () => socket.destroy());
-    // Nobody reads the socket from here on: what its client still sends would keep it open for ever.
+    // Nothing reads this socket now; unread client data would keep it open forever.
     other.on("close", () => endSocket(socket));
     socket.on("error", () => other.destroy());
     socket.on("close", () => other.destroy());
@@ -100,7 +99,7 @@ export function forwardUpgrade(
   onward.end();
 }
 
-/** The headers that travel from end to end. */
+/** Returns the end-to-end headers. */
 export function withoutHops(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !HOP_BY_HOP.has(name)));
 }

@@ -1,27 +1,27 @@
 /**
- * What the rehearsal's Cloudflare does not model. The rehearsal prints this list.
+ * Differences from Cloudflare, which the rehearsal prints.
  *
- * `max_instances`: https://developers.cloudflare.com/workers/wrangler/configuration/#containers says what it bounds, and
- * https://developers.cloudflare.com/durable-objects/api/container/#start that `start()` does not wait. Neither documents
- * how a start beyond it fails.
+ * https://developers.cloudflare.com/workers/wrangler/configuration/#containers documents `max_instances`.
+ * https://developers.cloudflare.com/durable-objects/api/container/#start says that `start()` does not wait.
+ * Neither documents how a start beyond the limit fails.
  */
 export const LIMITS: readonly string[] = [
-  "In a gradual deployment the version with the largest share has every Durable Object, and affinity keys are not read.",
-  "Cron triggers are stored, not fired; Durable Object alarms are.",
+  "In a gradual deployment, the version with the largest share runs every Durable Object; affinity keys are ignored.",
+  "Cron triggers are stored but never fire; Durable Object alarms do fire.",
   "R2 lifecycle rules, jurisdictions and storage classes are stored, not enforced.",
-  "The API reads and writes an R2 object as a whole, and knows no ranges, conditions or delimiters.",
-  "A custom domain is taken as it is: no zone, DNS record or certificate is checked.",
+  "R2 objects are read and written as a whole, without ranges, conditions or delimiters.",
+  "Custom domains are accepted without checking zone, DNS records or certificates.",
   "No zones, routes, preview URLs, static assets or declarative exports.",
-  "Renaming a Worker and transferring a Durable Object class to another Worker are refused as not modelled.",
-  "CPU, memory, duration, subrequest and size limits of the platform are not enforced, nor are its API's rate limits.",
-  "Container applications: no placement or instance types. A full_manual rollout stays pending; a full_auto one replaces all containers at once, and counts them as one.",
-  "max_instances: not enforced where Docker runs the containers. Elsewhere a start beyond it fails in monitor() and at the first request, in the words of Cloudflare's sandbox-sdk, since none are documented; a lower number stops no container.",
+  "Renaming a Worker and transferring a Durable Object class to another Worker are rejected.",
+  "The platform's limits on CPU, memory, duration, subrequests, sizes and API requests are not enforced.",
+  "Container applications: no placement or instance types. A full_manual rollout stays pending; a full_auto one replaces all containers together and counts them as one.",
+  "max_instances is not enforced with Docker. Without Docker, a start beyond it fails in monitor() and at the first request; the error text is from Cloudflare's sandbox-sdk, since none is documented. Lowering it stops no container.",
   "A version from before a Durable Object migration can be deployed again, which Cloudflare's rollbacks refuse.",
   "A version may bind a Durable Object class that its code does not export.",
-  "There is no container registry, and nothing is pushed: an image is one that this machine has.",
-  "A stopped container is killed after seconds, not after the platform's 15 minutes; a container without Docker is a local process that shares this machine's network and file system.",
+  "There is no container registry: images are local and are never pushed.",
+  "A stopping container is killed after 10 seconds instead of 15 minutes. Without Docker, a container is a local process that shares this machine's network and file system.",
   "Without Docker a Durable Object with a container is never evicted, and ctx.container has no exec, inspect, connect, snapshots or outbound interception.",
-  "Access: self-hosted applications, e-mail, e-mail domain and everyone rules; no groups, service tokens, device posture, CORS settings or one-time PINs, and signing in asks for no proof.",
-  "Access cookies lack Secure, since the rehearsal is plain HTTP on loopback.",
+  "Access: self-hosted applications, e-mail, e-mail domain and everyone rules; no groups, service tokens, device posture, CORS settings or one-time PINs. Sign-in does not verify the address.",
+  "Access cookies lack Secure, because the rehearsal uses plain HTTP on loopback.",
   "A policy that an application uses can be deleted.",
 ];

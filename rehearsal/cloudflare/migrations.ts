@@ -9,9 +9,8 @@ import type {
 import { ApiError } from "./envelope.ts";
 
 /**
- * The tag precondition: `old_tag` must be the tag that is deployed, else 412 with code 10079.
- * https://developers.cloudflare.com/durable-objects/reference/durable-objects-migrations/ and the official SDK's
- * SingleStepMigration: "If they don't match, the upload is rejected"; the code: workers-sdk #705.
+ * Requires that `old_tag` is the deployed tag; otherwise 412 with code 10079 (workers-sdk #705):
+ * https://developers.cloudflare.com/durable-objects/reference/durable-objects-migrations/
  */
 export function checkTag(worker: WorkerRecord, migration: MigrationRecord): void {
   const given = migration.old_tag ?? "";
@@ -25,9 +24,8 @@ export function checkTag(worker: WorkerRecord, migration: MigrationRecord): void
 }
 
 /**
- * Applies a version's migrations to the account, which happens when the version is first deployed: the official
- * SDK says of `migrations` "applied when the version is deployed". A version whose migrations are already in is
- * deployed again without them, which is what a rollback to it does.
+ * Applies migrations at a version's first deployment; a rollback to the version skips them. The official SDK:
+ * "applied when the version is deployed".
  */
 export function applyMigrations(state: AccountState, worker: WorkerRecord, version: VersionRecord): void {
   const { migrations } = version;
@@ -54,7 +52,7 @@ function applyStep(
 }
 
 /**
- * A namespace is container-enabled only by the version that creates it:
+ * Only the version that creates a namespace can enable containers:
  * https://github.com/cloudflare/workers-sdk/issues/14614
  */
 function create(

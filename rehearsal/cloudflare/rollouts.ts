@@ -3,7 +3,7 @@ import { runDeployed, timestamp, type AccountContext } from "./account/context.t
 import { uuid } from "./account/ids.ts";
 import type { ApplicationRecord, RolloutRecord } from "./account/state.ts";
 
-/** The body of POST `…/rollouts`: RolloutCreateParams of the official SDK. */
+/** RolloutCreateParams of the official SDK. */
 export const rolloutBody = z.looseObject({
   description: z.string().default(""),
   strategy: z.enum(["rolling", "new_instances"]),
@@ -15,9 +15,9 @@ export const rolloutBody = z.looseObject({
 });
 
 /**
- * Starts a rollout. A `full_auto` one continues automatically: the running containers are asked to stop and the next
- * request starts the target's image: https://developers.cloudflare.com/containers/platform-details/rollouts/
- * A `full_manual` one stays pending; advancing it is not modelled.
+ * Starts a rollout. `full_auto` stops running containers, and the next request starts the target image:
+ * https://developers.cloudflare.com/containers/platform-details/rollouts/
+ * `full_manual` stays pending; advancing it is not modelled.
  */
 export async function createRollout(
   context: AccountContext,
@@ -41,7 +41,7 @@ export async function createRollout(
       current_version: application.version,
       target_version: application.version + 1,
     };
-    // The official SDK's status "replaced": one rollout at a time, the next one takes its place.
+    // Only one rollout is active at a time. The official SDK calls a superseded one "replaced".
     const former = activeRollout(application);
     if (former) former.status = "replaced";
     application.rollouts.push(created);
@@ -66,7 +66,7 @@ async function progress(context: AccountContext, applicationId: string, rolloutI
   await store.change(async (draft) => {
     const application = applicationIn(draft.applications, applicationId);
     const rollout = application.rollouts.find(({ id }) => id === rolloutId);
-    // Another one may have taken its place meanwhile.
+    // A newer rollout may have replaced this one meanwhile.
     if (rollout?.status !== "progressing") return;
     rollout.last_updated_at = timestamp(context);
     if (reason !== undefined) {
@@ -81,12 +81,11 @@ async function progress(context: AccountContext, applicationId: string, rolloutI
   });
 }
 
-/** The rollout that is under way. */
 export function activeRollout({ rollouts }: ApplicationRecord): RolloutRecord | undefined {
   return rollouts.findLast(({ status }) => status === "pending" || status === "progressing");
 }
 
-/** A rollout as the API shows it: RolloutCreateResponse of the official SDK. There is one container. */
+/** RolloutCreateResponse of the official SDK, for one container. */
 export function presentRollout({ reason, ...rollout }: RolloutRecord): Record<string, unknown> {
   const event = { name: "ImagePullError", type: "Error", message: reason, time: rollout.last_updated_at };
   const updated = rollout.status === "completed" ? 1 : 0;

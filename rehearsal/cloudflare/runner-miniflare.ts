@@ -11,21 +11,20 @@ import { endStrayProcesses, processMark } from "../stray-processes.ts";
 import { ProcessHost } from "./runner/process-host.ts";
 import { workerConfig } from "./runner/worker-config.ts";
 
-/** The rehearsal's own Worker. It binds every bucket, so that a bucket can be read without any deployed script. */
+/** Binds every bucket, so that buckets can be read without a deployed script. */
 const STORAGE_WORKER = "rehearsal-storage";
 const DOCKER_SOCKET = "unix:///var/run/docker.sock";
 const NOTHING: DeployedAccount = { scripts: [], buckets: [], namespaces: [], boundNamespaces: [] };
 
 export interface RunnerOptions {
-  /** Where R2 and Durable Object storage persist. */
   dir: string;
   containers: ContainerMode;
   log: Log;
 }
 
 /**
- * Runs an account's deployed Workers in one workerd, with Miniflare's R2 and Durable Object SQLite below `dir`. A
- * changed deployment replaces the process; the storage stays and, as on the platform, so do the containers.
+ * Creates a runner with one workerd process and Miniflare's storage below `dir`. A changed deployment replaces the
+ * process but keeps storage and, as on the platform, containers.
  */
 export function createRunner(options: RunnerOptions): WorkerRunner {
   return new MiniflareRunner(options);
@@ -38,7 +37,7 @@ class MiniflareRunner implements WorkerRunner {
   #hostAddress: Promise<string> | undefined;
   #deployed: DeployedAccount = NOTHING;
   #runtime: { miniflare: Miniflare; key: string; buckets: readonly string[] } | undefined;
-  // Changes run one at a time, and requests for an address wait for the change in progress.
+  // Serialises changes and requests for addresses.
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(options: RunnerOptions) {
@@ -63,7 +62,7 @@ class MiniflareRunner implements WorkerRunner {
         endStrayProcesses(this.#storage);
         await this.#removeLeftovers(deployed.namespaces);
       }
-      // Containers that have to end are stopped gracefully before anything changes; Miniflare would kill them.
+      // Stop ending containers gracefully first; Miniflare would kill them.
       const ending = endingNamespaces(before, deployed);
       await Promise.all(ending.map((id) => this.stopContainers(id)));
       this.#deployed = deployed;
@@ -74,7 +73,7 @@ class MiniflareRunner implements WorkerRunner {
         await this.#start(before);
         throw error;
       }
-      // Stop them once more, because a container may have been started in between.
+      // A container may have started during the change, so stop them again.
       await Promise.all(ending.map((id) => this.stopContainers(id)));
       this.#removeStorage();
     });
@@ -104,7 +103,8 @@ class MiniflareRunner implements WorkerRunner {
   withBucket<T>(name: string, work: (bucket: Bucket) => Promise<T>): Promise<T> {
     return this.#inTurn(async () => {
       const bucket = await this.#bucket(name);
-      if (bucket === undefined) throw new Error(`workerd does not run, so there is no bucket ${name}`);
+      if (bucket === undefined)
+        throw new Error(`workerd is not running, so the bucket ${name} is unavailable`);
       return work(bucket);
     });
   }
@@ -134,7 +134,7 @@ class MiniflareRunner implements WorkerRunner {
 
   close(): Promise<void> {
     return this.#inTurn(async () => {
-      // The containers are stopped first, while the Durable Objects can still see them end.
+      // Stop containers first, while the Durable Objects can still observe their exit.
       await Promise.all(this.#deployed.namespaces.map((id) => this.stopContainers(id)));
       await this.#stop();
       await this.#removeLeftovers(this.#deployed.namespaces);
@@ -165,12 +165,12 @@ class MiniflareRunner implements WorkerRunner {
     if (this.#runtime?.key !== keyOf(deployed, this.#options.containers)) await this.#restart(deployed);
   }
 
-  // Uses `setOptions` instead of a new Miniflare: disposing of the old one would end its containers.
+  // Uses `setOptions` because disposing of the old Miniflare would end its containers.
   async #restart(deployed: DeployedAccount): Promise<void> {
     const options = await this.#miniflareOptions(deployed);
     const began = performance.now();
     const miniflare = this.#runtime?.miniflare;
-    // An empty key matches no deployment: if the new options cannot be applied, the next start restarts workerd.
+    // Matches no deployment, so workerd restarts next time if these options fail.
     if (this.#runtime) this.#runtime.key = "";
     this.#runtime = {
       miniflare: miniflare ? await changed(miniflare, options) : await created(options),
@@ -220,10 +220,7 @@ class MiniflareRunner implements WorkerRunner {
     await Promise.all(namespaces.map((id) => removeContainers(id)));
   }
 
-  /**
-   * Removes the databases of deleted namespaces. Miniflare keeps each namespace's databases in a directory named by its
-   * id.
-   */
+  /** Removes databases of deleted namespaces; Miniflare's directories have the namespaces' ids. */
   #removeStorage(): void {
     const kept = new Set(this.#deployed.namespaces);
     const dir = join(this.#storage, "do");
@@ -269,7 +266,7 @@ function storageWorker(buckets: readonly string[]): MiniflareOptions["workers"][
   };
 }
 
-/** Returns the namespaces whose containers must stop: deleted, without an application, or with another image. */
+/** Returns namespaces whose containers must stop: deleted, without an application, or with a different image. */
 function endingNamespaces(before: DeployedAccount, after: DeployedAccount): string[] {
   const images = imagesOf(after);
   return [...imagesOf(before)].flatMap(([id, image]) => (images.get(id) === image ? [] : [id]));
@@ -280,13 +277,12 @@ function imagesOf(deployed: DeployedAccount): Map<string, string> {
   return new Map(classes.flatMap(({ namespaceId, image }) => (image ? [[namespaceId, image]] : [])));
 }
 
-/** Returns a key that is equal for two deployments that run identically. It ignores buckets that no script binds. */
+/** Returns equal keys for deployments that run identically. Ignores buckets that no script binds. */
 function keyOf(deployed: DeployedAccount, containers: ContainerMode): string {
   const scripts = deployed.scripts.map(({ modules, classes, ...rest }) => ({
     ...rest,
     modules: modules.map(({ name, contentType, sha256 }) => [name, contentType, sha256]),
-    // With Docker, workerd is given the images at its own start, so they are part of the key. The stand-in needs no
-    // image: at each container start it checks whether there is an application.
+    // With Docker, workerd reads the images only at startup. The stand-in needs no image.
     classes: classes.map(({ image, ...one }) => (containers.kind === "docker" ? { ...one, image } : one)),
   }));
   return createHash("sha256").update(JSON.stringify(scripts)).digest("hex");

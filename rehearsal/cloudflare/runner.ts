@@ -2,17 +2,16 @@ import type { Socket } from "node:net";
 import type { Miniflare } from "miniflare";
 import type { BindingRecord } from "./account/state.ts";
 
-/** Logs an event, with optional fields. Never receives a secret. */
+/** Logs an event. Callers never pass a secret. */
 export type Log = (message: string, fields?: Record<string, unknown>) => void;
 
-/** A Durable Object class of a deployed script. */
 export interface DeployedClass {
   className: string;
-  /** Also the key of its storage on disk and the prefix of its containers' names. */
+  /** Also its storage key and the prefix of its containers' names. */
   namespaceId: string;
   sqlite: boolean;
   containerEnabled: boolean;
-  /** The image of the container application that is tied to the namespace; without one nothing can be started. */
+  /** If absent, no container can start. */
   image?: string;
 }
 
@@ -23,7 +22,6 @@ interface DeployedModule {
   content: Uint8Array;
 }
 
-/** A script with the version that serves. */
 export interface DeployedScript {
   name: string;
   versionId: string;
@@ -36,60 +34,52 @@ export interface DeployedScript {
   classes: DeployedClass[];
 }
 
-/** Everything that an account has deployed. Storage of what is not named here is removed. */
+/** The runner removes storage that is not listed here. */
 export interface DeployedAccount {
   scripts: DeployedScript[];
   buckets: string[];
   namespaces: string[];
-  /** The namespaces that a container application is tied to. */
   boundNamespaces: string[];
-  /**
-   * The most containers that a namespace's application runs at a time. Default of each: no limit. Not modelled on Docker,
-   * where workerd starts the containers itself and asks nobody.
-   */
+  /** Maximum concurrent containers by namespace id. Default: no limit. Not enforced with Docker. */
   maxInstances?: Readonly<Record<string, number>>;
 }
 
 /**
- * How a class's container comes to be.
- * `docker`: through workerd's own `ctx.container` and a Docker engine, without a bound on their number. `image` maps the application's image
- * reference to one that the engine has; `sidecarImage` is workerd's egress sidecar; `socket` defaults to
- * unix:///var/run/docker.sock.
- * `process`: `supervise.command` as a local process with a directory of its own below `supervise.dir`.
+ * `docker`: through workerd's `ctx.container`. `image` maps a reference to a local image; `sidecarImage` is workerd's
+ * egress sidecar. Default socket: unix:///var/run/docker.sock.
+ * `process`: a local process of `supervise.command`, with a directory below `supervise.dir`.
  */
 export type ContainerMode =
   | { kind: "docker"; image: (imageRef: string) => string; sidecarImage: string; socket?: string }
   | { kind: "process"; supervise: { command: string[]; dir: string; env?: Record<string, string> } };
 
-/** A bucket as a Worker's binding has it. */
 export type Bucket = Awaited<ReturnType<Miniflare["getR2Bucket"]>>;
 
-/** Runs what is deployed, and holds its storage. */
+/** Runs an account's deployment and stores its data. */
 export interface WorkerRunner {
   /**
-   * Makes what runs equal to what is deployed. Running containers stay, as they do at Cloudflare, unless their
-   * namespace or application is gone.
-   * @throws when workerd refuses the bundle; what ran before runs again
+   * Applies a deployment. Containers survive, as at Cloudflare, unless their namespace or application was removed.
+   * @throws if workerd rejects the bundle; the previous deployment is then restored
    */
   apply(deployed: DeployedAccount): Promise<void>;
-  /** Where a script answers over HTTP on this machine, undefined while it is not deployed. Waits for a running apply. */
+  /** Returns a local address; `undefined` if the script is not deployed. Waits for a running `apply`. */
   address(script: string): Promise<URL | undefined>;
   /**
-   * Opens a connection to a script; `undefined` while it is not deployed. While a change is applied, the script's port
-   * may pass to another program: a connection that was opened before still reaches the script.
+   * Opens a connection; `undefined` if the script is not deployed. Unlike a port, it stays valid if a change moves
+   * the script.
    */
   connect(script: string): Promise<Socket | undefined>;
   bucketIsEmpty(name: string): Promise<boolean>;
-  /** Runs `work` on a bucket of the account, whether or not a script binds it. */
+  /** Runs `work` on a bucket, whether or not a script binds it. */
   withBucket<T>(name: string, work: (bucket: Bucket) => Promise<T>): Promise<T>;
-  /** Stops a namespace's containers (SIGTERM, a grace period, SIGKILL): the next request starts new ones. */
+  /** Stops a namespace's containers gracefully; the next request starts new ones. */
   stopContainers(namespaceId: string): Promise<void>;
-  /** Kills a process of a running container at once. `pid` is what the container itself calls it. */
+  /** `pid` is the process id inside the container. */
   killInContainer(pid: number): Promise<void>;
-  /** Returns why no container can run an image; `undefined` if one can. */
+  /** Returns why containers cannot run an image; `undefined` if they can. */
   imageProblem(image: string): Promise<string | undefined>;
-  /** The last lines that containers in process mode wrote, oldest first. */
+  /** Returns recent output of containers in process mode, oldest first. */
   containerLog(): string[];
-  /** Stops everything. The storage stays. */
+  /** Stops everything but preserves the storage. */
   close(): Promise<void>;
 }

@@ -1,11 +1,14 @@
 import { ApiError } from "./envelope.ts";
 
-/** What a token may do in one area of the account; who may edit may read. */
+/** `edit` includes `read`. */
 export type TokenScope = `${Area}:${"read" | "edit"}`;
 
 type Area = "workers" | "r2" | "containers" | "access";
 
-/** By the path's first word below the account: https://developers.cloudflare.com/fundamentals/api/reference/permissions/ */
+/**
+ * By the first path segment below the account:
+ * https://developers.cloudflare.com/fundamentals/api/reference/permissions/
+ */
 const AREAS: Readonly<Record<string, Area>> = {
   workers: "workers",
   r2: "r2",
@@ -14,7 +17,7 @@ const AREAS: Readonly<Record<string, Area>> = {
 };
 
 /**
- * Refuses what the token's scopes do not allow: 403 with 10000, and 401 for containers, as seen in
+ * Requires a scope; otherwise 403 with 10000, or 401 for containers, as in
  * https://github.com/cloudflare/workers-sdk/issues/12483
  */
 export function checkScope(scopes: readonly TokenScope[], method: string, path: string): void {

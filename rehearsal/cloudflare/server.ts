@@ -12,39 +12,38 @@ import type { Log, WorkerRunner } from "./runner.ts";
 import type { TokenScope } from "./scopes.ts";
 
 export interface CloudflareOptions {
-  /** Where the account is kept: account.json and the uploaded modules. Holds secrets, created with mode 0700. */
+  /** Holds secrets; created with mode 0700. */
   dir: string;
-  /** 0 takes a free port. */
+  /** 0 picks a free port. */
   port: number;
   accountId: string;
-  /** 40 to 80 characters of 0-9 A-Z a-z - and _; any other token is refused as Cloudflare does. */
+  /** 40 to 80 characters of 0-9 A-Z a-z - and _. */
   apiToken: string;
-  /** Further tokens, each with the only things that it may do. Default: none. */
+  /** Additional tokens, each limited to its scopes. Default: none. */
   scopedTokens?: Readonly<Record<string, readonly TokenScope[]>>;
-  /** Runs what is deployed. Belongs to the caller, who closes it. */
+  /** The caller closes it. */
   runner: WorkerRunner;
   log: Log;
-  /** The account's part of `<worker>.<subdomain>.workers.dev`. Default: rehearsal. */
+  /** Default: rehearsal. */
   subdomain?: string;
   /** Milliseconds since the epoch. Default: Date.now. */
   clock?: () => number;
-  /** Credentials of a registry that belongs to the caller. Default: there is none. */
+  /** Credentials for the caller's registry. Default: no registry. */
   issueCredentials?: IssueCredentials;
 }
 
 export interface RunningCloudflare {
-  /** The base URL for a client, with `/client/v4`. */
+  /** Base URL for clients, including `/client/v4`. */
   url: string;
   account: AccountStore;
-  /** What is to go wrong. */
   faults: Faults;
-  /** Ends the server after the change under way. The runner and the files stay. */
+  /** Stops the server after the change in progress. The runner continues. */
   close(): Promise<void>;
 }
 
 /**
- * Starts the emulated API on 127.0.0.1 and what the account had deployed when it was last closed.
- * A persisted version that no longer starts is logged, since a new deployment is what repairs it.
+ * Starts the emulated API with the account's last deployment. A stored version that no longer starts is only logged,
+ * because a new deployment repairs it.
  */
 export async function startCloudflare(options: CloudflareOptions): Promise<RunningCloudflare> {
   const { dir, runner, log, clock = Date.now, subdomain = "rehearsal", issueCredentials } = options;
@@ -65,7 +64,7 @@ export async function startCloudflare(options: CloudflareOptions): Promise<Runni
   ]);
   const api = cloudflareApi(context, tokens);
   await runner.apply(deployedOf(store.state, context.modules)).catch((error: unknown) => {
-    log("what was deployed before does not start", { error: String(error) });
+    log("the last deployment does not start", { error: String(error) });
   });
 
   const server = createAdaptorServer({ fetch: api.fetch }) as Server;

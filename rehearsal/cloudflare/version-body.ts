@@ -10,7 +10,7 @@ const step = z.strictObject({
   renamed_classes: z.array(z.strictObject({ from: z.string(), to: z.string() })).optional(),
 });
 
-// transferred_classes is absent on purpose: a strict object refuses what is not modelled.
+// Omits transferred_classes, which is not modelled.
 const migrations = z.strictObject({
   old_tag: z.string().optional(),
   new_tag: z.string().optional(),
@@ -18,7 +18,7 @@ const migrations = z.strictObject({
   steps: z.array(step).optional(),
 });
 
-/** The body of POST `…/versions`: VersionCreateParams of the official SDK. */
+/** VersionCreateParams of the official SDK. */
 export const versionBody = z.looseObject({
   main_module: z.string().min(1),
   modules: z
@@ -37,7 +37,7 @@ export const versionBody = z.looseObject({
   migrations: migrations.optional(),
 });
 
-/** The single-step and the multiple-step form as one. An empty tag is no tag. */
+/** Normalises the single-step and multiple-step forms. An empty tag counts as none. */
 export function migrationOf(body: z.infer<typeof migrations>): MigrationRecord {
   const { old_tag: oldTag, new_tag: newTag, steps, ...single } = body;
   return {

@@ -3,8 +3,8 @@ import type { AccountState, VersionRecord, WorkerRecord } from "./account/state.
 import { presentBindings } from "./bindings.ts";
 
 /**
- * A version as the `workers/workers` API shows it. Code comes only with `?include=modules`; migrations are never
- * read back, `migration_tag` is, once the version was deployed (the official SDK's Version).
+ * Returns a version as the `workers/workers` API does. Code needs `?include=modules`. `migration_tag` appears after
+ * deployment; migrations never do.
  */
 export function presentVersion(
   state: AccountState,
@@ -36,7 +36,7 @@ export function presentVersion(
   };
 }
 
-/** A version as GET `/workers/scripts/{script}/versions/{version}` shows it. */
+/** Returns a version as GET `/workers/scripts/{script}/versions/{version}` does. */
 export function presentScriptVersion(state: AccountState, version: VersionRecord): Record<string, unknown> {
   const worker = ownerOf(state, version);
   return {

@@ -4,11 +4,10 @@ import type { Stack, UpdateSummary } from "@pulumi/pulumi/automation/index.js";
 import { runProcess } from "../../infra/shell/process.ts";
 
 /**
- * Makes a stack read its outputs and the summary of its last update from its stored state: the Automation API asks the
- * CLI for them after each update, which takes a second. The CLI is asked only for encrypted outputs. The outputs do not
- * say which of them are secrets.
+ * Reads a stack's outputs and last summary from its state, because the CLI takes a second for them. Only encrypted
+ * outputs come from the CLI. Outputs are not marked as secrets.
  *
- * @param state the folder that is its backend
+ * @param state the backend's folder
  */
 export function answerFromState(stack: Stack, state: string): void {
   const { workspace } = stack;
@@ -24,7 +23,7 @@ export function answerFromState(stack: Stack, state: string): void {
   };
 }
 
-/** Returns the newest of the stored summaries, which have the time in their names; `undefined` if there is none. */
+/** File names contain the time. */
 async function storedSummary(folder: string): Promise<UpdateSummary | undefined> {
   const names = await readdir(folder).catch((): string[] => []);
   const newest = names
@@ -37,13 +36,13 @@ async function storedSummary(folder: string): Promise<UpdateSummary | undefined>
   return { ...stored, startTime: time(stored.startTime), endTime: time(stored.endTime) };
 }
 
-/** A stored summary: times are in seconds since the epoch (pulumi pkg/backend/updates.go). */
+/** Times are in seconds since the epoch (pulumi pkg/backend/updates.go). */
 type StoredSummary = Omit<UpdateSummary, "startTime" | "endTime"> & Record<"startTime" | "endTime", number>;
 
 /** Marks an encrypted value in a state (pulumi sdk/go/common/resource/sig). */
 const SECRET = "4dabf18193072939515e22adb298388d";
 
-/** Returns the outputs in a stored state; `undefined` if it holds none, or encrypted ones. */
+/** Returns `undefined` if there are no outputs or some are encrypted. */
 async function storedOutputs(file: string): Promise<Record<string, unknown> | undefined> {
   const text = await readFile(file, "utf8").catch(() => "{}");
   const { checkpoint } = JSON.parse(text) as {

@@ -5,21 +5,21 @@ import { runProcess } from "../../infra/shell/process.ts";
 import { downloadModule, goBuild, type GoBuild } from "./go.ts";
 import { isExecutable } from "./plugins.ts";
 
-/** Folder of the Go module that pins the engine: the newest that public proxies serve. */
+/** Go module that pins the engine to the newest version on public proxies. */
 export const ENGINE_MODULE = join(import.meta.dirname, "pulumi");
 
-/** The Automation API refuses a CLI that doesn't know its own version, and the linker is what tells it. */
+/** The linker sets the CLI's version; the Automation API rejects a CLI without one. */
 function linkerFlags(version: string): string {
   return `-s -w -X github.com/pulumi/pulumi/sdk/v3/go/common/version.Version=v${version}`;
 }
 
 /**
- * The copies of the password meter that a CLI may link: it rates what looks like a secret in `pulumi config set`. Each
- * reads its word lists in every command, which is more than half of a short one's time.
+ * Password meters, which rate values in `pulumi config set`. They read their word lists in every command, over half
+ * the time of a short one.
  */
 const METERS = ["github.com/nbutton23/zxcvbn-go", "github.com/ccojocar/zxcvbn-go"];
 
-/** Changes in a meter by file, after which it reads its word lists when it is first asked: `[from, to]`. */
+/** Patches per file, `[from, to]`, that make a meter read its word lists on first use. */
 const READ_LATE: Readonly<Record<string, readonly (readonly [string, string])[]>> = {
   "frequency/frequency.go": [["func init() {", "func Load() {"]],
   "matching/matching.go": [
@@ -28,25 +28,22 @@ const READ_LATE: Readonly<Record<string, readonly (readonly [string, string])[]>
   ],
 };
 
-/** A pinned engine, and where the cache keeps it, whether it is there yet or not. */
+/** A pinned engine and its place in the cache, whether or not it is built yet. */
 export interface EnginePlace {
   /** Without a leading v. */
   version: string;
-  /** Folder of its Go module. */
   module: string;
   folder: string;
   cli: string;
 }
 
-/** What a build into the cache needs to know. */
 export interface EngineBuildOptions {
-  /** Folder of the cache for everything about the engine. */
   root: string;
   env: NodeJS.ProcessEnv;
   log: (line: string) => void;
 }
 
-/** Returns the engine's place in the cache, which follows from its pinned modules, the flags and this machine's kind. */
+/** The key contains the pinned modules, linker flags, patches and platform. */
 export async function enginePlace(root: string, module: string): Promise<EnginePlace> {
   const required = await readFile(join(module, "go.mod"), "utf8");
   const [, version = ""] = /pulumi\/pkg\/v3 v(\S+)/.exec(required) ?? [];
@@ -56,7 +53,6 @@ export async function enginePlace(root: string, module: string): Promise<EngineP
   return { version, module, folder, cli: join(folder, "bin", "pulumi") };
 }
 
-/** Builds an engine into its place, unless it is there. */
 export async function buildEngine(
   place: EnginePlace,
   { env, log }: Omit<EngineBuildOptions, "root">,
@@ -86,10 +82,10 @@ export async function buildEngine(
   return buildOnce(place.folder, place.cli, build, log);
 }
 
-/** Replaces a password meter by a copy of it beside go.mod that reads its word lists late. */
+/** Replaces a password meter with a patched copy next to go.mod. */
 async function readLate(build: GoBuild, meter: string): Promise<void> {
   const copy = join(build.module, meter);
-  // The files of Go's module cache are read-only.
+  // Files in Go's module cache are read-only.
   await cp(await downloadModule(build, meter), copy, { recursive: true });
   await runProcess("chmod", ["-R", "u+w", copy]);
   for (const [name, changes] of Object.entries(READ_LATE)) {
@@ -98,12 +94,12 @@ async function readLate(build: GoBuild, meter: string): Promise<void> {
     for (const [from, to] of changes) text = text.replace(from, to);
     await writeFile(file, text);
   }
-  // One of them is from before modules.
+  // One of the meters predates Go modules and has no go.mod.
   await writeFile(join(copy, "go.mod"), `module ${meter}\n`, { flag: "wx" }).catch(() => undefined);
   await appendFile(join(build.module, "go.mod"), `\nreplace ${meter} => ./${meter}\n`);
 }
 
-/** Builds into the cache unless another process has just done so, and says which of the two it was. */
+/** Builds under a lock. Returns "cache" if another process has already built it. */
 export function buildOnce(
   folder: string,
   executable: string,
@@ -117,6 +113,6 @@ export function buildOnce(
       await createFolderAtomically(folder, build);
       return "built";
     },
-    () => log("another process is building the same: waiting for it"),
+    () => log("waiting for another process that is building the same"),
   );
 }

@@ -7,18 +7,17 @@ import { isExecutable } from "./plugins.ts";
 
 const MODULE = join(import.meta.dirname, "docker");
 
-/** Leaves out docker_compose, which no stack uses and which brings half of Docker Compose with it. */
+/** Omits docker_compose, which no stack uses. */
 const TAGS = ["no_compose"];
 
-/** Returns the docker provider that was built into the cache before. */
 export async function cachedDockerProvider(root: string): Promise<string | undefined> {
   const { executable } = await place(root);
   return (await isExecutable(executable)) ? executable : undefined;
 }
 
 /**
- * Builds the docker provider into the cache, unless it is there. It calls itself by the version of the `@pulumi/docker`
- * package, because that is the plugin that the package asks for.
+ * Builds the docker provider unless it is cached. Its version must be that of the `@pulumi/docker` package, which
+ * requests exactly this plugin.
  */
 export async function dockerProvider(options: EngineBuildOptions): Promise<string> {
   const { version, ldflags, folder, executable } = await place(options.root);

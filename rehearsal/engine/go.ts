@@ -4,30 +4,27 @@ import { BuildFailure } from "../../infra/shell/failure.ts";
 import { type Finished, runProcess, tail } from "../../infra/shell/process.ts";
 
 export interface GoBuild {
-  /** What is built, as progress and errors name it. */
+  /** Name of the product in progress and error messages. */
   what: string;
-  /** First part of the error codes: `<prefix>_go_missing`, `<prefix>_build_failed`. */
+  /** Prefix of the error codes: `<prefix>_go_missing`, `<prefix>_build_failed`. */
   codePrefix: string;
-  /** Folder of the Go module, with go.mod and go.sum. */
   module: string;
   /** Import path of the command to build. */
   command: string;
-  /** Where the binary goes. */
   output: string;
   ldflags: string;
   tags?: readonly string[];
-  /** Changes the module before the build, once it is known that there is a Go. */
+  /** Runs before the build, after Go was found. */
   prepare?: () => Promise<void>;
   log: (line: string) => void;
   env: NodeJS.ProcessEnv;
 }
 
-/** How often a running build says how far it is. */
 const PROGRESS_MS = 5_000;
 
 /**
- * Builds one Go command from a pinned module. Nothing is resolved again: go.mod and go.sum decide.
- * @throws BuildFailure `<prefix>_go_missing` where Go is absent or too old, `<prefix>_build_failed` otherwise
+ * Builds a Go command from a pinned module.
+ * @throws BuildFailure `<prefix>_go_missing` if Go is missing or too old, `<prefix>_build_failed` otherwise
  */
 export async function goBuild(build: GoBuild): Promise<void> {
   const go = await findGo(build);
@@ -60,7 +57,7 @@ export async function goBuild(build: GoBuild): Promise<void> {
 }
 
 /**
- * Downloads a module that the build's go.mod names, in the version that it names.
+ * Downloads a module in the version of the build's go.mod.
  *
  * @returns the module's folder in Go's cache, whose files are read-only
  * @throws BuildFailure `<prefix>_build_failed`
@@ -82,18 +79,17 @@ function buildFailed({ codePrefix, what }: GoBuild, step: string, finished: Fini
   );
 }
 
-/** The version of the Go on PATH, once it is known to serve. */
 async function findGo(build: GoBuild): Promise<string> {
   const wanted = /^go (\S+)$/m.exec(await readFile(join(build.module, "go.mod"), "utf8"))?.[1] ?? "1.21";
-  // Asked inside the module: a Go since 1.21 changes to the toolchain that go.mod wants, or says why it can't.
+  // Inside the module, Go since 1.21 switches to go.mod's toolchain, or reports why it cannot.
   const asked = await runProcess("go", ["env", "GOVERSION"], { cwd: build.module, env: build.env });
-  if (asked.missing) throw goMissing(build, `${build.what} has to be built, and Go is not installed`, wanted);
+  if (asked.missing) throw goMissing(build, `${build.what} must be built, but Go is not installed`, wanted);
   const version = asked.stdout.trim();
   if (asked.code === 0 && !isOlder(version.replace(/^go/, ""), wanted)) return version;
   const said = asked.code === 0 ? `it is ${version}` : tail(asked, 3);
   throw goMissing(
     build,
-    `the installed Go can't build ${build.what}, which wants ${wanted}: ${said}`,
+    `the installed Go cannot build ${build.what}, which needs Go ${wanted}: ${said}`,
     wanted,
   );
 }
@@ -106,7 +102,7 @@ function goMissing(build: GoBuild, message: string, wanted: string): BuildFailur
   );
 }
 
-/** Whether the first of two dotted versions is the lower one; a part that isn't a number counts as 0. */
+/** Compares dotted versions. A part that is not a number counts as 0. */
 export function isOlder(version: string, wanted: string): boolean {
   const [have, want] = [parts(version), parts(wanted)];
   for (let index = 0; index < want.length; index += 1) {

@@ -15,20 +15,18 @@ export { linkTo } from "./plugins.ts";
 export type { Engine } from "./types.ts";
 
 export interface EngineOptions {
-  /** Whether the program uses the docker provider: it is built only then. */
+  /** The docker provider is built only if needed. */
   docker?: boolean;
-  /** Gets the progress of a build, line by line. */
   log: (line: string) => void;
-  /** The environment to look in; the process's own by default. */
+  /** Environment for the lookup. Default: `process.env`. */
   env?: NodeJS.ProcessEnv;
-  /** Folder of a Go module that pins another engine, which is used whatever is on PATH. Default: none. */
+  /** Go module of another engine, which takes precedence over PATH. Default: none. */
   exactly?: string;
 }
 
 /**
- * Finds a Pulumi engine, or builds one: the `pulumi` on PATH, else the one in the cache, else a build into the cache.
- * It gets a Pulumi home of its own, in which the rehearsal's providers take the place of official ones that are not
- * installed. The person's home, with its logins, is left alone.
+ * Finds or builds a Pulumi engine: on PATH, in the cache, or by a new build. It gets a separate home, where the
+ * rehearsal's providers replace missing official ones.
  *
  * @throws BuildFailure `engine_go_missing`, `engine_build_failed`
  */
@@ -50,7 +48,7 @@ export async function ensureEngine(options: EngineOptions): Promise<Engine> {
     plugins: { ...official, ...(ownDocker !== undefined && { docker: ownDocker }) },
   });
   const path = [dirname(cli), dirname(process.execPath), env["PATH"] ?? ""].join(delimiter);
-  // A run starts half a dozen Node processes, which spend a quarter of their time on compiling the same code.
+  // About six Node processes per run would otherwise each spend a quarter of their time compiling the same code.
   const compiled = { NODE_COMPILE_CACHE: env["NODE_COMPILE_CACHE"] || join(cacheRoot(env), "compiled") };
   const engineEnv = { PATH: path, PULUMI_SKIP_UPDATE_CHECK: "1", ...compiled, ...home };
   if (docker && ownDocker === undefined && !(await downloaded(installed?.cli, { ...env, ...engineEnv }))) {
@@ -67,7 +65,7 @@ export async function ensureEngine(options: EngineOptions): Promise<Engine> {
   };
 }
 
-/** Has an official CLI download the docker provider, which is quicker than to build it. */
+/** Downloading the docker provider is faster than building it. */
 async function downloaded(cli: string | undefined, env: NodeJS.ProcessEnv): Promise<boolean> {
   if (cli === undefined) return false;
   const words = ["plugin", "install", "resource", "docker", await pluginVersion("docker")];

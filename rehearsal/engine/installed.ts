@@ -4,13 +4,12 @@ import { runProcess } from "../../infra/shell/process.ts";
 import { OLDEST_CLI } from "../../stacks/commands/deployed/cli.ts";
 import { isExecutable } from "./plugins.ts";
 
-/** A `pulumi` that somebody installed on this machine. */
 export interface InstalledEngine {
   cli: string;
   version: string;
 }
 
-/** The first `pulumi` on PATH that runs and is not older than the oldest that this project is tested with. */
+/** Returns the first `pulumi` on PATH that runs and is recent enough. */
 export async function installedEngine(env: NodeJS.ProcessEnv): Promise<InstalledEngine | undefined> {
   for (const folder of (env["PATH"] ?? "").split(delimiter)) {
     const cli = join(folder, "pulumi");

@@ -1,7 +1,4 @@
-/**
- * `npm run engine`: finds or builds the Pulumi engine that the rehearsal and the tests run. See
- * `npm run engine -- --help`.
- */
+/** `npm run engine`: finds or builds the Pulumi engine for the rehearsal and the tests. */
 import { commandParser, runCommand, type CommandOutput } from "../../infra/shell/command.ts";
 import { prepareBaseImage } from "../base-image.ts";
 import { ensureEngine } from "./index.ts";

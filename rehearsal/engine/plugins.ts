@@ -5,19 +5,17 @@ import { dirname, join } from "node:path";
 import { pluginVersion } from "../../stacks/commands/deployed/cli.ts";
 import { isOlder } from "./go.ts";
 
-/** The providers that the stacks use. */
 export const PROVIDERS = ["cloudflare", "command", "docker"] as const;
 type ProviderName = (typeof PROVIDERS)[number];
 
-/** The executables of the official provider plugins that are installed, by provider. */
 export type InstalledPlugins = Partial<Record<ProviderName, string>>;
 
-/** The folder in which the official CLI keeps its plugins (https://www.pulumi.com/docs/iac/cli/environment-variables/). */
+/** https://www.pulumi.com/docs/iac/cli/environment-variables/ */
 export function userPulumiHome(env: NodeJS.ProcessEnv): string {
   return env["PULUMI_HOME"] || join(env["HOME"] || homedir(), ".pulumi");
 }
 
-/** Which official plugins in a Pulumi home satisfy the SDKs of this checkout: same major version, not older. */
+/** Returns official plugins that fit this checkout's SDKs: same major version and not older. */
 export async function installedPlugins(home: string): Promise<InstalledPlugins> {
   const found: InstalledPlugins = {};
   const folder = join(home, "plugins");
@@ -26,7 +24,7 @@ export async function installedPlugins(home: string): Promise<InstalledPlugins> 
     const wanted = await pluginVersion(provider);
     for (const name of names) {
       const version = new RegExp(`^resource-${provider}-v(\\d+\\.\\d+\\.\\d+)$`).exec(name)?.[1];
-      // The engine marks a plugin that is still being unpacked by a file of this name.
+      // The engine creates this file while it unpacks a plugin.
       if (version === undefined || names.includes(`${name}.partial`)) continue;
       if (version.split(".")[0] !== wanted.split(".")[0] || isOlder(version, wanted)) continue;
       const executable = join(folder, name, `pulumi-resource-${provider}`);
@@ -37,16 +35,15 @@ export async function installedPlugins(home: string): Promise<InstalledPlugins> 
 }
 
 /**
- * Makes a link lead to a target, whatever it led to before. An engine takes an executable behind
- * `<home>/plugins/<kind>-<name>-v<version>/pulumi-<kind>-<name>` for an installed plugin; found on PATH instead, it
- * would be a warning in every preview.
+ * Points a symbolic link at a target. A plugin on PATH would cause a warning in every preview, but one linked at
+ * `<home>/plugins/<kind>-<name>-v<version>/pulumi-<kind>-<name>` counts as installed.
  */
 export async function linkTo(link: string, target: string): Promise<void> {
   if ((await readlink(link).catch(() => undefined)) === target) return;
   await replaceAtomically(link, (temporary) => symlink(target, temporary));
 }
 
-/** Replaces a file that is whole at every moment: another process may be starting it. */
+/** Replaces a file atomically, because another process may be starting it. */
 export async function replaceAtomically(
   file: string,
   make: (temporary: string) => Promise<void>,

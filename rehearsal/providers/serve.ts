@@ -10,32 +10,31 @@ import type * as messages from "@pulumi/pulumi/proto/provider_pb.js";
 import { toProperties, type Properties } from "./values.ts";
 import { print } from "../../runtime/shared/terminal.ts";
 
-/** An input that cannot be accepted. */
 export interface CheckFailure {
   property: string;
   reason: string;
 }
 
-/** Consequences of changed inputs. Empty lists mean that there is nothing to do. */
+/** Empty lists mean no change. */
 interface Difference {
   changed: string[];
   replaces: string[];
 }
 
-/** A resource as it is in the cloud, described as a program would describe it. */
+/** A resource's state in the cloud, with inputs as a program would write them. */
 export interface LiveState {
   id: string;
   inputs: Properties;
   outputs: Properties;
 }
 
-/** A provider of resources. `type` is a token such as `cloudflare:index/worker:Worker`. */
+/** `type` is a token such as `cloudflare:index/worker:Worker`. */
 export interface Provider {
   name: string;
   version: string;
-  /** Receives the provider's configuration, with secrets wrapped, before any call about a resource. */
+  /** Receives the configuration, with wrapped secrets, before any resource call. */
   configure(variables: Properties): void;
-  /** Returns the inputs with the provider's additions, and everything that is wrong with them. Makes no request. */
+  /** Returns the completed inputs and all problems with them. Makes no request. */
   check(type: string, inputs: Properties): Promise<{ inputs: Properties; failures: CheckFailure[] }>;
   diff(type: string, before: Omit<LiveState, "id">, after: Properties): Difference;
   create(type: string, inputs: Properties): Promise<{ id: string; outputs: Properties }>;
@@ -45,19 +44,17 @@ export interface Provider {
   delete(type: string, id: string, inputs: Properties, outputs: Properties): Promise<void>;
 }
 
-/** A provider that is being served. */
 interface ServedProvider {
-  /** For PULUMI_DEBUG_PROVIDERS. */
+  /** Value for PULUMI_DEBUG_PROVIDERS. */
   port: number;
   server: Server;
 }
 
 /**
- * Serves a provider to engines over the resource provider protocol (pulumi proto/pulumi/provider.proto) on a free
- * loopback port. `main` of `@pulumi/pulumi/provider` could serve it too, but does not pass on the provider's
- * configuration, which contains the API's address.
+ * Serves a provider over pulumi proto/pulumi/provider.proto on a free loopback port. `main` of
+ * `@pulumi/pulumi/provider` would not pass on the provider's configuration, which contains the API's address.
  *
- * @param create makes the provider of a connection. An engine opens one for each configuration
+ * @param create makes the provider of a connection. An engine opens one per configuration
  */
 export async function serveProvider(create: () => Provider): Promise<ServedProvider> {
   const server = new grpc.Server({ "grpc.max_receive_message_length": 400 * 1024 * 1024 });
@@ -104,15 +101,12 @@ export async function serveProvider(create: () => Provider): Promise<ServedProvi
   });
 }
 
-/**
- * Runs a provider as this process: serves it, prints the port as the first line, and exits when the parent process
- * does, because that closes standard input.
- */
+/** Runs a provider as this process and prints its port. Exits when the parent process closes standard input. */
 export async function runProvider(create: () => Provider): Promise<void> {
   process.stdin.once("end", () => process.exit()).resume();
   print(`${(await serveProvider(create)).port}
 `);
-  // The engine ends this process with a signal, and Node would then not write its compile cache.
+  // The engine ends this process with a signal, after which Node would not save its compile cache.
   flushCompileCache();
 }
 
@@ -126,8 +120,7 @@ async function check(request: messages.CheckRequest, provider: Provider) {
 
 function diff(request: messages.DiffRequest, provider: Provider) {
   const { DIFF_NONE, DIFF_SOME } = proto.DiffResponse.DiffChanges;
-  // The engine has already replaced ignored inputs by their old values. With `*`, all are ignored: the old values are
-  // not compared with the account's either.
+  // The engine has already restored ignored inputs. `*` also ignores differences between them and the account.
   if (request.getIgnorechangesList().includes("*")) return new proto.DiffResponse().setChanges(DIFF_NONE);
   const before = { inputs: read(request.getOldInputs()), outputs: read(request.getOlds()) };
   const { changed, replaces } = provider.diff(tokenOf(request.getUrn()), before, read(request.getNews()));
@@ -166,7 +159,7 @@ async function remove(request: messages.DeleteRequest, provider: Provider) {
   return new emptyProto.Empty();
 }
 
-/** Returns the type's token from a URN, `urn:pulumi:<stack>::<project>::<parents>$<token>::<name>`. */
+/** Parses `urn:pulumi:<stack>::<project>::<parents>$<token>::<name>`. */
 function tokenOf(urn: string): string {
   return urn.split("::")[2]?.split("$").at(-1) ?? "";
 }

@@ -5,20 +5,19 @@ import { cacheRoot, contentKey, withFileLock } from "../../infra/shell/cache.ts"
 import { docker, imageId, requireDocker, tryPull } from "../../infra/shell/docker.ts";
 import { goBuild } from "../engine/go.ts";
 
-/** The image that Miniflare 5.20261117 names for this workerd, by its digest. */
+/** The image that Miniflare 5.20261117 uses with this workerd version. */
 const PUBLIC_IMAGE =
   "cloudflare/proxy-everything:3cb1195@sha256:0ef6716c52430096900b150d84a3302057d6cd2319dae7987128c85d0733e3c8";
 
 export interface SidecarImage {
-  /** For Miniflare's `containerEngine.localDocker.containerEgressInterceptorImage`. */
+  /** Value of Miniflare's `containerEngine.localDocker.containerEgressInterceptorImage`. */
   image: string;
-  /** `pulled`: the public image. `assembled`: the project's stand-in, which doesn't intercept outgoing traffic. */
+  /** `pulled`: the public image. `assembled`: the project's stand-in, which does not intercept outgoing traffic. */
   source: "pulled" | "assembled";
 }
 
 /**
- * Finds the image that workerd puts beside a container: the public one where it is or can be pulled, else the
- * project's stand-in, built where the engine lacks it.
+ * Finds workerd's sidecar image: the public one if present or pullable, otherwise the project's stand-in.
  *
  * @throws BuildFailure `docker_unavailable`, `docker_failed`, `sidecar_go_missing`, `sidecar_build_failed`
  */
@@ -41,7 +40,7 @@ export async function ensureSidecarImage(options: {
   return { image, source: "assembled" };
 }
 
-/** Returns the name of the image that {@link ensureSidecarImage} ends with, and builds nothing. */
+/** Returns the name that {@link ensureSidecarImage} would choose. Builds nothing. */
 export async function sidecarImageName(env: NodeJS.ProcessEnv = process.env): Promise<string> {
   const { arch } = await requireDocker(env);
   return (await imageId(PUBLIC_IMAGE, env)) === undefined ? ownImage(arch) : PUBLIC_IMAGE;
@@ -51,7 +50,7 @@ async function ownImage(arch: string): Promise<string> {
   return `steward-sidecar:${await contentKey([arch], import.meta.dirname, /^(Dockerfile|main\.go|go\.mod)$/)}`;
 }
 
-/** A static binary in an image with nothing else: it starts in half the time of one with a runtime. */
+/** Contains only a static binary, which starts twice as fast as one with a runtime. */
 async function assemble(
   image: string,
   arch: string,

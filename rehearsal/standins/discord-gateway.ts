@@ -28,23 +28,20 @@ interface Session {
   id: string;
   intents: number;
   sequence: number;
-  /** Of the whole session, for a replay. */
+  /** All events, for a replay. */
   events: Event[];
   socket?: WebSocket | undefined;
 }
 
-/** Options of {@link DiscordGateway}. */
 export interface DiscordGatewayOptions {
   botToken: string;
-  /** The bot's user id. */
   user: string;
-  /** Default: 41,250, as Discord has it. */
+  /** Default: 41,250 ms, as at Discord. */
   heartbeatMs?: number;
-  /** Gets each message that somebody writes. Default: nobody. */
   onWritten?(message: WrittenMessage): void;
 }
 
-/** A message that a test has somebody write. */
+/** A simulated message from a person. */
 export interface WrittenMessage {
   id: string;
   channel_id: string;
@@ -53,11 +50,9 @@ export interface WrittenMessage {
 }
 
 /**
- * The gateway of Discord's stand-in (https://docs.discord.com/developers/events/gateway): its address, HELLO,
- * heartbeats, IDENTIFY and READY, RESUME with the events that were missed, Reconnect, Invalid Session, refusals of a
- * token and of intents, new messages by intent, and the empty words of messages for which the bot has no Message Content
- * intent. Not modelled: shards, compression, ETF, rate limits, the end of a session that nobody resumes, presences,
- * edits, deletions and every other event.
+ * Gateway of Discord's stand-in: https://docs.discord.com/developers/events/gateway
+ * Not modelled: shards, compression, ETF, rate limits, session expiry, presences, edits, deletions and all other
+ * events.
  */
 export class DiscordGateway {
   readonly routes = new Hono();
@@ -65,16 +60,15 @@ export class DiscordGateway {
   readonly #server = new WebSocketServer({ noServer: true });
   readonly #sessions = new Map<string, Session>();
   #count = 0;
-  /** IDENTIFY and RESUME payloads as they came. */
+  /** IDENTIFY and RESUME payloads as received. */
   readonly identified: Record<string, unknown>[] = [];
   readonly resumed: Record<string, unknown>[] = [];
-  /** Sequences of the heartbeats. */
+  /** Received sequence numbers. */
   readonly heartbeats: unknown[] = [];
-  /** The portal's switch for the privileged intent. */
+  /** The developer portal's setting for the Message Content intent. */
   allowsContent = false;
-  /** Sessions that may still be begun today. */
+  /** Session starts that remain today. */
   remaining = 1_000;
-  /** It answers heartbeats. */
   acknowledges = true;
 
   constructor(options: DiscordGatewayOptions) {
@@ -93,23 +87,21 @@ export class DiscordGateway {
     );
   }
 
-  /** Takes a WebSocket of the stand-in's server. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const address = `ws://${request.headers.host}/`;
     this.#server.handleUpgrade(request, socket, head, (accepted) => this.#serve(accepted, address));
   }
 
-  /** A session has a connection. */
   get connected(): boolean {
     return [...this.#sessions.values()].some(({ socket }) => socket !== undefined);
   }
 
-  /** Somebody writes to the bot directly. */
+  /** Simulates a direct message to the bot. */
   say(content: string, fields: object = {}): WrittenMessage {
     return this.#write({ content, channel_id: "1094323234567890123", channel_type: 1, ...fields });
   }
 
-  /** Somebody writes on a server, with a mention of the bot unless `mentions` says otherwise. */
+  /** Mentions the bot unless `fields` overrides `mentions`. */
   sayOnServer(content: string, fields: object = {}): WrittenMessage {
     const { user } = this.#options;
     return this.#write({
@@ -123,22 +115,21 @@ export class DiscordGateway {
     });
   }
 
-  /** An interaction comes over the connection, where no endpoint is set. */
+  /** Sends an interaction over the connection, for a bot without an endpoint. */
   interact(payload: object): void {
     for (const session of this.#sessions.values()) this.#dispatch(session, "INTERACTION_CREATE", payload);
   }
 
-  /** Cuts every connection, without a word. The sessions stay. */
+  /** Cuts every connection without a close frame. Sessions remain resumable. */
   drop(): void {
     for (const client of this.#server.clients) client.terminate();
   }
 
-  /** Asks every connection to come again. */
   askToReconnect(): void {
     for (const { socket } of this.#sessions.values()) send(socket, { op: 7, d: null });
   }
 
-  /** Ends every session: who resumes it is refused. */
+  /** Ends every session, so that resuming one fails. */
   endSessions(): void {
     for (const { socket } of this.#sessions.values()) send(socket, { op: 9, d: false });
     this.#sessions.clear();

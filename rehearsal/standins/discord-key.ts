@@ -1,6 +1,6 @@
 import { createPrivateKey, generateKeyPairSync, sign } from "node:crypto";
 
-/** An application's key as hexadecimal digits: what Discord keeps, and what its portal shows. */
+/** A key pair as hexadecimal digits. The private key stays at Discord; the portal shows the public one. */
 export interface DiscordKey {
   privateKey: string;
   publicKey: string;
@@ -9,14 +9,12 @@ export interface DiscordKey {
 const hex = (base64url = ""): string => Buffer.from(base64url, "base64url").toString("hex");
 const base64url = (text: string): string => Buffer.from(text, "hex").toString("base64url");
 
-/** A new key. */
 export function createDiscordKey(): DiscordKey {
   const { d, x } = generateKeyPairSync("ed25519").privateKey.export({ format: "jwk" });
   return { privateKey: hex(d), publicKey: hex(x) };
 }
 
 /**
- * The headers of a signed request:
  * https://docs.discord.com/developers/interactions/overview#setting-up-an-endpoint-validating-security-request-headers
  */
 export function signInteraction(key: DiscordKey, body: string): Record<string, string> {

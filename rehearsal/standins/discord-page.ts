@@ -4,7 +4,7 @@ import { type DiscordMessage, PERSON, snowflakeNow } from "./discord-message.ts"
 import { standInPage, type Sent } from "./page.ts";
 import type { PageTranscript } from "./transcript.ts";
 
-/** Channels of the stand-in: Mason's direct messages with the bot, and one on a server. */
+/** Mason's direct messages with the bot. */
 const DIRECT = "1094323234567890123";
 export const SERVER = {
   guild: "290926798626357999",
@@ -14,26 +14,23 @@ export const SERVER = {
 };
 
 const EPHEMERAL = 64;
-/** Type of a command's option that holds a file. */
+/** Type of an option that holds a file. */
 const ATTACHMENT = 11;
 
-/** Dependencies of Discord's page. */
 interface DiscordPageOptions {
   transcript: PageTranscript;
   links: Readonly<Record<string, string>>;
   applicationId: string;
   gateway: DiscordGateway;
   messages: readonly DiscordMessage[];
-  /** Names of the registered slash commands. */
   commands(): readonly string[];
-  /** Keeps a file and returns it as a message names it. */
+  /** Stores a file and returns its attachment object. */
   addFile(file: File): Promise<{ id: string; filename: string }>;
-  /** Sends an interaction to the endpoint, or over the connection if there is none. Returns why that is impossible. */
+  /** Sends an interaction to the endpoint, or over the gateway if there is none. Returns the reason on failure. */
   interact(payload: Record<string, unknown>): Promise<string | undefined>;
   press(message: DiscordMessage, label: string, by: object): Record<string, unknown>;
 }
 
-/** The stand-in's page: both sides of Mason's direct messages and of a server's channel. */
 export function discordPage(options: DiscordPageOptions): Hono {
   const { transcript, links, gateway, messages, addFile, interact } = options;
   return standInPage({
@@ -43,9 +40,9 @@ export function discordPage(options: DiscordPageOptions): Hono {
     note: () =>
       `${
         gateway.connected
-          ? "A bot is connected and gets messages and mentions."
-          : "No bot is connected, as on Cloudflare: only slash commands and buttons reach it. What you write is sent by /ask."
-      } A server is answered once the config lists it: the console has a link beside its events. Not modelled: formatting, permissions, rate limits, other resources.`,
+          ? "A bot is connected and receives messages and mentions."
+          : "No bot is connected, as on Cloudflare: only slash commands and buttons reach it. Your text is sent with /ask."
+      } The bot answers on a server once the config lists it: the console has a link next to its events. Not modelled: formatting, permissions, rate limits, other resources.`,
     places: () => [
       ...(gateway.connected
         ? [
@@ -76,7 +73,7 @@ export function discordPage(options: DiscordPageOptions): Hono {
   });
 }
 
-/** `/status` is that command; other text is what `/ask` is asked. */
+/** `/status` becomes that command; other text becomes the question of `/ask`. */
 function commandOf(
   { applicationId, commands }: DiscordPageOptions,
   text: string,
@@ -109,7 +106,6 @@ function personIn(channel: string): Record<string, unknown> {
     : { channel_id: channel, user: PERSON };
 }
 
-/** Shows a person's message on the page. */
 export function showWritten(transcript: PageTranscript, message: WrittenMessage, bot: string): void {
   const attachments = (message["attachments"] ?? []) as { filename: string }[];
   transcript.add(() => ({
@@ -122,7 +118,7 @@ export function showWritten(transcript: PageTranscript, message: WrittenMessage,
   }));
 }
 
-/** Shows a slash command on the page. */
+/** Ignores other interactions. */
 export function showCommand(transcript: PageTranscript, payload: Record<string, unknown>): void {
   if (payload["type"] !== 2) return;
   const { name, options = [], resolved } = payload["data"] as CommandData;
@@ -139,14 +135,16 @@ export function showCommand(transcript: PageTranscript, payload: Record<string, 
   }));
 }
 
-/** https://docs.discord.com/developers/interactions/receiving-and-responding#interaction-object-application-command-data-structure */
+/**
+ * https://docs.discord.com/developers/interactions/receiving-and-responding#interaction-object-application-command-data-structure
+ */
 interface CommandData {
   name: string;
   options?: { type: number; value: string }[];
   resolved?: { attachments?: Record<string, { filename: string }> };
 }
 
-/** Shows a message of the bot's on the page, as long as `messages` has it. */
+/** Shows a message until it is removed from `messages`. */
 export function showSent(
   transcript: PageTranscript,
   message: DiscordMessage,
@@ -169,7 +167,7 @@ export function showSent(
   );
 }
 
-/** Discord's apps hide the backslash before a character of its Markdown. */
+/** Discord's apps hide the backslash before a Markdown character. */
 function unescaped(text: string): string {
   return text.replaceAll(/\\([!-/:-@[-`{-~])/g, "$1");
 }

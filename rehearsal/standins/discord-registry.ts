@@ -2,12 +2,11 @@ import { Hono } from "hono";
 import { signInteraction, type DiscordKey } from "./discord-key.ts";
 import { PersistedValue } from "./persisted-value.ts";
 
-/** What an application has registered at Discord. */
 export interface DiscordRegistry {
   routes: Hono;
   commands(): readonly Record<string, unknown>[];
   endpoint(): string | null;
-  /** As if somebody had changed it in the developer portal. */
+  /** Simulates a change in the developer portal. */
   change(registered: Partial<Registered>): void;
 }
 
@@ -29,11 +28,10 @@ const INVALID_FORM = {
 };
 
 /**
- * The registering part of Discord's stand-in: the current application
- * (https://docs.discord.com/developers/resources/application), its global commands
- * (https://docs.discord.com/developers/interactions/application-commands), and the try of an endpoint with a
- * right and a wrong signature (https://docs.discord.com/developers/interactions/overview#setting-up-an-endpoint).
- * Not modelled: one command at a time, other fields of an application, the checks of a command's form.
+ * Creates Discord's registration part: the application (https://docs.discord.com/developers/resources/application),
+ * its global commands (https://docs.discord.com/developers/interactions/application-commands), and verification of an
+ * endpoint (https://docs.discord.com/developers/interactions/overview#setting-up-an-endpoint).
+ * Not modelled: single commands, other fields, validation of commands.
  */
 export function createRegistry(
   { applicationId, file }: { applicationId: string; file?: string },
@@ -64,7 +62,7 @@ export function createRegistry(
   routes.get("/applications/:id/commands", (context) => context.json(kept.value.commands));
   routes.put("/applications/:id/commands", async (context) => {
     const given = await context.req.json<Record<string, unknown>[]>();
-    // As Discord answers: with ids and versions, and with nulls for what was not given.
+    // Like Discord, adds ids, versions and nulls for absent fields.
     const added = { application_id: applicationId, version: "1", default_member_permissions: null };
     const commands = given.map((command, index) =>
       Object.assign(command, added, { id: String(8_000 + index) }),
@@ -83,7 +81,7 @@ export function createRegistry(
   };
 }
 
-/** A PING that is signed is answered with a PONG, one with a wrong signature with 401. */
+/** An endpoint must answer a signed PING with PONG, and a wrong signature with 401. */
 async function isVerified(url: string, applicationId: string, key: DiscordKey): Promise<boolean> {
   const ping = {
     id: "7000",

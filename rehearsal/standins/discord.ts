@@ -7,7 +7,6 @@ import { createRegistry, type DiscordRegistry } from "./discord-registry.ts";
 import { listen, type Listening, type ListenOptions } from "./serve.ts";
 import { PageTranscript } from "./transcript.ts";
 
-/** One request that came in. */
 interface DiscordCall {
   method: string;
   path: string;
@@ -16,39 +15,35 @@ interface DiscordCall {
   userAgent: string | undefined;
 }
 
-/** An answer that a test sets. */
+/** A response that a test injects. */
 interface DiscordFault {
   status: number;
   body?: object;
   headers?: Record<string, string>;
 }
 
-/** Discord's side. */
 export interface DiscordStandIn extends Listening {
-  /** What `DISCORD_API_URL` has to be. */
+  /** Value of `DISCORD_API_URL`. */
   apiUrl: string;
   publicKey: string;
   calls: readonly DiscordCall[];
   messages: readonly DiscordMessage[];
-  /** What is registered: commands, and the endpoint. */
   registry: DiscordRegistry;
-  /** The gateway connections, and what people write. */
   gateway: DiscordGateway;
   /**
-   * The answers to come, in order; after the last of them the usual ones again. Whether the token is taken, and the
-   * gateway's address, are asked at any time, and answered as usual.
+   * Queues responses for the next requests. The current user and the gateway's address always get the usual response.
    */
   next(...faults: DiscordFault[]): void;
-  /** An interaction was deferred: from now on its token is taken, until `expire`. */
+  /** Marks an interaction as deferred. Its token is valid until `expire`. */
   defer(token: string, flags?: number): void;
   expire(token: string): void;
-  /** What is shown as being answered. */
+  /** Tokens of unanswered deferred interactions. */
   pending(): readonly string[];
-  /** Sends a signed interaction as Discord does, and does what the answer says. */
+  /** Sends a signed interaction, and applies the response. */
   interact(endpoint: string, payload: Record<string, unknown>): Promise<Response>;
   /**
-   * The interaction of a press of a button; its token is taken once it was answered. `by`: the person, as `user` in a
-   * direct message, or as `member` with `guild_id` and `channel_id` on a server.
+   * Returns the interaction of a button press. `by` is the person: `user` in a direct message, or `member` with
+   * `guild_id` and `channel_id` on a server.
    */
   press(
     message: Pick<DiscordMessage, "id" | "place" | "content">,
@@ -57,17 +52,15 @@ export interface DiscordStandIn extends Listening {
   ): Record<string, unknown>;
 }
 
-/** Options of {@link startDiscord}. */
 export interface DiscordOptions extends ListenOptions {
   botToken: string;
   applicationId: string;
   /** Default: a new one. */
   key?: DiscordKey;
-  /** Default: Discord's own. */
+  /** Default: Discord's interval. */
   heartbeatMs?: number;
-  /** Keeps the commands and the endpoint from run to run. Default: none. */
+  /** Persists the commands and the endpoint between runs. Default: none. */
   file?: string;
-  /** Addresses of all stand-ins, for the page. Default: none. */
   links?: Readonly<Record<string, string>>;
 }
 
@@ -84,10 +77,8 @@ const UNKNOWN_MESSAGE = { message: "Unknown Message", code: 10008 };
 const INVALID_TOKEN = { message: "Invalid Webhook Token", code: 50027 };
 
 /**
- * Stands in for Discord's API, version 10 (https://docs.discord.com/developers/reference): the current user
- * and application, its commands, a server and its channel, messages to a channel, interactions with their answers
- * (https://docs.discord.com/developers/interactions/receiving-and-responding), and the gateway connection.
- * Not modelled: permissions, rate limits beyond the answers that a test sets, every other resource.
+ * Starts a stand-in for Discord's API, version 10: https://docs.discord.com/developers/reference
+ * Not modelled: permissions, rate limits beyond injected responses, most resources.
  */
 export async function startDiscord(options: DiscordOptions): Promise<DiscordStandIn> {
   const key = options.key ?? createDiscordKey();
@@ -96,7 +87,7 @@ export async function startDiscord(options: DiscordOptions): Promise<DiscordStan
   const faults: DiscordFault[] = [];
   let presses = 0;
   const tickets = new Map<string, { state: "deferred" | "answered" | "expired"; flags: number }>();
-  /** The message below which a press was, by the press's token. */
+  /** Message ids by the tokens of their button presses. */
   const pressed = new Map<string, string>();
   const app = new Hono();
   const api = app.basePath("/api/v10");
@@ -110,7 +101,7 @@ export async function startDiscord(options: DiscordOptions): Promise<DiscordStan
     onWritten: (message) => showWritten(transcript, message, user),
   });
   const files = new Map<string, File>();
-  /** The channel of each interaction, by its token. */
+  /** Channels by interaction token. */
   const channels = new Map<string, string>();
 
   app.route(
@@ -295,7 +286,9 @@ export async function startDiscord(options: DiscordOptions): Promise<DiscordStan
 
   const listening = await listen(app, options, (...upgrade) => gateway.upgrade(...upgrade));
   const defer = (token: string, flags = 0): void => void tickets.set(token, { state: "deferred", flags });
-  /** Does what the first answer to an interaction says: https://docs.discord.com/developers/interactions/receiving-and-responding#interaction-response-object-interaction-callback-type */
+  /**
+   * https://docs.discord.com/developers/interactions/receiving-and-responding#interaction-response-object-interaction-callback-type
+   */
   const take = (token: string, { type, data }: InteractionAnswer): void => {
     if (type === 5) defer(token, data?.flags);
     if (type === 6) tickets.set(token, { state: "answered", flags: 0 });

@@ -4,7 +4,7 @@ import { streamSSE } from "hono/streaming";
 import * as z from "zod";
 import { listen, type Listening, type ListenOptions } from "./serve.ts";
 
-/** The limit of one image's base64: https://docs.claude.com/en/docs/build-with-claude/vision */
+/** Maximum base64 length of one image: https://docs.claude.com/en/docs/build-with-claude/vision */
 const MOST_IMAGE = 5 * 1024 * 1024;
 
 const source = z.looseObject({ data: z.string().optional() });
@@ -19,31 +19,28 @@ const requestSchema = z.looseObject({
   messages: z.array(z.looseObject({ role: z.enum(["user", "assistant"]), content })).min(1),
 });
 
-/** The one model that the list names. */
 const LISTED = "claude-sonnet-4-5";
 
-/** Milliseconds between two words that somebody can read as they come. */
+/** Milliseconds between words at a readable pace. */
 export const READABLE_WORD_MS = 60;
 
-/** Options of {@link startModel}. */
 export interface ModelOptions extends ListenOptions {
-  /** The only key that is accepted. */
   apiKey: string;
-  /** Milliseconds before an answer begins. Default none. */
+  /** Milliseconds before a reply begins. Default: none. */
   delayMs?(): number;
-  /** Milliseconds between two words; above 0, an answer also has enough words to be seen growing. Default: 0. */
+  /** Milliseconds between two words. Above 0, a longer reply shows streaming. Default: 0. */
   wordMs?: number;
 }
 
-/** Characters that an answer quotes: enough for each of the messages that were put together. */
+/** Maximum quoted characters, enough for every message of a batch. */
 const QUOTED = 3_000;
 
-/** The stand-in's answer to a text: it names its author, so that no one takes it for a model's. */
+/** Identifies itself as the stand-in, to avoid confusion with a real model. */
 function standInReply(text: string): string {
   return `The stand-in model read ${text.length} characters: “${text.slice(0, QUOTED)}”`;
 }
 
-/** Follows an answer that is written slowly. */
+/** Appended to a slowly written reply. */
 const MORE = `
 
 A real model would answer here: set ANTHROPIC_API_KEY before npm start to ask one. This text only has to be long enough
@@ -51,10 +48,9 @@ that you can watch it grow. The gateway edits its message about once a second wh
 real platforms, and the last edit holds the whole answer.`.replaceAll(/(?<=.)\n(?=.)/g, " ");
 
 /**
- * Stands in for Anthropic's Messages API, streaming (https://platform.claude.com/docs/en/build-with-claude/streaming)
- * and whole, with its answers for a wrong key (401) and an invalid request (400), and for its models API
- * (https://docs.claude.com/en/api/models), where every id is a model that it has. An image of more than 5 MB is refused.
- * Not modelled: tools, what an image shows, caching, other limits, real token counts (a token is four characters here).
+ * Starts a stand-in for Anthropic's Messages API (https://platform.claude.com/docs/en/build-with-claude/streaming)
+ * and models API (https://docs.claude.com/en/api/models), where every id exists.
+ * Not modelled: tools, image content, caching, most limits, real token counts (a token is four characters here).
  */
 export async function startModel(options: ModelOptions): Promise<Listening> {
   const app = new Hono();
@@ -134,7 +130,7 @@ function textOf(value: z.infer<typeof content>): string {
   return typeof value === "string" ? value : value.map(({ text = "" }) => text).join("\n");
 }
 
-/** Without the speaker's name that the gateway puts before the words of a group. */
+/** Removes the speaker's name that the gateway adds in groups. */
 function words(text: string): string {
   return text.replace(/^\[[^\]\n]+\]: /gm, "");
 }

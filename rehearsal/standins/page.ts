@@ -3,38 +3,33 @@ import { html, raw } from "hono/html";
 import { streamSSE } from "hono/streaming";
 import type { ShownMessage, PageTranscript } from "./transcript.ts";
 
-/** Changes within this time are sent to the page as one, in milliseconds. */
+/** Milliseconds within which changes are batched into one page update. */
 const TOGETHER_MS = 50;
 
-/** Message that a person writes on a page. */
 export interface Sent {
   text: string;
-  /** Value of the chosen {@link Place}. */
   place: string;
-  /** Id of the message whose thread it belongs to. */
+  /** Id of the first message of the thread. */
   thread: string | undefined;
   files: File[];
 }
 
-/** A way to write to the bot. */
 interface Place {
   value: string;
   label: string;
 }
 
-/** Options of {@link standInPage}. */
 export interface PageOptions {
   platform: "Slack" | "Telegram" | "Discord";
   transcript: PageTranscript;
-  /** How this platform behaves, and what the stand-in does not model. */
+  /** Describes the platform's behaviour and what is not modelled. */
   note(): string;
-  /** The ways to write, those that fit if it is in the thread of a message. */
+  /** Ways to write: in general, or in the thread of `root`. */
   places(root?: ShownMessage): readonly Place[];
-  /** Sends a message. Returns why that is impossible, if it is. */
+  /** Returns the reason if sending is impossible. */
   say(sent: Sent): Promise<string | undefined> | string | undefined;
-  /** Presses a button. */
   press(id: string, label: string): Promise<unknown> | void;
-  /** Addresses of all stand-ins by platform, for the navigation. Filled later. */
+  /** Addresses of all stand-ins by platform. Filled after all have started. */
   links: Readonly<Record<string, string>>;
 }
 
@@ -67,8 +62,8 @@ addEventListener("submit", async (event) => {
 });`;
 
 /**
- * Routes of a stand-in's page: both sides of its chats, which change as they do, and a form that writes to the bot. Also
- * usable without scripts, then with a reload for each look.
+ * Serves a stand-in's live chats and a form that writes to the bot. Without scripts the page needs a reload to
+ * update.
  */
 export function standInPage(options: PageOptions): Hono {
   const { platform, transcript } = options;
@@ -151,7 +146,7 @@ function document({ platform, transcript, links, ...options }: PageOptions, thre
               thread === undefined
                 ? ""
                 : html`<input type="hidden" name="thread" value="${thread}" />
-                    <small>in a thread · <a href="/">not in it</a></small>`
+                    <small>in a thread · <a href="/">leave thread</a></small>`
             }
           </form>
           <p id="problem" role="status"></p>
@@ -164,7 +159,6 @@ function document({ platform, transcript, links, ...options }: PageOptions, thre
     </html>`;
 }
 
-/** The messages by place, each with its thread below it. */
 function conversation(transcript: PageTranscript) {
   const messages = transcript.messages();
   const places = [...new Set(messages.map(({ place }) => place))];

@@ -1,9 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 
-/**
- * Registrations at a stand-in, which survive a restart as they do on a real platform: the stack's state still lists
- * them. Without a file they last as long as the stand-in runs.
- */
+/** Registrations at a stand-in. A file lets them survive a restart, because the stack's state still lists them. */
 export class PersistedValue<Value> {
   readonly #file: string | undefined;
   #value: Value;

@@ -9,29 +9,27 @@ import type { Hono } from "hono";
 const QUIET_MS = 100;
 const LOOKS = 4;
 
-/** Where a stand-in listens. Port 0 takes a free one. */
+/** Port 0 picks a free one. */
 export interface ListenOptions {
-  /** Loopback, or the container network's gateway address where a container has to reach it. */
+  /** Loopback, or the container network's gateway if a container must reach it. */
   hostname: string;
   port: number;
 }
 
-/** A running server. */
 export interface Listening {
-  /** `http://host:port`, without a slash at the end. */
+  /** `http://host:port`, without a trailing slash. */
   url: string;
   port: number;
-  /** Resolves when all requests are dealt with, and none has come for a tenth of a second. */
+  /** Resolves when all requests are finished and none has arrived for 100 ms. */
   quiet(): Promise<void>;
-  /** Lets the process end while the server still listens. */
+  /** Lets the process exit while the server listens. */
   unref(): void;
   close(): Promise<void>;
 }
 
-/** Takes a connection that asks for another protocol. */
 type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
-/** Serves an app and resolves once it listens. Rejects where the port is taken. */
+/** Rejects if the port is taken. */
 export async function listen(
   app: Hono,
   { hostname, port }: ListenOptions,
@@ -54,7 +52,7 @@ export async function listen(
     url,
     port: address.port,
     async quiet() {
-      // Several looks in a row: on a busy machine a timer may come before a request that waits on its socket.
+      // On a busy machine a timer may fire before a request already waiting on its socket.
       for (let looks = 0; looks < LOOKS; looks += 1) {
         if (answers.size > 0 || performance.now() - lastAt < QUIET_MS) looks = 0;
         await Promise.allSettled(answers);

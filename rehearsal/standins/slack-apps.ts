@@ -1,16 +1,13 @@
 import { Hono, type Context } from "hono";
 
-/** An app of the stand-in, and who may change it. */
 export interface SlackAppOptions {
   id: string;
   configToken: string;
 }
 
 /**
- * Slack's App Manifest API for one app: https://docs.slack.dev/reference/methods/apps.manifest.update and
- * `apps.manifest.export`, with the documented answers for a wrong token, an unknown app and a manifest that is no JSON.
- * Slack adds a member of its own to an exported manifest. Not modelled: validation of a manifest, the request that
- * Slack sends to a new address, expiry and rotation of tokens.
+ * Returns Slack's App Manifest API for one app: https://docs.slack.dev/reference/methods/apps.manifest.update
+ * Not modelled: manifest validation, Slack's request to a new address, token expiry and rotation.
  */
 export function slackApps(app: SlackAppOptions) {
   let manifest: Record<string, unknown> = {};
@@ -43,9 +40,7 @@ export function slackApps(app: SlackAppOptions) {
   });
   return {
     routes,
-    /** The manifest as it is. */
     manifest: () => manifest,
-    /** Somebody changes it by hand. */
     edit: (changes: Record<string, unknown>): void => {
       manifest = { ...manifest, ...changes };
     },

@@ -1,4 +1,4 @@
-/** The stand-in's workspace, as `auth.test` describes it. */
+/** As `auth.test` describes it. */
 export const WORKSPACE = {
   team: "Rehearsal",
   team_id: "T0REHEARSAL",
@@ -6,17 +6,15 @@ export const WORKSPACE = {
   user_id: "U0STEWARD",
 };
 
-/** The workspace's only person: https://docs.slack.dev/reference/objects/user-object */
+/** https://docs.slack.dev/reference/objects/user-object */
 export const PERSON = {
   id: "U0PERSON",
   name: "robin",
   profile: { display_name: "Robin", real_name: "Robin Doe" },
 };
 
-/** The workspace's one channel. */
 export const CHANNEL = { id: "C0REHEARSAL", name: "rehearsal" };
 
-/** A message of a person, as an event describes it. */
 export interface SlackEvent {
   type: string;
   subtype?: string;
@@ -29,7 +27,7 @@ export interface SlackEvent {
   files?: readonly { name: string }[];
 }
 
-/** A mention of the bot in a channel: https://docs.slack.dev/reference/events/app_mention */
+/** https://docs.slack.dev/reference/events/app_mention */
 export function mention(
   text: string,
   { id = crypto.randomUUID(), chat = CHANNEL.id }: { id?: string; chat?: string } = {},
@@ -37,12 +35,12 @@ export function mention(
   return said(`<@${WORKSPACE.user_id}> ${text}`, { type: "app_mention", channel: chat }, id);
 }
 
-/** A message in a channel that mentions nobody: https://docs.slack.dev/reference/events/message.channels */
+/** A channel message without a mention: https://docs.slack.dev/reference/events/message.channels */
 export function overheard(text: string) {
   return said(text, { type: "message", channel: CHANNEL.id, channel_type: "channel" });
 }
 
-/** A direct message to the bot: https://docs.slack.dev/reference/events/message.im */
+/** A direct message: https://docs.slack.dev/reference/events/message.im */
 export function direct(text: string) {
   return said(text, { type: "message", channel: "D0REHEARSAL", channel_type: "im" });
 }
@@ -57,8 +55,8 @@ function said(
 }
 
 /**
- * An edit of a message: https://docs.slack.dev/reference/events/message/message_changed. A mention comes again with
- * `edited`, as https://github.com/slackapi/java-slack-sdk/pull/755 tells.
+ * https://docs.slack.dev/reference/events/message/message_changed
+ * Slack resends an edited mention with `edited`: https://github.com/slackapi/java-slack-sdk/pull/755
  */
 export function edit({ event }: { event: SlackEvent }, text: string) {
   const { channel, channel_type, ...former } = event;
@@ -80,7 +78,7 @@ export function edit({ event }: { event: SlackEvent }, text: string) {
   });
 }
 
-/** A deletion of a message: https://docs.slack.dev/reference/events/message/message_deleted */
+/** https://docs.slack.dev/reference/events/message/message_deleted */
 export function remove({ event }: { event: SlackEvent }) {
   const { channel, channel_type, ...former } = event;
   return callback(crypto.randomUUID(), {
@@ -95,7 +93,7 @@ export function remove({ event }: { event: SlackEvent }) {
   });
 }
 
-/** A press of a button: https://docs.slack.dev/reference/interaction-payloads/block_actions-payload */
+/** https://docs.slack.dev/reference/interaction-payloads/block_actions-payload */
 export function pressOf(
   { channel, ts, threadTs, text }: { channel: string; ts: string; threadTs?: string; text: string },
   value: string,

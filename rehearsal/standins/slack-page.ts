@@ -4,33 +4,28 @@ import { standInPage, type Sent } from "./page.ts";
 import { CHANNEL, direct, mention, overheard, PERSON, type SlackEvent, WORKSPACE } from "./slack-events.ts";
 import type { PageTranscript } from "./transcript.ts";
 
-/** A message that the bot posted to the stand-in. */
 export interface SlackMessage {
   channel: string;
   text: string;
   ts: string;
   threadTs?: string;
-  /** Number of edits. */
   edits: number;
-  /** Buttons below it, each with what a press sends. */
+  /** `value` is what a press sends. */
   buttons: readonly { label: string; value: string }[];
 }
 
-/** Dependencies of Slack's page. */
 interface SlackPageOptions {
   transcript: PageTranscript;
   links: Readonly<Record<string, string>>;
   messages: readonly SlackMessage[];
-  /** Keeps a file and returns it as an event names it. */
   addFile(file: File, channel: string): Promise<{ name: string }>;
-  /** Sends an event to the service. Returns the answer's status; `undefined` if no service is deployed. */
+  /** Returns the response status; `undefined` if no service is deployed. */
   send(event: ReturnType<typeof mention>): Promise<number | undefined>;
   press(message: SlackMessage, label: string): Promise<number | undefined>;
 }
 
 const NOT_DEPLOYED = "The service is not deployed yet: Slack does not know where to send events.";
 
-/** The stand-in's page: both sides of its channel and its direct message. */
 export function slackPage({ transcript, links, messages, addFile, send, press }: SlackPageOptions): Hono {
   const kinds = { mention, overheard, direct };
   return standInPage({
@@ -38,7 +33,7 @@ export function slackPage({ transcript, links, messages, addFile, send, press }:
     transcript,
     links,
     note: () =>
-      "The bot answers a mention in its thread, and a direct message once you are let in. Not modelled: formatting, scopes, rate limits, repeated events, other methods.",
+      "The bot answers a mention in its thread, and a direct message once you are approved. Not modelled: formatting, scopes, rate limits, repeated events, other methods.",
     places: (root) =>
       [
         { value: "mention", label: `in #${CHANNEL.name}, mentioning the bot`, chat: CHANNEL.id },
@@ -63,7 +58,7 @@ export function slackPage({ transcript, links, messages, addFile, send, press }:
 
 const DIRECT = "D0REHEARSAL";
 
-/** Adds a person's message to the page. `status` is the service's answer, once it is known. */
+/** `status` returns the service's response status, `undefined` until then. */
 export function showPerson(
   transcript: PageTranscript,
   { event }: { event: SlackEvent },
@@ -84,7 +79,7 @@ export function showPerson(
   }));
 }
 
-/** Adds a message of the bot's to the page. `only` names the one person who sees it. */
+/** `note` is a remark, such as who can see the message. */
 export function showBot(transcript: PageTranscript, message: SlackMessage, note?: string): void {
   transcript.add(() => ({
     place: placeOf(message.channel),
@@ -112,7 +107,7 @@ function placeOf(channel: string): string {
   return `#${channel === CHANNEL.id ? CHANNEL.name : channel}`;
 }
 
-/** Slack's own escapes and mentions, as its apps show them. */
+/** Converts escapes and mentions as Slack's apps do. */
 function shownText(text: string): string {
   return readSlackText(text.replaceAll(`<@${WORKSPACE.user_id}>`, `@${WORKSPACE.user}`));
 }

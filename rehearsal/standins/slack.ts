@@ -8,42 +8,35 @@ import { Waiting } from "./waiting.ts";
 
 export { direct, edit, mention, remove } from "./slack-events.ts";
 
-/** A request as Slack would send it. */
 interface SignedEvent {
   body: string;
   headers: Record<string, string>;
 }
 
-/** Slack's side of the rehearsal. */
 export interface SlackStandIn extends Listening {
-  /** What `SLACK_API_URL` has to be. */
+  /** Value of `SLACK_API_URL`. */
   apiUrl: string;
   messages(): readonly SlackMessage[];
-  /** Resolves with the first message that fits, now or later; rejects after `timeoutMs`. */
+  /** Resolves with the first present or future match; rejects after `timeoutMs`. */
   waitFor(fits: (message: SlackMessage) => boolean, timeoutMs: number): Promise<SlackMessage>;
-  /** Signs an event: https://docs.slack.dev/authentication/verifying-requests-from-slack */
+  /** https://docs.slack.dev/authentication/verifying-requests-from-slack */
   sign(body: unknown): SignedEvent;
-  /** Sets where the deployed service takes events and presses, for {@link send} and the stand-in's page. */
+  /** Sets the service's address for events and button presses. */
   connect(eventsUrl: string): void;
-  /** Sends an event of a person's message to the service, and shows it on the page. Needs {@link connect}. */
+  /** Sends a person's message, and shows it on the page. Requires {@link connect}. */
   send(event: ReturnType<typeof mention>): Promise<Response>;
 }
 
-/** The workspace's secrets as the stand-in knows them. */
 export interface SlackOptions extends ListenOptions {
   botToken: string;
   signingSecret: string;
-  /** Addresses of all stand-ins, for the page. Default: none. */
   links?: Readonly<Record<string, string>>;
 }
 
 /**
- * Stands in for Slack's Web API (https://docs.slack.dev/apis/web-api/): `auth.test`, `users.info`, `conversations.info`,
- * `chat.postMessage`, `chat.update`, `chat.postEphemeral`, `reactions.add` and `assistant.threads.setStatus`, with the
- * documented answers for a missing or wrong token.
- * A file goes out in three steps: https://docs.slack.dev/messaging/working-with-files#uploading_files
- * A person's file is described by `files.info`. A press of a button goes to the address of the events.
- * Not modelled: every other method, scopes, rate limits, retries of events, rendering.
+ * Starts a stand-in for Slack's Web API (https://docs.slack.dev/apis/web-api/), including uploads in three steps:
+ * https://docs.slack.dev/messaging/working-with-files#uploading_files
+ * Not modelled: most methods, scopes, rate limits, event retries, rendering.
  */
 export async function startSlack(options: SlackOptions): Promise<SlackStandIn> {
   const messages: SlackMessage[] = [];
@@ -219,7 +212,7 @@ export async function startSlack(options: SlackOptions): Promise<SlackStandIn> {
   };
 }
 
-/** The buttons of a message's blocks: https://docs.slack.dev/reference/block-kit/blocks/actions-block */
+/** https://docs.slack.dev/reference/block-kit/blocks/actions-block */
 function buttonsIn(blocks: unknown): SlackMessage["buttons"] {
   const given: unknown = typeof blocks === "string" ? JSON.parse(blocks) : (blocks ?? []);
   const list = given as { elements?: { type: string; text: { text: string }; value: string }[] }[];
@@ -242,7 +235,7 @@ function signed(secret: string, body: string): SignedEvent {
   };
 }
 
-// The Web API takes forms and JSON alike.
+// The Web API accepts forms and JSON.
 async function readArguments(request: Request): Promise<Record<string, string | undefined>> {
   if (request.headers.get("content-type")?.includes("application/json")) {
     return (await request.json()) as Record<string, string>;

@@ -1,15 +1,15 @@
-/** Tags of Telegram's HTML, with the names that they go by: https://core.telegram.org/bots/api#html-style */
+/** https://core.telegram.org/bots/api#html-style */
 const TAGS = new Set(
   "b strong i em u ins s strike del a code pre blockquote tg-spoiler span tg-emoji".split(" "),
 );
 const NAMED: Record<string, string> = { lt: "<", gt: ">", amp: "&", quot: '"' };
 
-/** The text without its tags, or the reason why Telegram rejects it. */
+/** Text without tags, or the reason why Telegram rejects it. */
 export type ReadHtml = { ok: true; text: string } | { ok: false; description: string };
 
 /**
- * Reads Telegram's HTML as strictly as Telegram does: an unknown, unclosed or misplaced tag is an error. An `&` that
- * begins no entity stays as it is. Not modelled: which entities may nest.
+ * Parses as strictly as Telegram: an unknown, unclosed or misplaced tag is an error. An `&` that starts no entity is
+ * literal. Not modelled: which entities may nest.
  */
 export function readHtml(html: string): ReadHtml {
   const open: string[] = [];

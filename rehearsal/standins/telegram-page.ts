@@ -2,41 +2,36 @@ import type { Hono } from "hono";
 import { standInPage, type Sent } from "./page.ts";
 import type { PageTranscript } from "./transcript.ts";
 
-/** A message that the bot sent, as it is shown now. */
 export interface TelegramMessage {
   id: number;
   chat: string;
   thread?: number;
   /** Without markup. */
   text: string;
-  /** As it was sent. */
+  /** Text as sent, with markup. */
   source: string;
-  /** Texts that it had before it was edited. */
+  /** Previous texts, before each edit. */
   edits: string[];
-  /** Buttons below it, each with what a press sends. */
+  /** `data` is what a press sends. */
   buttons: { label: string; data: string }[];
 }
 
 /** The bot's name, without the `@`. */
 export const USERNAME = "steward_rehearsal_bot";
-/** People and places of the stand-in. */
 export const PERSON = { id: 123456789, is_bot: false, first_name: "Ada", username: "ada" };
 export const PRIVATE = { id: PERSON.id, type: "private", first_name: "Ada", username: "ada" };
 export const GROUP = { id: -1001234567890, type: "supergroup", title: "Rehearsal" };
 const TOPIC = { id: 7, name: "Deploys" };
 
-/** Dependencies of Telegram's page. */
 interface TelegramPageOptions {
   transcript: PageTranscript;
   links: Readonly<Record<string, string>>;
   messages: readonly TelegramMessage[];
-  /** Keeps a file and returns its id. */
   addFile(file: File): Promise<string>;
   say(text: string, extra: Record<string, unknown>): unknown;
   press(message: TelegramMessage, label: string): unknown;
 }
 
-/** The stand-in's page: both sides of Ada's private chat, of the group, and of a topic in it. */
 export function telegramPage({
   transcript,
   links,
@@ -50,7 +45,7 @@ export function telegramPage({
     transcript,
     links,
     note: () =>
-      "Several files are sent as an album. A group is answered once the config lists it: the console has a link beside its events. Not modelled: formatting, rate limits, privacy mode, other methods.",
+      "Several files are sent as an album. The bot answers in a group once the config lists it: the console has a link next to its events. Not modelled: formatting, rate limits, privacy mode, other methods.",
     places: () => [
       { value: "private", label: "directly" },
       { value: "group", label: "in the group, mentioning the bot" },
@@ -77,7 +72,7 @@ export function telegramPage({
   });
 }
 
-/** A message in the group that mentions the bot, for {@link TelegramPageOptions.say}. */
+/** Returns arguments of {@link TelegramPageOptions.say} for a group message that mentions the bot. */
 export function mention(text: string): [text: string, extra: Record<string, unknown>] {
   const entities = [{ type: "mention", offset: 0, length: USERNAME.length + 1 }];
   return [`@${USERNAME} ${text}`, { chat: GROUP, entities }];
@@ -91,7 +86,6 @@ function contentOf(file: File, id: string): object {
     : { document: { ...described, file_name: file.name, mime_type: file.type } };
 }
 
-/** The fields of a person's message that the page shows. */
 interface Said {
   message_id: number;
   chat: { id: number; type: string; title?: string; first_name?: string };
@@ -104,14 +98,12 @@ interface Said {
   document?: { file_name: string };
 }
 
-/** Adds Telegram messages to a transcript. */
 export interface TelegramView {
-  /** A person writes or edits a message. */
+  /** Adds or edits a person's message. */
   update(update: Record<string, unknown>): void;
   sent(message: TelegramMessage): void;
 }
 
-/** Puts both sides of the chats into a transcript. */
 export function telegramView(transcript: PageTranscript): TelegramView {
   const names = new Map<string, string>();
   const said = new Map<string, { text: string; edits: number }>();
@@ -160,7 +152,7 @@ export function telegramView(transcript: PageTranscript): TelegramView {
   };
 }
 
-/** Returns the name that a message has on the page: Telegram numbers the messages of each chat. */
+/** Adds the chat, because Telegram numbers messages per chat. */
 export function idOf(chat: string, message: number): string {
   return `${chat}/${message}`;
 }

@@ -1,4 +1,4 @@
-/** A conflict as Telegram tells of it. */
+/** A 409 description in Telegram's words. */
 export interface Conflict {
   conflict: string;
 }
@@ -11,31 +11,30 @@ const WEBHOOK_ACTIVE =
 /** An update: its id, and the field that describes the event. */
 export type Update = { update_id: number } & Record<string, unknown>;
 
-/** Where updates are delivered, when they are not polled for. */
 export interface Webhook {
   url: string;
   secret: string;
-  /** Returned by `getWebhookInfo`; the stand-in delivers every kind of update. Default: all. */
+  /** Only reported by `getWebhookInfo`; the stand-in delivers every kind of update. Default: all. */
   allowedUpdates?: string[];
-  /** Default: Telegram's, 40. */
+  /** Default: 40, as at Telegram. */
   maxConnections?: number;
 }
 
 /**
- * The updates that wait for a bot: https://core.telegram.org/bots/api#getting-updates. A request confirms the updates
- * below its offset. A long poll ends at the first update, at its timeout, or when another poll begins.
+ * Queue of updates for a bot: https://core.telegram.org/bots/api#getting-updates
+ * A long poll ends at the first update, at its timeout, or when another poll starts.
  */
 export class Updates {
-  /** By the clock: the service keeps its ledger over a restart of the stand-in, and drops an id that it has seen. */
+  /** Starts from the clock, because the service's ledger survives a restart of the stand-in and ignores known ids. */
   #nextId = Math.floor(Date.now() / 1_000);
   #pending: Update[] = [];
   #poll: ((answer: Update[] | Conflict) => void) | undefined;
   #webhook: Webhook | undefined;
-  /** The highest offset requested so far: updates below it are confirmed and dropped. */
+  /** Updates below it are confirmed and dropped. */
   offset = 0;
-  /** Reason why the webhook last failed to take an update. */
+  /** Why the last webhook delivery failed. */
   lastError: string | undefined;
-  /** Long polls that another one ended. */
+  /** Long polls ended by another poll. */
   conflicts = 0;
   #pushing = Promise.resolve();
 
@@ -47,12 +46,12 @@ export class Updates {
     return this.#webhook;
   }
 
-  /** Is a long poll open? */
+  /** True during a long poll. */
   get polled(): boolean {
     return this.#poll !== undefined;
   }
 
-  /** Adds an update and delivers it, to the poll that waits or to the webhook. */
+  /** Delivers an update to the open poll or the webhook. */
   add(content: Record<string, unknown>): Update {
     const update = { update_id: this.#nextId, ...content };
     this.#nextId += 1;
@@ -62,7 +61,7 @@ export class Updates {
     return update;
   }
 
-  /** `getUpdates`: returns the waiting updates, or the first that arrive before the timeout; `signal` ends the wait. */
+  /** Implements `getUpdates`. The timeout or `signal` ends a wait. */
   get(
     offset: number | undefined,
     limit: number,
@@ -91,7 +90,6 @@ export class Updates {
     });
   }
 
-  /** `setWebhook` and `deleteWebhook`. */
   setWebhook(webhook: Webhook | undefined, dropPending: boolean): void {
     this.#webhook = webhook;
     if (dropPending) this.#pending = [];
@@ -100,7 +98,7 @@ export class Updates {
     this.#pushing = this.#pushing.then(() => this.#push());
   }
 
-  /** Delivers in order; what is not answered with 2xx is repeated a few times, a second apart. */
+  /** Delivers in order, with up to ten attempts per update, one second apart. */
   async #push(): Promise<void> {
     for (const update of this.#pending) {
       for (let attempt = 0; attempt < 10 && this.#webhook !== undefined; attempt += 1) {
@@ -115,7 +113,7 @@ export class Updates {
   }
 }
 
-/** `undefined` where it was taken, else why not, in Telegram's words. */
+/** Returns the error in Telegram's words; `undefined` on success. */
 async function deliver({ url, secret }: Webhook, update: Update): Promise<string | undefined> {
   const headers = {
     "content-type": "application/json",

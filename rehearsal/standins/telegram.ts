@@ -18,7 +18,7 @@ import { Updates, type Update, type Webhook } from "./telegram-updates.ts";
 
 export { mention, PERSON, PRIVATE } from "./telegram-page.ts";
 
-/** The longest message, counted without its tags: https://core.telegram.org/bots/api#sendmessage */
+/** Counted without tags: https://core.telegram.org/bots/api#sendmessage */
 const MAX_CHARS = 4_096;
 /** https://core.telegram.org/bots/api#sendphoto */
 const LARGEST_PHOTO = 10_000_000;
@@ -26,13 +26,12 @@ const LARGEST_PHOTO = 10_000_000;
 const LARGEST_DOCUMENT = 50_000_000;
 const LONGEST_CAPTION = 1_024;
 
-/** A call of the bot. */
 interface TelegramCall {
   method: string;
   parameters: Record<string, unknown>;
 }
 
-/** An error as the Bot API answers it; `hang` never answers. */
+/** `hang` never responds. */
 export type TelegramFault =
   | "hang"
   | {
@@ -41,49 +40,43 @@ export type TelegramFault =
       parameters?: { retry_after?: number; migrate_to_chat_id?: number };
     };
 
-/** Telegram's side of the rehearsal. */
 export interface TelegramStandIn extends Listening {
-  /** Its name, without the `@`. */
+  /** Without the `@`. */
   username: string;
   calls: readonly TelegramCall[];
   messages(): readonly TelegramMessage[];
-  /** Resolves with the first message that fits, now or later; rejects after `timeoutMs`. */
+  /** Resolves with the first present or future match; rejects after `timeoutMs`. */
   waitFor(fits: (message: TelegramMessage) => boolean, timeoutMs: number): Promise<TelegramMessage>;
-  /** A person's message: Ada's in her private chat, unless `extra` says otherwise. */
+  /** Simulates a message, by default Ada's in her private chat. */
   say(text: string, extra?: Record<string, unknown>): Update;
-  /** The person edits that message: https://core.telegram.org/bots/api#update. Telegram does not report deletions to bots. */
+  /**
+   * Simulates an edit: https://core.telegram.org/bots/api#update
+   * Telegram does not report deletions to bots.
+   */
   edit(said: Update, text: string): Update;
-  /** Somebody presses a button below a message of the bot's: Ada, unless `from` says otherwise. */
+  /** Simulates a button press, by default Ada's. */
   press(message: TelegramMessage, label: string, from?: object): Update;
-  /** Texts of the notices that the bot showed when somebody pressed a button. */
+  /** Notices that the bot showed after button presses. */
   words(): readonly string[];
-  /** Any update. */
   update(content: Record<string, unknown>): Update;
-  /** The next calls of a method are answered with these faults, in order. */
+  /** Makes the next calls of a method fail in this order. */
   fail(method: string, ...faults: TelegramFault[]): void;
-  /** Every message to this chat is refused from now on, as if the person had blocked the bot. */
+  /** Rejects messages to this chat, as if the person had blocked the bot. */
   block(chat: number): void;
-  /** Puts a file behind a file id. */
   addFile(id: string, content: Uint8Array): void;
   updates: Updates;
 }
 
-/** Options of {@link startTelegram}. */
 export interface TelegramOptions extends ListenOptions {
   botToken: string;
-  /** Keeps the webhook from run to run. Default: none. */
+  /** Persists the webhook between runs. Default: none. */
   file?: string;
-  /** Addresses of all stand-ins, for the page. Default: none. */
   links?: Readonly<Record<string, string>>;
 }
 
 /**
- * Stands in for Telegram's Bot API (https://core.telegram.org/bots/api): `getMe`, `getUpdates` with
- * offsets, long polls and conflicts, the webhook's methods and its deliveries, edits of messages, `sendMessage` and
- * `editMessageText` with HTML, buttons and their documented errors, `sendPhoto` and `sendDocument` with a file in the
- * request, `editMessageReplyMarkup`, presses of buttons and `answerCallbackQuery`, `setMessageReaction`,
- * `sendChatAction`, `getFile` and the files.
- * Not modelled: every other method, rate limits of its own, the times between a webhook's attempts.
+ * Starts a stand-in for Telegram's Bot API: https://core.telegram.org/bots/api
+ * Not modelled: most methods, rate limits, the intervals between webhook attempts.
  */
 export async function startTelegram(options: TelegramOptions): Promise<TelegramStandIn> {
   const updates = new Updates();
@@ -114,7 +107,7 @@ export async function startTelegram(options: TelegramOptions): Promise<TelegramS
     transcript.changed();
     waiting.changed(message);
   };
-  /** Presses that wait for a word, and the words that came. */
+  /** Button presses without a notice so far. */
   const presses = new Set<string>();
   const words: string[] = [];
   let lastMessageId = 0;
@@ -340,8 +333,8 @@ export async function startTelegram(options: TelegramOptions): Promise<TelegramS
 }
 
 /**
- * The buttons of a keyboard: https://core.telegram.org/bots/api#inlinekeyboardbutton. `undefined` where the data of one
- * has not 1 to 64 bytes.
+ * Returns `undefined` if any button's data is not 1 to 64 bytes:
+ * https://core.telegram.org/bots/api#inlinekeyboardbutton
  */
 function readKeyboard(markup: unknown): TelegramMessage["buttons"] | undefined {
   const { inline_keyboard: rows = [] } = Object(markup) as {

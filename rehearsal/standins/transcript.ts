@@ -1,30 +1,26 @@
-/** Messages that a page shows; older ones are dropped. */
+/** Older messages are dropped. */
 const MOST = 300;
 
-/** A message as a stand-in's page shows it. */
 export interface ShownMessage {
   /** Heading of its chat. */
   place: string;
   author: string;
   fromBot: boolean;
   text: string;
-  /** Names the message for buttons, reactions and replies. */
+  /** Identifies the message for buttons, reactions and replies. */
   id: string;
   /** Id of the first message of its thread. */
   thread?: string | undefined;
-  /** The page offers to reply in its thread. */
+  /** True if the page offers a reply in its thread. */
   startsThread?: boolean;
-  /** Number of edits by its author. */
   edits?: number;
-  /** Names of its files. */
   files?: readonly string[];
-  /** Labels of the buttons below it. */
   buttons?: readonly string[];
   /** A remark, such as who can see the message. */
   note?: string | undefined;
 }
 
-/** Both sides of a stand-in's chats, in the order in which the messages came. */
+/** Messages of a stand-in's chats, in order of arrival. */
 export class PageTranscript {
   #entries: (() => ShownMessage | undefined)[] = [];
   readonly #reactions = new Map<string, string[]>();
@@ -36,7 +32,7 @@ export class PageTranscript {
     return this.#version;
   }
 
-  /** Adds a message. It is rendered when it is shown, so that it shows its edits; `undefined` hides it. */
+  /** Calls `render` for each display, so that edits appear; `undefined` hides the message. */
   add(render: () => ShownMessage | undefined): void {
     this.#entries = [...this.#entries, render].slice(-MOST);
     this.changed();
@@ -51,14 +47,12 @@ export class PageTranscript {
     return this.#reactions.get(id) ?? [];
   }
 
-  /** Reports that a message looks different. */
   changed(): void {
     this.#version += 1;
     this.#wake.resolve();
     this.#wake = Promise.withResolvers();
   }
 
-  /** Resolves once the transcript is newer than this version. */
   async after(version: number): Promise<void> {
     while (this.#version <= version) await this.#wake.promise;
   }

@@ -1,10 +1,9 @@
-/** Lets a caller wait for a message of the bot. */
 export class Waiting<Message> {
   readonly #platform: string;
   readonly #messages: readonly Message[];
   readonly #looks = new Set<(message: Message) => void>();
 
-  /** `messages` is the list that grows; {@link changed} reports each message that is sent or edited. */
+  /** `messages` is the growing list. {@link changed} must report each message that is sent or edited. */
   constructor(platform: string, messages: readonly Message[]) {
     this.#platform = platform;
     this.#messages = messages;
@@ -14,7 +13,7 @@ export class Waiting<Message> {
     for (const look of this.#looks) look(message);
   }
 
-  /** Resolves with the first message that fits, now or later; rejects after `timeoutMs`. */
+  /** Resolves with the first present or future match; rejects after `timeoutMs`. */
   for(fits: (message: Message) => boolean, timeoutMs: number): Promise<Message> {
     return new Promise((resolve, reject) => {
       const there = this.#messages.find(fits);

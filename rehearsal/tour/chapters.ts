@@ -4,18 +4,18 @@ import { ROUTES } from "../../runtime/contract/routes.ts";
 import { STACK } from "../stack.ts";
 import type { Stage } from "./stage.ts";
 
-/** Tells a part of the story on a deployed stack, and checks that it is true. */
+/** A chapter of a tour: demonstrates a scenario on a deployed stack and checks its claims. */
 export type Chapter = (stage: Stage) => Promise<void>;
 
 const GRACE = { id: 424_242, is_bot: false, first_name: "Grace", username: "grace" };
 const PATIENCE_MS = 90_000;
-/** The file that the gateway reads at its start. An operator may put it into the bucket by hand. */
+/** The gateway reads this file at startup. An operator may edit it by hand. */
 const CONFIG_KEY = "steward/steward.json";
-/** `npm run rollout` exits with it if it failed and the former version answers. */
+/** Exit code of `npm run rollout` after a rollback. */
 const WENT_BACK = 4;
 const DRIFT_FOUND = 2;
 
-/** A stranger asks for access, and an operator lets her in. */
+/** A stranger asks for access and an operator approves it. */
 export const pairing: Chapter = async (stage) => {
   const { guide, world } = stage;
   const { telegram } = world.platforms;
@@ -28,7 +28,9 @@ export const pairing: Chapter = async (stage) => {
     return expected.exec(said) as RegExpExecArray;
   };
 
-  guide.tell("Grace, a stranger, writes to the bot on Telegram. The bot does not read what strangers write.");
+  guide.tell(
+    "Grace, a stranger, writes to the bot on Telegram. The bot does not process strangers' messages.",
+  );
   const [, code = ""] = await guide.do("Grace writes: “May I come in?”", () =>
     reply("May I come in?", /pairing code: (\w+)/i),
   );
@@ -39,9 +41,9 @@ export const pairing: Chapter = async (stage) => {
   );
   guide.look(
     ["both sides of her chat", `${telegram.url}/`],
-    ["Grace, who waits", stage.address(ROUTES.devicesPage)],
+    ["Grace's request", stage.address(ROUTES.devicesPage)],
   );
-  await guide.next("let her in");
+  await guide.next("approve her");
   const approved = await guide.do(`steward pairing approve telegram ${code}`, () =>
     stage.cli(`pairing approve telegram ${code}`),
   );
@@ -49,10 +51,10 @@ export const pairing: Chapter = async (stage) => {
   const [answer] = await guide.do("Grace writes: “Can you read me now?”", () =>
     reply("Can you read me now?", /.*“Can you read me now\?”/),
   );
-  guide.check(`she is answered: ${answer}`, true);
+  guide.check(`the bot answers: ${answer}`, true);
 };
 
-/** The gateway is killed while a message is on its way. */
+/** The gateway is killed while a message is in transit. */
 export const crash: Chapter = async (stage) => {
   const { guide, cloud } = stage;
   guide.tell(
@@ -75,14 +77,14 @@ export const crash: Chapter = async (stage) => {
     return now !== undefined && now.restarts > before.restarts && now;
   });
   guide.check(
-    `the supervisor has restarted it: process ${before.pid} is ${after.pid} now`,
+    `the supervisor has restarted it: process ${before.pid} is now ${after.pid}`,
     after.pid !== before.pid,
   );
-  guide.look(["what the supervisor wrote about it", stage.address(ROUTES.logsPage)]);
-  await guide.next("go on");
+  guide.look(["the supervisor's log of it", stage.address(ROUTES.logsPage)]);
+  await guide.next("continue");
 };
 
-/** Somebody breaks the config file by hand, and repairs it. */
+/** Somebody breaks the config file by hand and repairs it. */
 export const brokenConfig: Chapter = async (stage) => {
   const { guide, cloud } = stage;
   guide.tell(
@@ -112,21 +114,20 @@ export const brokenConfig: Chapter = async (stage) => {
   guide.look(
     ["the cause, and the repairs that it offers", stage.address(ROUTES.admin)],
     ["the line of the file", stage.address(ROUTES.configPage)],
-    ["what the person was told", `${stage.world.platforms.slack.url}/`],
+    ["the notice that the person got", `${stage.world.platforms.slack.url}/`],
   );
-  await guide.next("take the key out again");
-  await guide.do("Putting the former file back, and restarting", async () => {
+  await guide.next("remove the key");
+  await guide.do("Restoring the previous file and restarting", async () => {
     await put(good);
     await queued.reply();
   });
   const { state } = await stage.state();
-  guide.check("the gateway is ready, and the message that waited is answered", state === "ready", state);
+  guide.check("the gateway is ready, and the queued message is answered", state === "ready", state);
 };
 
-/** A rollout goes through. */
 export const rollout: Chapter = async (stage) => {
   const { guide, world } = stage;
-  guide.tell("`npm run rollout` previews under the policies, backs up, updates, and asks the new version.");
+  guide.tell("`npm run rollout` previews under the policies, backs up, updates, and probes the new version.");
   const { workerVersion: before } = await stage.state();
   await world.stack.setConfig("steward:logLevel", { value: "debug" });
   await guide.next("roll out another log level");
@@ -137,22 +138,21 @@ export const rollout: Chapter = async (stage) => {
   guide.look(["the new version", stage.address(ROUTES.aboutPage)]);
 };
 
-/** A rollout fails, and the former version serves again. */
 export const rolloutBack: Chapter = async (stage) => {
   const { guide, cloud, world } = stage;
   guide.tell(
     "A new version fails on every request: the emulated cloud answers with 500 for it, as Cloudflare does for a Worker " +
-      "that throws. `npm run rollout` notices, and goes back. This takes about half a minute.",
+      "that throws. `npm run rollout` notices and rolls back. This takes about half a minute.",
   );
   const { workerVersion: before } = await stage.state();
-  guide.look(["the versions that serve, and when they came", stage.address(ROUTES.rolloutsPage)]);
+  guide.look(["the serving versions and their times", stage.address(ROUTES.rolloutsPage)]);
   await guide.next("roll out the broken version");
   await world.stack.setConfig("steward:logLevel", { value: "warning" });
   cloud.breakAllBut(before);
   try {
     const { code, output } = await withoutRecords(() => stage.command("rollout", "--yes"));
     guide.check(
-      `it exits with ${WENT_BACK}: it failed, and the former version answers`,
+      `it exits with ${WENT_BACK}: the rollout failed, and the previous version answers`,
       code === WENT_BACK,
       output,
     );
@@ -165,13 +165,13 @@ export const rolloutBack: Chapter = async (stage) => {
   guide.check("people are answered as before", true);
 };
 
-/** Somebody changes a registration by hand; it is found and put back. */
+/** A registration changed by hand is detected and restored. */
 export const drift: Chapter = async (stage) => {
   const { guide, world } = stage;
   const { telegram } = world.platforms;
   guide.tell(
     "Somebody uses the bot's token elsewhere and moves Telegram's webhook to another address: messages no longer arrive. " +
-      "`npm run drift` compares what was deployed with what is there.",
+      "`npm run drift` compares the deployed state with the actual one.",
   );
   const webhook = (): string => telegram.updates.webhook?.url ?? "";
   const deployed = webhook();
@@ -190,15 +190,14 @@ export const drift: Chapter = async (stage) => {
     found.output,
   );
   guide.tell(found.output.trim());
-  await guide.next("put it back");
+  await guide.next("restore it");
   const put = await stage.pulumi("up", "--refresh", "--yes", "--stack", STACK, "--non-interactive");
   guide.check("pulumi up --refresh exits with 0", put.code === 0, put.output);
   guide.check(`the webhook is ${deployed} again`, webhook() === deployed, webhook());
   const none = await stage.command("drift");
-  guide.check("npm run drift finds nothing any more", none.code === 0, none.output);
+  guide.check("npm run drift finds no differences", none.code === 0, none.output);
 };
 
-/** A conversation is lost and restored. */
 export const restore: Chapter = async (stage) => {
   const { guide } = stage;
   guide.tell(
@@ -241,7 +240,6 @@ export const restore: Chapter = async (stage) => {
   guide.check(`${before.length} conversation(s) are back`, true);
 };
 
-/** The gateway's process, and how often it was restarted. */
 async function processes(stage: Stage): Promise<{ pid: number; restarts: number }> {
   const answer = await stage.operate(ROUTES.processes);
   const { processes: list, restarts } = (await answer.json()) as {
@@ -253,7 +251,7 @@ async function processes(stage: Stage): Promise<{ pid: number; restarts: number 
   return { pid, restarts };
 }
 
-/** Removes the records that a rollout of the tour leaves in the checkout. Others' stay. */
+/** Removes only the rollout records that `work` added to the checkout. */
 async function withoutRecords<T>(work: () => Promise<T>): Promise<T> {
   const folder = path.join(".steward", "rollouts", STACK);
   const names = () => readdir(folder).catch((): string[] => []);
@@ -263,7 +261,7 @@ async function withoutRecords<T>(work: () => Promise<T>): Promise<T> {
   } finally {
     for (const name of await names())
       if (!before.has(name)) await rm(path.join(folder, name), { recursive: true });
-    // Only if nothing else is in them.
+    // Fails, as intended, unless the folder is empty.
     for (const empty of [folder, path.dirname(folder)]) await rmdir(empty).catch(() => undefined);
   }
 }

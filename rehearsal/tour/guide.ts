@@ -5,16 +5,15 @@ import type { Progress } from "../progress.ts";
 
 const WIDTH = 100;
 
-/** Options of {@link Guide}. */
 export interface GuideOptions {
   say: CommandOutput["say"];
   progress: Progress;
   interruption: Interruption;
-  /** Waits for Enter before each action. */
+  /** True to wait for Enter before each action. */
   waits: boolean;
 }
 
-/** The voice of a tour: says what happens and where to look, and waits for the reader. */
+/** Prints a tour's explanations and addresses, and waits for the reader. */
 export class Guide {
   readonly progress: Progress;
   readonly #options: GuideOptions;
@@ -24,24 +23,21 @@ export class Guide {
     this.progress = options.progress;
   }
 
-  /** Begins a chapter. */
   chapter(title: string): void {
     this.#options.say(`\n── ${title} ${"─".repeat(Math.max(0, WIDTH - title.length - 4))}\n`);
   }
 
-  /** Says something, wrapped at the width of a page. */
   tell(text: string): void {
     this.#options.say(`${wrapped(text)}\n`);
   }
 
-  /** Names what to look at, each with its address. */
   look(...places: readonly (readonly [what: string, address: string])[]): void {
     const widest = Math.max(...places.map(([, address]) => address.length));
     for (const [what, address] of places)
       this.#options.say(`   Look at  ${address.padEnd(widest)}   ${what}\n`);
   }
 
-  /** Waits for Enter. Without a terminal, returns at once. */
+  /** Without a terminal, returns immediately. */
   async next(what: string): Promise<void> {
     const { say, waits, interruption } = this.#options;
     if (!waits) return;
@@ -52,14 +48,13 @@ export class Guide {
       .finally(() => process.stdin.pause());
   }
 
-  /** Does something, and reports it as one line. */
   do<T>(what: string, work: () => Promise<T>): Promise<T> {
     return this.progress.step(what, () => this.#options.interruption.abortable(work));
   }
 
-  /** Reports what was checked. @throws if it is not so */
+  /** Prints a verified claim. @throws if it is false */
   check(what: string, isSo: boolean, found = ""): void {
-    if (!isSo) throw new Error(`not so: ${what}${found === "" ? "" : `\n${found}`}`);
+    if (!isSo) throw new Error(`check failed: ${what}${found === "" ? "" : `\n${found}`}`);
     this.#options.say(`   ✓ ${what}\n`);
   }
 }

@@ -27,18 +27,17 @@ const CHAPTERS: Record<TourName, readonly (readonly [title: string, chapter: Cha
     ["A pairing", pairing],
     ["A crash", crash],
     ["A broken config", brokenConfig],
-    ["A rollout that goes back", rolloutBack],
+    ["A rollback", rolloutBack],
     ["A restore", restore],
   ],
   rollout: [
     ["A rollout", rollout],
-    ["A rollout that goes back", rolloutBack],
+    ["A rollback", rolloutBack],
   ],
   drift: [["Drift", drift]],
   restore: [["A restore", restore]],
 };
 
-/** Options of {@link takeTour}. */
 export interface TourOptions {
   name: TourName;
   options: Pick<RehearsalOptions, "dir" | "sandbox" | "verbose" | "json">;
@@ -47,10 +46,10 @@ export interface TourOptions {
 }
 
 /**
- * Deploys a separate stack, leads the reader through the chapters of a tour, and removes everything. On a terminal each
- * chapter waits for Enter. What a chapter says is checked.
+ * Runs the chapters of a tour on a separate stack, which it then removes. On a terminal, each chapter waits for
+ * Enter.
  *
- * @throws if something that the tour says is not so
+ * @throws if a claim of the tour is false
  */
 export async function takeTour({ name, options, output, interruption }: TourOptions): Promise<void> {
   const { say, report, status } = output;
@@ -65,7 +64,7 @@ export async function takeTour({ name, options, output, interruption }: TourOpti
   let world: World | undefined;
   let keepsLog = false;
   say(
-    `${TOURS[name][0]?.toUpperCase()}${TOURS[name].slice(1)}, on a stack of its own that is removed at the end.\n`,
+    `${TOURS[name][0]?.toUpperCase()}${TOURS[name].slice(1)}, on a separate stack that is removed at the end.\n`,
   );
   try {
     const place = { ...options, dir };
@@ -87,6 +86,6 @@ export async function takeTour({ name, options, output, interruption }: TourOpti
     await world?.close();
     if (!keepsLog) await rm(dir, { recursive: true, force: true });
   }
-  say("\nAll of it is true. The stack is removed.\n");
+  say("\nAll checks passed. The stack is removed.\n");
   report({ ok: true, chapters: passed });
 }

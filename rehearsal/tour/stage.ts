@@ -11,20 +11,18 @@ import type { World } from "../world.ts";
 import type { Guide } from "./guide.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-/** Longer than a cold start, a backup and a restore take on a busy machine. */
+/** Longer than a cold start, backup or restore takes on a busy machine. */
 const PATIENCE_MS = 90_000;
 const POLL_MS = 200;
-/** A version that fails on purpose is given up sooner than one that somebody waits for. */
+/** Milliseconds, shorter than the default because the version fails on purpose. */
 const PROBE_MS = "15000";
 
-/** A scripted command's end. */
 interface Ended {
   code: number;
-  /** Both outputs, in no particular order. */
+  /** Standard output followed by standard error. */
   output: string;
 }
 
-/** A deployed stack, and what the chapters of a tour do with it. */
 export class Stage {
   readonly world: World;
   readonly cloud: Cloud;
@@ -46,7 +44,7 @@ export class Stage {
     return new URL(route, this.url).href;
   }
 
-  /** Requests a route as the operator; with fields, by a form. */
+  /** Fields are sent as a form. */
   async operate({ path: route }: Pick<Route, "path">, fields?: Record<string, string>): Promise<Response> {
     const headers = { ...(await this.world.signIn(this.#audience)), origin: this.url };
     const form = fields && { method: "POST", body: new URLSearchParams(fields) };
@@ -56,14 +54,14 @@ export class Stage {
     return answer;
   }
 
-  /** Runs a command of the gateway, as `/debug/cli` does. */
+  /** Runs a gateway command through `/debug/cli`. */
   async cli(command: string): Promise<string> {
     const answer = await this.operate(ROUTES.cliChange, { cmd: command });
     const { stdout, stderr } = (await answer.json()) as { stdout: string; stderr: string };
     return `${stdout}${stderr}`;
   }
 
-  /** The service's state, as `/readyz` says it. */
+  /** Returns the service's state from `/readyz`. */
   async state(): Promise<{ state: string; workerVersion: string }> {
     return (await (await fetch(this.address(ROUTES.ready))).json()) as {
       state: string;
@@ -71,7 +69,7 @@ export class Stage {
     };
   }
 
-  /** Waits until a function returns something else than `undefined` or `false`. */
+  /** Polls until `find` returns neither `undefined` nor `false`. */
   async until<T>(what: string, find: () => Promise<T | undefined | false>): Promise<T> {
     const end = Date.now() + PATIENCE_MS;
     for (;;) {
@@ -83,8 +81,8 @@ export class Stage {
   }
 
   /**
-   * Mentions the bot on Slack; `reply` resolves with the reply that quotes the text, maybe behind a text that was not
-   * answered to its end. Its patience begins with its call: a reader may take any time before it.
+   * `reply` resolves with the reply that quotes the text, possibly after an interrupted reply. Its timeout starts
+   * with its call, because a reader may pause before.
    */
   async ask(text: string): Promise<{ reply(): Promise<string> }> {
     const { slack } = this.world.platforms;
@@ -97,13 +95,12 @@ export class Stage {
     };
   }
 
-  /** Mentions the bot on Slack and waits for the reply. */
   async answered(text: string): Promise<void> {
     const { reply } = await this.ask(text);
     await reply();
   }
 
-  /** Runs an operator's command on the stack, as it is typed: `npm run <script> -- rehearsal …`. */
+  /** Shows the command as `npm run <script> -- rehearsal …`. */
   async command(script: string, ...words: string[]): Promise<Ended> {
     return this.#run(`npm run ${script} -- ${[STACK, ...words].join(" ")}`, process.execPath, [
       path.join(ROOT, "stacks/commands", `${script}.ts`),
@@ -112,7 +109,6 @@ export class Stage {
     ]);
   }
 
-  /** Runs the Pulumi CLI on the stack. */
   pulumi(...words: string[]): Promise<Ended> {
     return this.#run(`pulumi ${words.join(" ")}`, this.world.engine.cli, words);
   }

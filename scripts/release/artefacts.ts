@@ -11,34 +11,31 @@ import { BuildFailure } from "../../infra/shell/failure.ts";
 import { PACKAGE, ROOT } from "../../infra/shell/package.ts";
 import { execute } from "../execute.ts";
 
-/** File of the folder of artefacts that says what the others are. */
 const RECORD = "release.json";
-/** Checksums, in the form that `sha256sum --check` reads. */
+/** Format of `sha256sum --check`. */
 export const SUMS = "SHA256SUMS";
 const SIGNATURE = ".sigstore.json";
 const IMAGE = /^image-(\w+)\.tar$/;
 
-/** Contents of `release.json`: the jobs of a workflow hand it from one to the next. */
+/** Contents of `release.json`, which workflow jobs pass on. */
 const recordSchema = z.strictObject({
   version: z.string(),
   /** Commit of the sources. */
   commit: z.string(),
-  /** File of the package. */
+  /** File name of the package. */
   package: z.string(),
-  /** Hash that names the image, which follows from the bundle inside the package. */
+  /** Hash of the bundle in the package; part of the image's name. */
   imageHash: z.string(),
-  /** The image by digest, once it is pushed. */
+  /** Image name with digest, once it is pushed. */
   image: z.string().optional(),
 });
-/** See {@link recordSchema}. */
 export type ReleaseRecord = z.infer<typeof recordSchema>;
 
 /**
- * Builds the package into an empty folder, with a bill of materials of each program in it. A former release in that folder
- * is removed.
+ * Builds the package and bills of materials, and replaces an earlier release in the folder.
  *
  * @param commit of the sources
- * @param image where the image will be, and who signs it
+ * @param image future name of the image, and its signer
  * @throws BuildFailure `release_folder_taken` if the folder has other files
  */
 export async function buildPackage(
@@ -64,8 +61,8 @@ async function emptyFolder(folder: string): Promise<void> {
   if (names.length > 0 && !names.includes(RECORD)) {
     throw new BuildFailure(
       "release_folder_taken",
-      `${folder} has files that are no release: ${names.slice(0, 3).join(", ")}`,
-      "Name another folder by --out, or empty this one.",
+      `${folder} has files that are not a release: ${names.slice(0, 3).join(", ")}`,
+      "Choose another folder with --out, or empty this one.",
     );
   }
   await rm(folder, { recursive: true, force: true });
@@ -83,11 +80,10 @@ export function writeRecord(folder: string, record: ReleaseRecord): Promise<void
 }
 
 /**
- * Builds the image for the Docker engine's processor from the bundle that is in the package, and saves it into the folder
- * with its bill of materials. The engine keeps the image too, for the tests.
+ * Builds the image for the engine's architecture, and saves it with its bill of materials. It also remains on the
+ * engine for the tests.
  *
- * @throws BuildFailure `image_differs` if this checkout builds another bundle than that of the package; others of the
- * build
+ * @throws BuildFailure `image_differs` if this checkout's bundle is not the package's; other build failures
  */
 export async function buildImage(
   folder: string,
@@ -118,13 +114,13 @@ export async function buildImage(
   await rm(bills, { recursive: true });
 }
 
-/** Name of a saved image at the engine that loads it. */
+/** Name under which the engine loads a saved image. */
 export const localImage = (version: string, arch: string): string => `steward-release:${version}-${arch}`;
 
-/** File with the bill of materials of the image for one processor. */
+/** Bill of materials of the image. */
 export const billOfImage = (arch: string): string => `image-${arch}.cdx.json`;
 
-/** Returns the saved images of a folder, by processor as Docker names it. */
+/** Returns a folder's saved images by architecture, in Docker's terms. */
 export async function savedImages(folder: string): Promise<{ arch: string; file: string }[]> {
   const found = (await readdir(folder)).sort().map((name) => IMAGE.exec(name));
   return found.flatMap((match) => {
@@ -134,13 +130,12 @@ export async function savedImages(folder: string): Promise<{ arch: string; file:
   });
 }
 
-/** Returns the files that a release offers for download: all but the images, which a registry has, and signatures. */
+/** Returns the files for download: all except images, checksums and signatures. */
 export async function offeredFiles(folder: string): Promise<string[]> {
   const names = (await readdir(folder)).sort();
   return names.filter((name) => name !== SUMS && !IMAGE.test(name) && !name.endsWith(SIGNATURE));
 }
 
-/** Writes the SHA-256 checksums of all files that a release offers. */
 export async function writeChecksums(folder: string): Promise<void> {
   const names = await offeredFiles(folder);
   const lines = names.map(async (name) => {
@@ -150,5 +145,5 @@ export async function writeChecksums(folder: string): Promise<void> {
   await writeFile(path.join(folder, SUMS), (await Promise.all(lines)).join(""));
 }
 
-/** Returns the file of a signature, which has its certificate in it. */
+/** The signature file includes the certificate. */
 export const signatureOf = (file: string): string => `${file}${SIGNATURE}`;

@@ -4,23 +4,22 @@ import path from "node:path";
 import { BuildFailure } from "../../infra/shell/failure.ts";
 import { execute } from "../execute.ts";
 
-/** Repository that a built package is pushed to. */
 export interface BuiltTreeTarget {
-  /** A clone of it, which has the sources' commit. */
+  /** Local clone that has the sources' commit. */
   root: string;
   /** A remote of the clone, or an address. */
   remote: string;
-  /** Environment of git, with the credentials for the push. */
+  /** Git's environment, with the credentials for the push. */
   env: NodeJS.ProcessEnv;
 }
 
-/** Author of the commit. With the date of the sources' commit, the same package makes the same commit everywhere. */
+/** A fixed author, with the date of the sources' commit, makes the commit reproducible. */
 const NAME = "steward release";
 const EMAIL = "release@steward.invalid";
 
 /**
- * Pushes the content of a package as a tag, from which `pulumi package add` and npm install it without building it. The
- * tag's commit follows the commit of the sources, and is on no branch. Pushing the same package again changes nothing.
+ * Pushes a package's content as a tag that `pulumi package add` and npm install without a build. Its commit is a
+ * child of the sources' commit and on no branch. Pushing the same package again changes nothing.
  *
  * @param tarball as `npm pack` makes it
  * @param source commit of the sources
@@ -40,7 +39,7 @@ export async function pushBuiltTree(
     const git = async (...words: string[]): Promise<string> =>
       (await execute("git", words, { cwd: root, env: { ...env, ...identity } })).trim();
     const identity: NodeJS.ProcessEnv = { GIT_INDEX_FILE: path.join(folder, "index") };
-    // With --force: what a user's own settings ignore belongs to the package too.
+    // Adds files that the user's own git settings ignore, too.
     const add = ["add", "--all", "--force", "."];
     await git("-c", "core.autocrlf=false", "-C", content, `--git-dir=${gitDir}`, "--work-tree=.", ...add);
     const tree = await git("write-tree");
@@ -55,7 +54,7 @@ export async function pushBuiltTree(
     if (there !== "" && there !== commit) {
       throw new BuildFailure(
         "tag_taken",
-        `the tag ${tag} of ${remote} is at ${there}, and this package is ${commit}`,
+        `the tag ${tag} of ${remote} points to ${there}, but this package is ${commit}`,
         "Release another version: npm run release -- --prepare <version>",
       );
     }
@@ -66,7 +65,7 @@ export async function pushBuiltTree(
   }
 }
 
-/** Adds the credentials of GH_TOKEN to git's environment, as actions/checkout does. They are in no argument and no file. */
+/** Adds GH_TOKEN to git's environment, as actions/checkout does, to keep it out of arguments and files. */
 export function gitEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { GH_TOKEN: token, GITHUB_SERVER_URL: server = "https://github.com" } = env;
   if (!token) return env;

@@ -1,17 +1,16 @@
 import { type ChangelogSection, sectionsOf, UNRELEASED } from "../../infra/shell/changelog.ts";
 
-/** Returns the sections of versions: all but the one of unreleased changes. */
 export function releasesIn(changelog: string): ChangelogSection[] {
   return sectionsOf(changelog).filter(({ name }) => name !== UNRELEASED);
 }
 
-/** Returns true if a section lists at least one change. Headings and introductions are none. */
+/** Headings and introductions are not changes. */
 export function hasChanges({ text }: ChangelogSection): boolean {
   return /^[-*] \S/m.test(text);
 }
 
 /**
- * Moves the unreleased changes into the section of a version, unless that lists changes already.
+ * Moves the unreleased changes into a version's section, unless that lists changes already.
  *
  * @param date of the release, as `2026-11-27`
  * @returns the new text; `undefined` if there is no change to release

@@ -9,46 +9,44 @@ export interface ReleaseProblem {
   fix: string;
 }
 
-/** State of the checkout and of what was released before, as {@link releaseProblems} checks it. */
+/** Input of {@link releaseProblems}. */
 export interface ReleaseFacts {
-  /** Of package.json. */
+  /** Version in package.json. */
   version: string;
   /** Version that the built programs report. */
   builtVersion: string;
   changelog: string;
-  /** Changed and untracked files, as paths. */
+  /** Changed and untracked files. */
   changedFiles: readonly string[];
-  /** Tags of the repository that is pushed to, and of this clone. */
+  /** Tags of the target repository and of this clone. */
   tags: readonly string[];
   /** True if npm's registry has this version; `undefined` if the registry did not answer. */
   onNpm: boolean | undefined;
-  /** `https://github.com/<owner>/<name>` of package.json. */
+  /** `https://github.com/<owner>/<name>` from package.json. */
   repository: string;
-  /** The same of the repository in which a workflow runs. */
+  /** The repository in which the workflow runs, in the same form. */
   workflowRepository?: string;
   /** Tag that started the workflow. */
   workflowTag?: string;
-  /** Tags of the commit that is released; absent in a dry run, which needs none. */
+  /** Absent in a dry run, which needs none. */
   commitTags?: readonly string[];
   /** Date in UTC, as `2026-11-27`. */
   today: string;
 }
 
-/** Tag of the sources of a version. Pushing it starts the workflow that releases the version. */
+/** Pushing it starts the release workflow. */
 export const sourceTag = (version: string): string => `release-${version}`;
-/** Tag of the built package of a version, made by the release. `pulumi package add` and npm install from it. */
+/** Created by the release; `pulumi package add` and npm install from it. */
 export const builtTag = (version: string): string => `v${version}`;
 
-/** Returns the command that prepares a release. */
 const prepare = (version: string): string => `npm run release -- --prepare ${version}`;
 
-/** Returns everything that stands against a release, with a fix for each. */
 export function releaseProblems(facts: ReleaseFacts): ReleaseProblem[] {
   const { version, builtVersion } = facts;
   if (semver.valid(version) !== version) {
-    const cause = `package.json has the version ${JSON.stringify(version)}, which is no semantic version (https://semver.org)`;
+    const cause = `package.json has the version ${JSON.stringify(version)}, which is not a semantic version (https://semver.org)`;
     const next = semver.coerce(version)?.version ?? "0.1.0";
-    // Every other check compares with the version.
+    // All other checks compare versions.
     return [{ code: "version_invalid", cause, fix: prepare(next) }, ...treeProblems(facts)];
   }
   const problems = [
@@ -105,7 +103,7 @@ function changelogProblems({ version, changelog, today }: ReleaseFacts): Release
   } else if (section.date === undefined || section.date > today) {
     problems.push({
       code: "changelog_date_wrong",
-      cause: `the section of ${version} in CHANGELOG.md has ${section.date === undefined ? "no date" : `the date ${section.date}, which is to come`}`,
+      cause: `the section of ${version} in CHANGELOG.md has ${section.date === undefined ? "no date" : `the future date ${section.date}`}`,
       fix: `Write its heading as \`## [${version}] - ${today}\`.`,
     });
   }
@@ -116,7 +114,7 @@ function treeProblems({ changedFiles }: ReleaseFacts): ReleaseProblem[] {
   if (changedFiles.length === 0) return [];
   const shown = changedFiles.slice(0, 5).join(", ");
   const more = changedFiles.length > 5 ? ` and ${changedFiles.length - 5} more` : "";
-  const cause = `files are changed and not committed: ${shown}${more}`;
+  const cause = `there are uncommitted changes: ${shown}${more}`;
   return [{ code: "tree_dirty", cause, fix: "Commit them, or: git stash --include-untracked" }];
 }
 
@@ -132,7 +130,7 @@ function earlierReleaseProblems({ version, tags, onNpm }: ReleaseFacts): Release
     ...(onNpm === true ? ["on npm"] : []),
   ];
   if (places.length > 0) {
-    const cause = `version ${version} is released already, ${places.join(" and ")}`;
+    const cause = `version ${version} is already released, ${places.join(" and ")}`;
     problems.push({ code: "version_released", cause, fix: prepare(next) });
   } else if (semver.gt(highest, version)) {
     const cause = `version ${version} is lower than ${highest}, which is released`;
@@ -153,7 +151,7 @@ function workflowProblems(facts: ReleaseFacts): ReleaseProblem[] {
     problems.push({ code: "tag_missing", cause: `this commit has no tag ${wanted}`, fix });
   }
   if (workflowRepository !== repository) {
-    // npm refuses provenance if they differ: https://docs.npmjs.com/generating-provenance-statements
+    // npm rejects provenance if they differ: https://docs.npmjs.com/generating-provenance-statements
     const cause = `package.json names the repository ${repository}, and this one is ${workflowRepository}`;
     const values = `repository.url=git+${workflowRepository}.git homepage=${workflowRepository}#readme bugs.url=${workflowRepository}/issues`;
     problems.push({ code: "repository_differs", cause, fix: `npm pkg set ${values}` });

@@ -10,20 +10,18 @@ import { gitEnvironment } from "./built-tree.ts";
 import type { ReleaseFacts } from "./check.ts";
 import { publishedIntegrity } from "./publish-package.ts";
 
-/** Sources of the facts beside this checkout. */
 interface FactSources {
-  /** Has GitHub's variables in a workflow: https://docs.github.com/actions/reference/workflows-and-actions/variables */
+  /** GitHub's variables in a workflow: https://docs.github.com/actions/reference/workflows-and-actions/variables */
   env: NodeJS.ProcessEnv;
   /** A remote of this clone, or an address. */
   remote: string;
   dryRun: boolean;
   /** Date in UTC, as `2026-11-27`. */
   today: string;
-  /** Gets a line for a remote or registry that does not answer; their facts are then unknown. */
+  /** Receives a line if a remote or registry does not respond; its facts are then unknown. */
   log: (line: string) => void;
 }
 
-/** Reads the facts that decide if this checkout can be released. */
 export async function readFacts({ env, remote, dryRun, today, log }: FactSources): Promise<ReleaseFacts> {
   const { GITHUB_REF_TYPE, GITHUB_REF_NAME, GITHUB_REPOSITORY, GITHUB_SERVER_URL } = env;
   const { version, repository } = packageJson;

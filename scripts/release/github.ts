@@ -3,20 +3,18 @@ import path from "node:path";
 import * as z from "zod";
 import { BuildFailure } from "../../infra/shell/failure.ts";
 
-/** GitHub's REST API for one repository. */
 export interface GitHub {
-  /** `https://api.github.com`, without a slash at the end. */
+  /** `https://api.github.com`, without a trailing slash. */
   api: string;
   /** `<owner>/<name>`. */
   repository: string;
-  /** May write contents. */
+  /** Token with write permission for contents. */
   token: string;
   fetch: typeof fetch;
 }
 
-/** A release and its files. */
 export interface GitHubRelease {
-  /** A tag that exists. */
+  /** An existing tag. */
   tag: string;
   /** Markdown. */
   notes: string;
@@ -37,8 +35,8 @@ const releaseSchema = z.object({
 });
 
 /**
- * Makes the release of a tag. It is a draft until all its files are there, so nobody sees half of it; a draft that an
- * earlier run left is replaced. A release that exists stays as it is.
+ * Publishes a tag's release. It stays a draft until all files are uploaded, so nobody sees a partial one. Replaces an
+ * earlier run's draft; keeps a published release.
  *
  * https://docs.github.com/rest/releases/releases and https://docs.github.com/rest/releases/assets
  *
@@ -48,7 +46,7 @@ const releaseSchema = z.object({
 export async function publishRelease(github: GitHub, release: GitHubRelease): Promise<string> {
   const { tag, notes, prerelease, files } = release;
   const releases = `${github.api}/repos/${github.repository}/releases`;
-  // Drafts are in the list alone, and have no tag yet by which one could ask for them.
+  // Drafts can only be found in the list, because they have no tag yet.
   const listed = z.array(releaseSchema).parse(await ask(github, "GET", `${releases}?per_page=100`));
   const former = listed.find(({ tag_name }) => tag_name === tag);
   if (former?.draft === false) return former.html_url;

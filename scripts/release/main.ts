@@ -1,4 +1,4 @@
-/** `npm run release`: releases the version of package.json. See `npm run release -- --help` and CONTRIBUTING.md. */
+/** `npm run release`: releases the version in package.json. See CONTRIBUTING.md. */
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import semver from "semver";
@@ -36,29 +36,26 @@ interface Options {
   key?: string;
 }
 
-/** Input of every step. */
 interface Release extends CommandOutput {
-  /** Folder of what is built. */
   folder: string;
   options: Options;
   env: NodeJS.ProcessEnv;
   now: () => Date;
 }
 
-/** A step of a release. */
 interface Step {
-  /** Continues a sentence that begins with "it". */
+  /** Completes a sentence that begins with "it". */
   does: string;
   run: (release: Release) => Promise<void>;
-  /** Writes to a place that others see: a dry run leaves it out. */
+  /** Writes to a public place; a dry run skips it. */
   publishes?: true;
-  /** Needs a Docker engine: a dry run without one leaves it out. */
+  /** Needs a Docker engine; a dry run without one skips it. */
   docker?: true;
 }
 
-/** All steps in their order. */
+/** In order of execution. */
 const STEPS: Readonly<Record<string, Step>> = {
-  check: { does: "checks version, changelog, tree and what was released before", run: check },
+  check: { does: "checks version, changelog, tree and earlier releases", run: check },
   build: { does: "builds the package and its bills of materials into an empty folder", run: build },
   test: { does: "installs that package and deploys from it", run: testPackage },
   image: {
@@ -72,21 +69,23 @@ const STEPS: Readonly<Record<string, Step>> = {
   sign: { does: "signs package, checksums and image with cosign", run: sign, publishes: true },
   npm: { does: "publishes the package to npm", run: npm, publishes: true },
   tag: { does: "pushes the content of the package as a tag", run: tag, publishes: true },
-  github: { does: "makes GitHub's release from the changelog", run: github, publishes: true },
+  github: { does: "creates the GitHub release from the changelog", run: github, publishes: true },
 };
 
 async function main(argv: string[], output: CommandOutput): Promise<number> {
   const parser = commandParser(
     SCRIPT,
-    "Releases the version of package.json: all steps, or those that are named.",
+    "Releases the version in package.json: all steps, or only the named ones.",
   )
     .argument("[steps...]", Object.keys(STEPS).join(", "))
-    .option("--dry-run", "publish nothing: build, test, and print what is left out")
+    .option("--dry-run", "publish nothing: build, test, and print the skipped steps")
     .option("--prepare <version>", "only write the version into its files and into CHANGELOG.md")
-    .option("--out <folder>", "folder of what is built", "dist/release")
-    .addOption(new Option("--remote <remote>", "where the tag goes").env("RELEASE_REMOTE").default("origin"))
+    .option("--out <folder>", "folder of the built artefacts", "dist/release")
     .addOption(
-      new Option("--image <repository>", "where the image goes")
+      new Option("--remote <remote>", "git remote for the tag").env("RELEASE_REMOTE").default("origin"),
+    )
+    .addOption(
+      new Option("--image <repository>", "repository for the image")
         .env("RELEASE_IMAGE")
         .default(`ghcr.io/${OWNER_AND_NAME.toLowerCase()}`),
     )
@@ -106,7 +105,7 @@ async function main(argv: string[], output: CommandOutput): Promise<number> {
   for (const [name, step] of steps) {
     const leftOut = options.dryRun === true ? await reasonToLeaveOut(step) : undefined;
     output.say(
-      leftOut === undefined ? `== ${name}\n` : `== ${name}: left out, it ${step.does} (${leftOut})\n`,
+      leftOut === undefined ? `== ${name}\n` : `== ${name}: skipped, it ${step.does} (${leftOut})\n`,
     );
     if (leftOut !== undefined) continue;
     try {
@@ -121,7 +120,7 @@ async function main(argv: string[], output: CommandOutput): Promise<number> {
 
 function stepOf(name: string): [name: string, step: Step] {
   const step = STEPS[name];
-  if (step === undefined) throw usageError(`there is no step ${name}: ${Object.keys(STEPS).join(", ")}`);
+  if (step === undefined) throw usageError(`unknown step ${name}; steps: ${Object.keys(STEPS).join(", ")}`);
   return [name, step];
 }
 
@@ -139,7 +138,7 @@ async function reasonToLeaveOut({ publishes, docker }: Step): Promise<string | u
 
 const today = (now: () => Date): string => now().toISOString().slice(0, "2026-11-27".length);
 
-/** Ends a release whose problems are printed. */
+/** Ends a release whose problems are already printed. */
 class NotReleasable extends Error {}
 
 async function check({ say, log, env, options, now }: Release): Promise<void> {
@@ -174,7 +173,7 @@ function testImage(release: Release): Promise<void> {
   return runTest(release, "system", "test/release/installed-host.system.test.ts");
 }
 
-/** Runs a test that installs the package of the folder, in place of one that it packs. */
+/** Tests the folder's package instead of a newly packed one. */
 async function runTest({ folder, env, log }: Release, project: string, test: string): Promise<void> {
   const record = await artefacts.readRecord(folder);
   const words = [path.join(ROOT, "node_modules/vitest/vitest.mjs"), "run", "--project", project, test];
@@ -184,7 +183,7 @@ async function runTest({ folder, env, log }: Release, project: string, test: str
   throw new BuildFailure(
     "release_test_failed",
     `${test} fails with ${record.package}`,
-    "Read its output above, mend the cause, and begin again with: npm run release -- --dry-run",
+    "Read its output above, fix the cause, and start again with: npm run release -- --dry-run",
   );
 }
 
@@ -205,7 +204,7 @@ async function sign({ folder, env, options }: Release): Promise<void> {
   );
 }
 
-/** Runs `work` with the login of REGISTRY_USER and REGISTRY_PASSWORD, or with the user's own. */
+/** Runs `work` with REGISTRY_USER and REGISTRY_PASSWORD, or with the user's existing login. */
 function atRegistry<T>(
   env: NodeJS.ProcessEnv,
   repository: string,
@@ -222,7 +221,7 @@ async function npm({ folder, env, say }: Release): Promise<void> {
   // Set in a job with `id-token: write`.
   const provenance = Boolean(env["ACTIONS_ID_TOKEN_REQUEST_URL"]);
   const isNew = await publishPackage({ run: runProcess, env }, folder, record, { provenance });
-  say(isNew ? `published ${record.package}\n` : `${record.package} is published already\n`);
+  say(isNew ? `published ${record.package}\n` : `${record.package} is already published\n`);
 }
 
 async function tag({ folder, env, options, say }: Release): Promise<void> {
@@ -250,7 +249,7 @@ async function github({ folder, env, say }: Release): Promise<void> {
   say(`${page}\n`);
 }
 
-/** Returns the text of a release: its section of the changelog, the image, and how both are verified. */
+/** Returns the changelog section, the image, and how to verify both. */
 function notesOf(changelog: string, record: artefacts.ReleaseRecord): string {
   const text = releasesIn(changelog).find(({ name }) => name === record.version)?.text ?? "";
   const page = `${REPOSITORY}/blob/${sourceTag(record.version)}/SECURITY.md#verifying-a-release`;

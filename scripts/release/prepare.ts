@@ -5,7 +5,7 @@ import { usageError } from "../../infra/shell/command.ts";
 import { BuildFailure } from "../../infra/shell/failure.ts";
 import { releaseUnreleased } from "./changelog.ts";
 
-/** Files that name the version, and how: the rest of each stays as it is. */
+/** Files that contain the version, with the pattern to replace. */
 const VERSION_FILES = [
   { file: "package.json", pattern: /^( {2}"version": )"[^"]*"/m },
   { file: "package-lock.json", pattern: /^( {2}"version": )"[^"]*"/m },
@@ -14,13 +14,15 @@ const VERSION_FILES = [
 ] as const;
 
 /**
- * Writes a version into the files that name it, and moves the unreleased changes of CHANGELOG.md into its section.
+ * Writes a version into all files that contain it, and moves the unreleased changes of CHANGELOG.md into its section.
  *
- * @param today date of the section, as `2026-11-27`
- * @throws CommanderError if the version is no semantic version; BuildFailure `changelog_section_empty` if no change is listed
+ * @param today as `2026-11-27`
+ * @throws CommanderError if it is not a semantic version; BuildFailure `changelog_section_empty` if no change is
+ * listed
  */
 export async function prepareRelease(root: string, version: string, today: string): Promise<void> {
-  if (semver.valid(version) !== version) throw usageError(`${version} is no semantic version, as 1.2.3`);
+  if (semver.valid(version) !== version)
+    throw usageError(`${version} is not a semantic version such as 1.2.3`);
   const changelog = path.join(root, "CHANGELOG.md");
   const released = releaseUnreleased(await readFile(changelog, "utf8"), version, today);
   if (released === undefined) {

@@ -8,21 +8,21 @@ import { PACKAGE } from "../../infra/shell/package.ts";
 import { type runProcess, tail } from "../../infra/shell/process.ts";
 import type { ReleaseRecord } from "./artefacts.ts";
 
-/** npm's command line. Its environment names the registry and the login. */
+/** The environment determines the registry and the login. */
 export interface Npm {
   run: typeof runProcess;
   env: NodeJS.ProcessEnv;
 }
 
 /**
- * Returns the integrity of a version at npm's registry, as `sha512-…`; `undefined` if the registry has no such version.
+ * Returns `sha512-…`; `undefined` if the registry lacks the version.
  *
  * @throws BuildFailure `npm_unreachable`
  */
 export async function publishedIntegrity(npm: Npm, version: string): Promise<string | undefined> {
   const words = ["view", `${PACKAGE}@${version}`, "dist.integrity", "--json"];
   const asked = await npm.run("npm", words, { env: npm.env });
-  // npm prints nothing for a version that is missing from a package that exists.
+  // npm prints nothing if the package exists without this version.
   if (asked.code === 0)
     return asked.stdout.trim() === "" ? undefined : z.string().parse(JSON.parse(asked.stdout));
   if (/\bE404\b/.test(asked.stdout + asked.stderr)) return undefined;
@@ -34,12 +34,11 @@ export async function publishedIntegrity(npm: Npm, version: string): Promise<str
 }
 
 /**
- * Publishes the package to npm. A version before 1.2.3, as 1.2.3-rc.1, gets the tag `next` in place of `latest`. Does
- * nothing if the registry has this very file.
+ * Publishes the package to npm. A prerelease such as 1.2.3-rc.1 gets the tag `next` instead of `latest`. Does nothing
+ * if the registry has an identical file.
  *
- * @param provenance adds a statement of the workflow that built it, which needs that workflow's OIDC token:
- * https://docs.npmjs.com/generating-provenance-statements
- * @returns true if it was published now
+ * @param provenance needs the workflow's OIDC token: https://docs.npmjs.com/generating-provenance-statements
+ * @returns true if this call published it
  * @throws BuildFailure `version_released` if the registry has other content of this version; `npm_unreachable`,
  * `npm_refused`
  */

@@ -3,7 +3,6 @@ import { BuildFailure } from "../../infra/shell/failure.ts";
 import { type Finished, runProcess, tail } from "../../infra/shell/process.ts";
 import { localImage, savedImages } from "./artefacts.ts";
 
-/** Place of the image. */
 export interface ImageTarget {
   /** Repository with its registry's host, such as `ghcr.io/example/steward`. */
   repository: string;
@@ -13,10 +12,10 @@ export interface ImageTarget {
 }
 
 /**
- * Pushes the saved images of a folder, and the list of them as `<repository>:<version>`, from which each engine takes that
- * of its processor. Pushing the same images again changes nothing.
+ * Pushes a folder's saved images and a multi-platform manifest as `<repository>:<version>`. Pushing the same images
+ * again changes nothing.
  *
- * @returns the list's name by digest, which no later push can move
+ * @returns the manifest's immutable name by digest
  * @throws BuildFailure `image_released` if the version's tag has other images; `image_push_failed`
  */
 export async function pushImages(folder: string, target: ImageTarget): Promise<string> {
@@ -28,7 +27,7 @@ export async function pushImages(folder: string, target: ImageTarget): Promise<s
   }
   const list = `${repository}:${version}`;
   const insecure = /^(?:127\.0\.0\.1|localhost)[:/]/.test(repository) ? ["--insecure"] : [];
-  // The tag of each processor may just have been overwritten. That is harmless: releases only name the list.
+  // The loop above may have overwritten the architectures' tags, which no release names.
   const former = await runProcess("docker", ["manifest", "inspect", ...insecure, list], { env });
   if (former.code === 0 && !digests.every((digest) => former.stdout.includes(digest))) {
     throw new BuildFailure(
@@ -43,7 +42,7 @@ export async function pushImages(folder: string, target: ImageTarget): Promise<s
   return `${repository}@${digestIn(pushed)}`;
 }
 
-/** Pushes an image of the engine under another name, which the engine forgets again. Returns the digest. */
+/** Also removes the image from the engine. Returns the digest. */
 async function pushOne(image: string, name: string, { env }: ImageTarget): Promise<string> {
   await docker(["tag", image, name]);
   try {

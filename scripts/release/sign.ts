@@ -4,21 +4,20 @@ import { type runProcess, tail } from "../../infra/shell/process.ts";
 import { BUNDLE_ANNOTATION } from "../../infra/registry/signature.ts";
 import { billOfImage, type ReleaseRecord, signatureOf, SUMS } from "./artefacts.ts";
 
-/** Way to sign: with the workflow's identity by default. */
+/** Default: signs with the workflow's identity. */
 export interface ReleaseSigner {
   run: typeof runProcess;
   /** Environment of cosign. With a key, COSIGN_PASSWORD opens it. */
   env: NodeJS.ProcessEnv;
-  /** Private key. Without it cosign signs with the workflow's OIDC token, and the public log records it. */
+  /** Private key. Without it cosign uses the workflow's OIDC token and the public log. */
   key?: string | undefined;
 }
 
 /**
- * Signs the package and the checksums, and the image with its bills of materials at its registry.
+ * Signs the package, the checksums, and the image with its bills of materials at its registry.
  *
  * https://docs.sigstore.dev/cosign/signing/overview/
  *
- * @param processors of the image, which has a bill for each
  * @throws BuildFailure `cosign_missing`, `signing_failed`
  */
 export async function signRelease(
@@ -32,7 +31,7 @@ export async function signRelease(
     await cosign(signer, "sign-blob", ["--bundle", signatureOf(subject), subject]);
   }
   if (image === undefined) return;
-  // A stack takes only an image that is signed with the hash of its own package's bundle.
+  // A stack accepts only a signature that names its own bundle's hash.
   await cosign(signer, "sign", ["--recursive", "--annotations", `${BUNDLE_ANNOTATION}=${imageHash}`, image]);
   for (const arch of processors) {
     const predicate = path.join(folder, billOfImage(arch));
@@ -41,17 +40,17 @@ export async function signRelease(
 }
 
 async function cosign({ run, env, key }: ReleaseSigner, command: string, words: string[]): Promise<void> {
-  // With a key, cosign works offline: it asks no Sigstore service and writes no entry in the public log.
+  // With a key, cosign works offline, without Sigstore services or the public log.
   const way = key === undefined ? [] : ["--key", key, "--use-signing-config=false", "--tlog-upload=false"];
   await succeed({ run, env }, command, ["--yes", ...way, ...words]);
 }
 
-/** Returns the public key, as PEM, of a key that signs. */
+/** Returns PEM. */
 export async function publicKeyOf({ run, env, key = "" }: ReleaseSigner): Promise<string> {
   return succeed({ run, env }, "public-key", ["--key", key]);
 }
 
-/** Returns the identity under which the workflow of a repository signs the release of a tag. */
+/** Returns the identity with which a repository's workflow signs a tag's release. */
 export function workflowSigner(repository: string, tag: string): { identity: string; issuer: string } {
   return {
     identity: `${repository}/.github/workflows/release.yml@refs/tags/${tag}`,

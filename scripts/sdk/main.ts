@@ -1,6 +1,6 @@
 /**
- * `npm run sdk`: writes the SDKs of the components for other languages into `sdk`, by Pulumi's own generators in the
- * version that codegen/go.mod pins. Needs Go.
+ * `npm run sdk`: generates the components' SDKs for other languages into `sdk`. Needs Go. codegen/go.mod pins
+ * Pulumi's generators.
  */
 import { readFile, rm } from "node:fs/promises";
 import path from "node:path";
@@ -13,7 +13,7 @@ const SCRIPT = "npm run sdk --";
 const LANGUAGES = ["python", "go"] as const;
 async function main(argv: string[], { say }: CommandOutput): Promise<number> {
   const command = commandParser(SCRIPT, "Generates the SDKs for Python and Go.")
-    .option("--out <folder>", "where they go, each in a folder of its own", path.join(ROOT, "sdk"))
+    .option("--out <folder>", "output folder, with a subfolder per language", path.join(ROOT, "sdk"))
     .parse(argv, { from: "user" });
   const { out } = command.opts<{ out: string }>();
   const schema = JSON.parse(await readFile(path.join(ROOT, "infra/provider/schema.json"), "utf8")) as Schema;

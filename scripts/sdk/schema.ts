@@ -1,6 +1,6 @@
 /**
- * `npm run schema`: writes the two components into infra/provider/schema.json, from their arguments and outputs in
- * infra/gateway. The package's own resources in it are written by hand.
+ * `npm run schema`: writes the two components into infra/provider/schema.json, from infra/gateway. Other resources in
+ * the schema are maintained by hand.
  */
 import { readFile, writeFile } from "node:fs/promises";
 import ts from "typescript";
@@ -15,7 +15,7 @@ const COMPONENTS = {
   ServerlessGateway: "infra/gateway/serverless-gateway.ts",
   HostGateway: "infra/gateway/host-gateway.ts",
 };
-/** The convention of the arguments' documentation: "…; a secret." */
+/** Doc comments of secret arguments end with "; a secret." */
 const SECRET = /\ba secret\b/;
 /** Arguments whose numbers may have decimals. */
 const FRACTIONS = new Set(["cpus", "expectedAwakeHours", "monthlyBudget", "monthlyChatBudget"]);
@@ -58,14 +58,14 @@ async function main(argv: string[], { say }: CommandOutput): Promise<number> {
     await writeFile(SCHEMA, `${JSON.stringify(JSON.parse(written), null, 2)}\n`);
   else if (written !== JSON.stringify(JSON.parse(text))) {
     say(
-      `${SCHEMA} is not what ${ARGUMENTS} and the components make. Fix: npm run schema, then npm run format\n`,
+      `${SCHEMA} does not match ${ARGUMENTS} and the components. Fix: npm run schema, then npm run format\n`,
     );
     return 1;
   }
   return 0;
 }
 
-/** Returns the components' types and resources. `known` are the types that other resources have too. */
+/** `known` contains types that other resources use too. */
 function componentsOf(known: Types): { types: Types; resources: Record<string, object> } {
   const program = ts.createProgram([ARGUMENTS, ...Object.values(COMPONENTS)], {
     ...ts.readConfigFile("tsconfig.json", ts.sys.readFile).config.compilerOptions,
@@ -118,7 +118,7 @@ function componentsOf(known: Types): { types: Types; resources: Record<string, o
       : undefined;
     if (item !== undefined) {
       const { plain, ...items } = formOf(item, name);
-      // An object is plain if the schema's author wrote it so: here none of its members takes an input.
+      // An object is plain if none of its members accepts an input.
       return { type: "array", items, ...((plain || items.$ref) && { plain: true }) };
     }
     const value = checker.getIndexTypeOfType(type, ts.IndexKind.String);
@@ -127,7 +127,7 @@ function componentsOf(known: Types): { types: Types; resources: Record<string, o
     return { $ref: `#/types/${objectType(type.aliasSymbol ?? type.symbol)}` };
   }
 
-  /** Returns the type inside of `pulumi.Input`; `undefined` for a plain one. */
+  /** Returns the type inside `pulumi.Input`; `undefined` for a plain type. */
   function unwrapped(type: ts.Type): ts.Type | undefined {
     const [input] = type.aliasSymbol?.name === "Input" ? (type.aliasTypeArguments ?? []) : [];
     return input;

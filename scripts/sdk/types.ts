@@ -1,13 +1,12 @@
-/** `"$ref": "#/types/steward:index:Slack"` */
+/** Matches `"$ref": "#/types/steward:index:Slack"`. */
 const REFERENCE = /"#\/types\/([^"]+)"/g;
 
-/** The parts of a package's schema that name its types. */
 export interface Schema<Type extends object = object> {
   types: Record<string, Type>;
   resources: Record<string, { isComponent?: boolean }>;
 }
 
-/** Returns the components of a schema, or its other resources, and the types that they use. */
+/** Returns either the components or the other resources, with the types that they use. */
 export function partOf<Type extends object>(
   { types, resources }: Schema<Type>,
   components: boolean,

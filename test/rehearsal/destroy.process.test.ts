@@ -37,6 +37,6 @@ test.each(["serverless", "host"])(
   "what was left of a %s stack before its first update goes without an engine",
   async (target) => {
     await mkdir(join(dir, target, "state"), { recursive: true });
-    expect(await destroy()).toContain(`Removing what was rehearsed of the ${target} stack`);
+    expect(await destroy()).toContain(`Removing the rehearsed ${target} stack`);
   },
 );

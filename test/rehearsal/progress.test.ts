@@ -73,7 +73,7 @@ test("a failed step prints the end of its own details and names the file; an int
   });
   await expect(failing).rejects.toThrow("no");
   expect(said).toContain("Updating … failed after 0.0 s\n  line 16\n");
-  expect(said).toContain(`  line 30\nThe whole log: ${file}\n`);
+  expect(said).toContain(`  line 30\nFull log: ${file}\n`);
   expect(said).not.toMatch(/line 15\n|another step/);
 
   said = "";

@@ -113,7 +113,7 @@ describe("npm start with its container as a local process", () => {
     expect(second.report, second.stderr).toMatchObject({ ok: true, url: first.report.url });
     expect(Object.keys(second.report.changes)).toEqual(["same"]);
     expect(second.report.timings["upMs"]).toBe(null);
-    expect(second.stderr).toContain("Nothing to change, after a preview of");
+    expect(second.stderr).toContain("No changes, after a preview of");
     expect(second.report.resources).toEqual(first.report.resources);
   }, 120_000);
 
@@ -155,7 +155,7 @@ describe("npm start with its container as a local process", () => {
   it("removes a stack that people write to until its Worker is gone", async () => {
     const destroying = startRehearsal("--destroy", ...words);
     const over = destroying.ended.then((): true => true);
-    await destroying.says("Removing what was rehearsed of the serverless stack");
+    await destroying.says("Removing the rehearsed serverless stack");
     const taken = await writeUntil(over, dir, first.report.url);
     const { code, stderr, report } = await destroying.ended;
     expect(code, stderr).toBe(0);
@@ -181,7 +181,7 @@ describe.runIf(engine.ok)("npm start with its container on Docker", () => {
     running.child.kill("SIGINT");
     const { code, stdout } = await running.ended;
     expect(code).toBe(0);
-    expect(stdout).toContain("Ending what the rehearsal started");
+    expect(stdout).toContain("Stopping the rehearsal");
     expect(await leftRunning(dir)).toEqual([]);
   }, 300_000);
 

@@ -36,7 +36,7 @@ test(
       "A pairing",
       "A crash",
       "A broken config",
-      "A rollout that goes back",
+      "A rollback",
       "A restore",
     ]);
     for (const text of chapters) {
@@ -57,7 +57,7 @@ test.each(["drift", "rollout"] as const)(
     const { code, stdout, stderr } = await rehearse(name, "--sandbox", "process", "--dir", dir);
     expect(code, `${stdout}${stderr}`).toBe(0);
     expect(stdout).toMatch(new RegExp(`^\\$ npm run ${name} -- rehearsal.* … done in`, "m"));
-    expect(stdout).toContain("All of it is true. The stack is removed.");
+    expect(stdout).toContain("All checks passed. The stack is removed.");
     expect(existsSync(dir)).toBe(false);
   },
   TOUR_MS,

@@ -4,7 +4,6 @@ import { canaryScriptName, servingShares } from "./lookup.ts";
 import type { ModuleStore } from "./modules.ts";
 import type { AccountState, BindingRecord, NamespaceRecord, VersionRecord, WorkerRecord } from "./state.ts";
 
-/** What the runner has to run for an account to be as it says. */
 export function deployedOf(state: AccountState, modules: ModuleStore): DeployedAccount {
   const applications = state.applications.filter(({ goneAt }) => goneAt === undefined);
   return {
@@ -21,9 +20,9 @@ export function deployedOf(state: AccountState, modules: ModuleStore): DeployedA
 }
 
 /**
- * The versions of a Worker that serve. One of them has its Durable Objects, since each object runs one version:
- * https://developers.cloudflare.com/workers/versions-and-deployments/gradual-deployments/with-durable-objects/ .
- * Which one an object gets is Cloudflare's choice by the shares; here the largest share has all of them.
+ * Returns the serving versions. Cloudflare assigns Durable Objects to versions by their shares; here the largest
+ * share has all of them:
+ * https://developers.cloudflare.com/workers/versions-and-deployments/gradual-deployments/with-durable-objects/
  */
 function scriptsOf(state: AccountState, worker: WorkerRecord, modules: ModuleStore): DeployedScript[] {
   const [first, second] = servingShares(state, worker.id).map(({ version }) => version);
@@ -36,7 +35,7 @@ function scriptsOf(state: AccountState, worker: WorkerRecord, modules: ModuleSto
   ];
 }
 
-/** A second version asks for the objects where they are. */
+/** The second version reaches Durable Objects through the first version's script. */
 function besides(worker: WorkerRecord, version: VersionRecord): Pick<DeployedScript, "name" | "bindings"> {
   const bindings = version.bindings.map((binding): BindingRecord => {
     if (binding.type !== "durable_object_namespace") return binding;

@@ -10,7 +10,7 @@ export function audienceTag(): string {
   return randomBytes(32).toString("hex");
 }
 
-/** The form of version, deployment, Access and container application ids. */
+/** Id of a version, deployment, Access resource or container application. */
 export function uuid(): string {
   return randomUUID();
 }

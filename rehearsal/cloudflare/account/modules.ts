@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from "node:f
 import { join } from "node:path";
 import { writeAtomically } from "./files.ts";
 
-/** The uploaded modules' contents, each stored once under its SHA-256. */
+/** Stores uploaded modules by their SHA-256, each once. */
 export class ModuleStore {
   readonly #dir: string;
 
@@ -12,7 +12,6 @@ export class ModuleStore {
     mkdirSync(this.#dir, { recursive: true, mode: 0o700 });
   }
 
-  /** Stores a module and returns its hash. */
   put(content: Uint8Array): string {
     const hash = createHash("sha256").update(content).digest("hex");
     const file = join(this.#dir, hash);
@@ -20,12 +19,11 @@ export class ModuleStore {
     return hash;
   }
 
-  /** @throws when no module of that hash is stored */
+  /** @throws if no module with this hash is stored */
   get(sha256: string): Uint8Array {
     return readFileSync(join(this.#dir, sha256));
   }
 
-  /** Removes every module that `used` does not name. */
   prune(used: ReadonlySet<string>): void {
     for (const hash of readdirSync(this.#dir)) {
       if (!used.has(hash)) rmSync(join(this.#dir, hash));

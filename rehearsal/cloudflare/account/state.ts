@@ -1,9 +1,9 @@
-/** What an emulated account holds. Field names in snake_case are the API's own, stored as they were sent. */
+/** State of an emulated account. Fields in snake_case are stored as sent. */
 
 /** A setting that the API echoes and the emulation does not interpret. */
 export type Settings = Record<string, unknown>;
 
-/** A Worker: https://developers.cloudflare.com/api/resources/workers/subresources/beta/subresources/workers/ */
+/** https://developers.cloudflare.com/api/resources/workers/subresources/beta/subresources/workers/ */
 export interface WorkerRecord {
   id: string;
   name: string;
@@ -11,10 +11,10 @@ export interface WorkerRecord {
   updated_on: string;
   deployed_on: string | null;
   subdomain: { enabled: boolean; previews_enabled: boolean };
-  /** logpush, observability, tags, tail_consumers and anything else that was sent. */
+  /** logpush, observability, tags, tail_consumers and others. */
   settings: Settings;
   schedules: ScheduleRecord[];
-  /** The tag of the last migration that was deployed. */
+  /** Tag of the last deployed migration. */
   migrationTag?: string;
 }
 
@@ -24,21 +24,21 @@ interface ScheduleRecord {
   modified_on: string;
 }
 
-/** A binding as it was sent. `text` of a `secret_text` stays here and in the account's file, nowhere else. */
+/** A binding as sent. A `secret_text`'s text is stored only here and in the account's file. */
 export interface BindingRecord {
   type: string;
   name: string;
   [field: string]: unknown;
 }
 
-/** A module of a version. The content lies in its own file, named by its hash. */
+/** A version's module. Its content is in a file named by the hash. */
 interface ModuleRecord {
   name: string;
   content_type: string;
   sha256: string;
 }
 
-/** A single migration step: SingleStepMigration of the official SDK. */
+/** SingleStepMigration of the official SDK. */
 export interface MigrationStep {
   new_classes?: string[] | undefined;
   new_sqlite_classes?: string[] | undefined;
@@ -65,13 +65,12 @@ export interface VersionRecord {
   compatibility_date: string;
   compatibility_flags: string[];
   migrations?: MigrationRecord;
-  /** Whether its migrations were applied, which happens at its first deployment and never again. */
+  /** Migrations are applied only at a version's first deployment. */
   migrated: boolean;
-  /** annotations, limits, placement, usage_model and anything else that is only echoed. */
+  /** annotations, limits, placement, usage_model and others. */
   settings: Settings;
 }
 
-/** A host name that leads to a Worker. */
 export interface DomainRecord {
   id: string;
   environment: string;
@@ -94,7 +93,7 @@ export interface NamespaceRecord {
   script: string;
   class: string;
   use_sqlite: boolean;
-  /** Set when the migrating version named the class in `containers`; never later (workers-sdk #14614). */
+  /** Decided when the class is created; cannot change later (workers-sdk #14614). */
   containerEnabled: boolean;
 }
 
@@ -103,11 +102,11 @@ export interface BucketRecord {
   creation_date: string;
   storage_class: string;
   location: string;
-  /** Undefined until a PUT replaces the default rule. */
+  /** `undefined` until a PUT replaces the default rule. */
   lifecycle?: Settings[];
 }
 
-/** A container application: https://developers.cloudflare.com/api/resources/containers/ */
+/** https://developers.cloudflare.com/api/resources/containers/ */
 export interface ApplicationRecord {
   id: string;
   name: string;
@@ -120,7 +119,7 @@ export interface ApplicationRecord {
   /** max_instances, constraints, observability, rollout_active_grace_period. */
   settings: Settings;
   rollouts: RolloutRecord[];
-  /** Milliseconds since the epoch at which a deleted application is gone for readers too. */
+  /** Milliseconds since the epoch. A deleted application stays readable until then. */
   goneAt?: number;
 }
 
@@ -132,7 +131,6 @@ export interface RolloutRecord {
   strategy: string;
   kind: string;
   status: "pending" | "progressing" | "completed" | "reverted" | "replaced";
-  /** Why it was reverted. */
   reason?: string;
   current_configuration: Settings;
   target_configuration: Settings;
@@ -140,7 +138,7 @@ export interface RolloutRecord {
   target_version: number;
 }
 
-/** A reusable Access policy. `body` holds decision, include, exclude, require, session_duration. */
+/** A reusable Access policy. `body` holds include, exclude, require and session_duration. */
 export interface PolicyRecord {
   id: string;
   name: string;
@@ -161,7 +159,6 @@ export interface AccessApplicationRecord {
   body: Settings;
 }
 
-/** The whole account, as one JSON document. */
 export interface AccountState {
   format: 1;
   accountId: string;
@@ -178,7 +175,6 @@ export interface AccountState {
   accessApplications: AccessApplicationRecord[];
 }
 
-/** An account in which nothing exists yet. */
 export function emptyAccount(accountId: string, subdomain: string): AccountState {
   return {
     format: 1,

@@ -6,9 +6,8 @@ import { emptyAccount, type AccountState } from "./state.ts";
 const FILE = "account.json";
 
 /**
- * An emulated account on disk: one JSON document, replaced as a whole at every change.
- * Changes run one after the other, each on a copy that counts only when it succeeds, so a refused
- * deployment leaves nothing behind. The file holds the secrets of versions, hence mode 0600.
+ * An emulated account on disk, as one JSON document. Changes run one at a time on a copy, so a failed one changes
+ * nothing. The file contains secrets, hence mode 0600.
  */
 export class AccountStore {
   readonly #file: string;
@@ -21,13 +20,13 @@ export class AccountStore {
   }
 
   /**
-   * Reads the account below `dir`, or starts an empty one.
-   * @throws when the directory holds another account's file
+   * Reads or creates the account below `dir`.
+   * @throws if the directory holds another account's file
    */
   static open(dir: string, accountId: string, subdomain: string): AccountStore {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
     const file = join(dir, FILE);
-    // A file of an older version lacks the lists that came later.
+    // A file of an older version lacks newer lists.
     const state: AccountState = { ...emptyAccount(accountId, subdomain), ...read(file) };
     if (state.accountId !== accountId) {
       throw new Error(`${file} belongs to account ${state.accountId}, not ${accountId}`);
@@ -35,12 +34,12 @@ export class AccountStore {
     return new AccountStore(file, { ...state, subdomain });
   }
 
-  /** The account as it stands. Never changed in place. */
+  /** Never mutated in place. */
   get state(): Readonly<AccountState> {
     return this.#state;
   }
 
-  /** Changes a copy of the account and, when `change` succeeds, keeps and stores it. */
+  /** Applies `change` to a copy, and stores the copy if that succeeds. */
   change<T>(change: (draft: AccountState) => T | Promise<T>): Promise<T> {
     const run = async (): Promise<T> => {
       const draft = structuredClone(this.#state);
@@ -54,7 +53,7 @@ export class AccountStore {
     return done;
   }
 
-  /** Resolves when every change that was asked for is done. */
+  /** Resolves when all requested changes are done. */
   async settled(): Promise<void> {
     await this.#last;
   }

@@ -5,8 +5,8 @@ import { audienceTag, uuid } from "../account/ids.ts";
 import type { AccessApplicationRecord, AccountState, PolicyRecord } from "../account/state.ts";
 import { ApiError, invalid, notModelled, ok, page, readBody } from "../envelope.ts";
 
-// https://developers.cloudflare.com/cloudflare-one/access-controls/policies/#selectors ; the others are not modelled,
-// and a rule that is passed over would open or close what it should not.
+// Other selectors are not modelled; ignoring one would grant or deny access wrongly:
+// https://developers.cloudflare.com/cloudflare-one/access-controls/policies/#selectors
 const rule = z.union([
   z.strictObject({ everyone: z.strictObject({}) }),
   z.strictObject({ email: z.strictObject({ email: z.email() }) }),

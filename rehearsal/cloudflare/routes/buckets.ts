@@ -22,7 +22,7 @@ const lifecycleBody = z.object({
     .default([]),
 });
 
-// https://developers.cloudflare.com/r2/buckets/object-lifecycles/ : every new bucket has this rule.
+// Every new bucket has this rule: https://developers.cloudflare.com/r2/buckets/object-lifecycles/
 const DEFAULT_RULE: Settings = {
   id: "Default Multipart Abort Rule",
   enabled: true,
@@ -32,7 +32,7 @@ const DEFAULT_RULE: Settings = {
 
 /**
  * https://developers.cloudflare.com/api/resources/r2/subresources/buckets/
- * The codes: https://developers.cloudflare.com/r2/api/error-codes/
+ * Error codes: https://developers.cloudflare.com/r2/api/error-codes/
  */
 export function bucketRoutes(account: AccountContext): Hono {
   const { store, runner } = account;

@@ -6,7 +6,7 @@ import type { AccountState, ApplicationRecord } from "../account/state.ts";
 import { ApiError, notModelled, ok, readBody } from "../envelope.ts";
 import { activeRollout, createRollout, presentRollout, rolloutBody } from "../rollouts.ts";
 
-/** How long a deleted application can still be read: Cloudflare deletes asynchronously. */
+/** Cloudflare deletes asynchronously; a deleted application stays readable for this time. */
 const DELETION_MS = 400;
 
 const configuration = z.looseObject({ image: z.string().min(1), instance_type: z.string().optional() });
@@ -25,7 +25,7 @@ const createBody = z.looseObject({
   durable_objects: durableObjects.optional(),
 });
 
-// What replaces an instance's deployment, the image first of all, "requires a rollout" (official SDK).
+// Other settings need a rollout (official SDK).
 const editBody = z.strictObject({
   max_instances: z.int().min(0).optional(),
   constraints: z.record(z.string(), z.unknown()).optional(),
@@ -160,7 +160,6 @@ function namespaceFor(draft: AccountState, owner: z.infer<typeof durableObjects>
   return namespace.id;
 }
 
-/** The server's own codes are words; they stand at the start of the message. */
 function refused(code: string, message: string): ApiError {
   return new ApiError(400, 1000, `${code}: ${message}`);
 }

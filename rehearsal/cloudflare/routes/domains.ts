@@ -9,8 +9,8 @@ import { ApiError, ok, readBody } from "../envelope.ts";
 const attachBody = z.looseObject({ hostname: z.hostname(), service: z.string() });
 
 /**
- * Custom domains, as the API stores them: https://developers.cloudflare.com/api/resources/workers/subresources/domains/
- * A host name leads to one Worker, and attaching it to another one changes the record.
+ * Custom domains: https://developers.cloudflare.com/api/resources/workers/subresources/domains/
+ * Attaching a host name to another Worker changes the record.
  */
 export function domainRoutes({ store }: AccountContext): Hono {
   const routes = new Hono();

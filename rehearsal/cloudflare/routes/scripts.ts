@@ -23,8 +23,8 @@ export function scriptRoutes(account: AccountContext): Hono {
   const { store } = account;
   const routes = new Hono();
 
-  // ScriptListResponse of the official SDK: "the tag of the Durable Object migration that was most recently applied".
-  // Cloudflare does not document whether a Worker without a version is listed. It is not listed here.
+  // ScriptListResponse of the official SDK. Whether Cloudflare lists a Worker without a version is undocumented; here
+  // it does not.
   routes.get("/", (context) => {
     const { workers, versions } = store.state;
     const uploaded = workers.filter(({ id }) => versions.some(({ workerId }) => workerId === id));
@@ -124,7 +124,7 @@ export function namespaceRoutes(account: AccountContext): Hono {
   return routes;
 }
 
-/** Newest first: the first one is what serves. */
+/** Newest first; the first deployment serves. */
 function deploymentsOf(state: AccountState, worker: WorkerRecord): DeploymentRecord[] {
   return state.deployments.filter(({ workerId }) => workerId === worker.id).toReversed();
 }
@@ -133,7 +133,7 @@ function present(deployment: DeploymentRecord): Record<string, unknown> {
   return {
     id: deployment.id,
     created_on: deployment.created_on,
-    // For a token this is the e-mail address of the user who created it.
+    // For a token, Cloudflare returns the e-mail address of the user who created it.
     author_email: "operator@example.com",
     source: "api",
     strategy: "percentage",

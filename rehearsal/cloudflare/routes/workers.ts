@@ -10,7 +10,7 @@ const subdomain = z
   .object({ enabled: z.boolean().optional(), previews_enabled: z.boolean().optional() })
   .optional();
 
-// https://developers.cloudflare.com/workers/configuration/routing/workers-dev/ : a name is one DNS label.
+// A name is one DNS label: https://developers.cloudflare.com/workers/configuration/routing/workers-dev/
 const name = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, "a Worker's name is one lower-case DNS label");
 const createBody = z.looseObject({ name, subdomain });
 const editBody = z.looseObject({ name: name.optional(), subdomain });
@@ -95,7 +95,7 @@ function edit(
 ): WorkerRecord {
   const worker = workerOf(draft, idOrName);
   const { name, subdomain, ...settings } = body;
-  // A rename moves hosts, namespaces and storage at Cloudflare; the stack replaces the Worker instead.
+  // At Cloudflare a rename moves hosts, namespaces and storage. The stack replaces the Worker instead.
   if (name !== undefined && name !== worker.name) {
     throw new ApiError(501, 10501, "The rehearsal's emulation does not model renaming a Worker");
   }
@@ -110,8 +110,8 @@ function edit(
 }
 
 /**
- * Deleting a Worker deletes its Durable Object namespaces and their data; a container application that is tied to
- * one stays behind as an orphan: https://github.com/cloudflare/workers-sdk/issues/12483
+ * Also deletes the Worker's Durable Object namespaces. Their container applications remain as orphans:
+ * https://github.com/cloudflare/workers-sdk/issues/12483
  */
 function remove(draft: AccountState, worker: WorkerRecord): void {
   draft.workers = draft.workers.filter((one) => one !== worker);

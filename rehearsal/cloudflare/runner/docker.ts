@@ -4,9 +4,8 @@ import { runProcess } from "../../../infra/shell/process.ts";
 const STOP_GRACE_S = 10;
 
 /**
- * Stops and removes workerd's containers of one namespace, each with its sidecar. workerd names them
- * `workerd-<namespace>-<object>`, is ended hard and leaves them behind; the next workerd would adopt them with
- * their old environment. Removing both together matters: one without the other answers 500.
+ * Removes a namespace's workerd containers with their sidecars, since either alone would answer 500. A killed workerd
+ * leaves them behind, and the next one would adopt them with their old environment.
  */
 export async function removeContainers(namespaceId: string): Promise<void> {
   const ids = await containersOf(namespaceId, "--all");
@@ -15,7 +14,7 @@ export async function removeContainers(namespaceId: string): Promise<void> {
   await runProcess("docker", ["rm", "--force", "--volumes", ...ids], { timeoutMs: 60_000 });
 }
 
-/** Kills a process in each running container of a namespace that has it; a sidecar does not. */
+/** Kills a process in each of a namespace's containers. Sidecars have no process with this id. */
 export async function killInContainers(namespaceId: string, pid: number): Promise<void> {
   for (const id of await containersOf(namespaceId))
     await runProcess("docker", ["exec", "--user", "0", id, "sh", "-c", `kill -KILL ${pid}`], {

@@ -9,38 +9,37 @@ import { freePorts } from "../../ports.ts";
 import type { Log } from "../runner.ts";
 import { ContainerProcess } from "./process.ts";
 
-/** What cloudflare/containers looks for in its src/lib/container.ts when no application serves a namespace. */
+/** cloudflare/containers looks for this text in src/lib/container.ts. */
 const NO_INSTANCE =
   "There is no container instance that can be provided to this Durable Object, try again later";
 /**
- * The platform's own words where an application's `max_instances` run: Cloudflare's documentation has none, and its
- * sandbox-sdk retries this error as `max_container_instances_exceeded` (packages/sandbox).
+ * Undocumented; Cloudflare's sandbox-sdk retries this error as `max_container_instances_exceeded` (packages/sandbox).
  */
 const ALL_RUN =
   "Maximum number of running container instances exceeded. Try again later, or try configuring a higher value for max_instances";
 const LOG_LINES = 500;
 
 export interface ProcessHostOptions {
-  /** The container's command. Without it nothing can be started, as when Docker runs the containers. */
+  /** Without it no container can start, as when Docker runs them. */
   supervise?: { command: readonly string[]; dir: string; env?: Record<string, string> };
-  /** Variables by which a process is known as this rehearsal's. */
+  /** Environment that marks a process as part of this rehearsal. */
   mark: Record<string, string>;
-  /** The most containers that a namespace's application runs at a time; `undefined` without an application. */
+  /** Limit of concurrent containers; `undefined` without an application. */
   mostContainers: (namespaceId: string) => number | undefined;
   log: Log;
 }
 
 interface Instance {
   process: ContainerProcess;
-  /** From the port that the container would listen on to the local one. */
+  /** Maps a container port to a local port. */
   ports: ReadonlyMap<number, number>;
 }
 
-/** Starts local processes for the stand-ins of `ctx.container` in workerd and carries their requests to them. */
+/** Runs local processes for the `ctx.container` stand-ins in workerd, and forwards requests to them. */
 export class ProcessHost {
   readonly #options: ProcessHostOptions;
   readonly #server: Server;
-  // Whoever knows it can start processes here: other programs on this machine must not.
+  // Prevents other local programs from starting processes here.
   readonly #secret = randomBytes(24).toString("hex");
   readonly #instances = new Map<string, Instance>();
   readonly #lines: string[] = [];
@@ -58,23 +57,22 @@ export class ProcessHost {
     this.#server.on("upgrade", (request, socket, head) => this.#upgrade(request, socket, head));
   }
 
-  /** Listens on a free loopback port and returns the address for the stand-ins. */
+  /** Returns the address for the stand-ins. */
   async listen(): Promise<string> {
     this.#listening = await listenOnLoopback(this.#server, 0);
     return `${this.#listening.url}/${this.#secret}`;
   }
 
-  /** `<namespace>/<object>` of every container that runs. */
+  /** `<namespace>/<object>` of every running container. */
   get running(): string[] {
     return [...this.#instances.keys()];
   }
 
-  /** The last lines that the processes wrote. */
   get lines(): string[] {
     return [...this.#lines];
   }
 
-  /** Stops the containers of one namespace, or of all. */
+  /** Stops the containers of one namespace; by default of all. */
   async stop(namespaceId?: string): Promise<void> {
     const chosen = namespaceId === undefined ? this.running : this.#namesIn(namespaceId);
     await Promise.all(chosen.map((name) => this.#instances.get(name)?.process.stop()));
@@ -113,7 +111,7 @@ export class ProcessHost {
     const most = mostContainers(namespaceId);
     if (supervise === undefined || most === undefined) return NO_INSTANCE;
     const [gateway = 0, supervisor = 0] = await freePorts(2);
-    // Behind the last wait: another call may have started it meanwhile, and none starts behind the end.
+    // Checked after the last `await`, during which the state may have changed.
     if (this.#closed) return NO_INSTANCE;
     if (this.#instances.has(name)) return undefined;
     if (this.#namesIn(namespaceId).length >= most) return ALL_RUN;
@@ -128,7 +126,7 @@ export class ProcessHost {
         ...supervise.env,
         ...mark,
         STEWARD_HOME: dir,
-        // A container may bind every interface of its own; this machine's stay closed.
+        // A container may bind all its interfaces, but a process must not expose this machine.
         STEWARD_BIND: "127.0.0.1",
         GATEWAY_PORT: String(gateway),
         SUPERVISOR_PORT: String(supervisor),

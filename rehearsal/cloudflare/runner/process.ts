@@ -4,21 +4,20 @@ import { constants } from "node:os";
 import { createInterface } from "node:readline";
 import { endProcesses } from "../../running.ts";
 
-/** Between SIGTERM and SIGKILL. The platform waits up to 15 minutes. */
+/** Time between SIGTERM and SIGKILL. The platform waits up to 15 minutes. */
 const STOP_GRACE_MS = 10_000;
 
 export interface ContainerProcessOptions {
   command: readonly string[];
-  /** The container's own file system, as it were: empty at the start, gone at the end. */
+  /** Replaces the container's file system: emptied at the start, removed at the end. */
   dir: string;
   env: Record<string, string>;
   onLine: (line: string) => void;
 }
 
-/** One container as a local process with a process group of its own. */
 export class ContainerProcess {
   readonly #child: ChildProcess;
-  /** Resolves with the exit code; 128 and the signal's number where a signal ended it, as Docker has it. */
+  /** Resolves with the exit code; for a signal, 128 plus its number, as with Docker. */
   readonly ended: Promise<number>;
   #isRunning = true;
 
@@ -35,8 +34,7 @@ export class ContainerProcess {
     this.ended = new Promise((resolve) => {
       const end = (code: number): void => {
         this.#isRunning = false;
-        // A child of the command that outlived it belonged to the container too, also in a group of its own: it
-        // would write to the directory again.
+        // Kill surviving children in any process group, which would write to the directory again.
         this.#signalGroup("SIGKILL");
         endProcesses((pid) => readlinkSync(`/proc/${pid}/cwd`) === place);
         rmSync(dir, { recursive: true, force: true, maxRetries: 3 });
@@ -56,18 +54,17 @@ export class ContainerProcess {
     return this.#isRunning;
   }
 
-  /** Signals the container's main process, as a container engine does. */
+  /** Signals only the main process, as a container engine does. */
   signal(number: number): void {
     if (this.#isRunning) this.#child.kill(number);
   }
 
-  /** Ends the whole group at once. */
   async destroy(): Promise<void> {
     this.#signalGroup("SIGKILL");
     await this.ended;
   }
 
-  /** Asks the main process to end, then ends the group. */
+  /** Sends SIGTERM to the main process, then SIGKILL to its group after the grace period. */
   async stop(): Promise<void> {
     this.signal(constants.signals.SIGTERM);
     const timer = setTimeout(() => this.#signalGroup("SIGKILL"), STOP_GRACE_MS);
@@ -81,7 +78,7 @@ export class ContainerProcess {
     try {
       process.kill(-pid, signal);
     } catch {
-      // The group has ended already.
+      // The group has already ended.
     }
   }
 }

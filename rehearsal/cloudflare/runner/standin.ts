@@ -1,12 +1,11 @@
 /**
- * Runs inside workerd, beside the uploaded bundle: `ctx.container` for a machine without Docker. It has the
- * interface of https://developers.cloudflare.com/durable-objects/api/container/ and speaks to the process host over
- * loopback HTTP. Imports nothing, since it is uploaded as a module of its own.
+ * Options of a `ctx.container` stand-in, which runs inside workerd and calls the process host over loopback HTTP. It
+ * is uploaded as a separate module without imports.
+ * https://developers.cloudflare.com/durable-objects/api/container/
  */
 
-/** What a class's stand-in is made for. */
 export interface StandInOptions {
-  /** The process host's address with its secret, without a slash at the end. */
+  /** The process host's address including its secret, without a trailing slash. */
   host: string;
   namespaceId: string;
   objectId: string;
@@ -19,15 +18,14 @@ interface StartOptions {
   enableInternet?: boolean;
 }
 
-// Of the isolate, not of the object: a container outlives a restarted Durable Object.
+// Per isolate, because a container outlives a restarted Durable Object.
 const running = new Set<string>();
 
-/** Tells which containers ran before this isolate began, which `running` has to know at once. */
+/** Registers containers that were running before this isolate started. */
 export function alreadyRunning(names: readonly string[]): void {
   for (const name of names) running.add(name);
 }
 
-/** The container of one Durable Object. */
 export class ContainerStandIn {
   readonly #options: StandInOptions;
   readonly #name: string;
@@ -43,17 +41,17 @@ export class ContainerStandIn {
     return running.has(this.#name);
   }
 
-  /** Returns at once, as the platform's does; a refusal shows in monitor() and at the first request. */
+  /** Does not wait, like the platform. A failed start appears in monitor() and at the first request. */
   start(options: StartOptions = {}): void {
     if (this.running) throw new Error("start() cannot be called on a container that is already running.");
     running.add(this.#name);
     this.#started = this.#call("start", options);
     this.#ended = this.#watch();
-    // Whoever calls monitor() sees the failure; without a caller it must not count as unhandled.
+    // Without a caller of monitor(), the failure must not become an unhandled rejection.
     this.#options.waitUntil(this.#ended.catch(() => undefined));
   }
 
-  /** Resolves when the container ends with 0, rejects when it ends otherwise or was not started. */
+  /** Resolves when the container exits with 0, otherwise rejects. */
   monitor(): Promise<void> {
     if (!this.running && this.#ended === undefined) {
       return Promise.reject(new Error("monitor() cannot be called on a container that is not running."));
@@ -74,7 +72,7 @@ export class ContainerStandIn {
     running.delete(this.#name);
   }
 
-  /** Without meaning here: the rehearsal keeps an object with a container in memory. */
+  /** No effect: the rehearsal keeps an object with a container in memory. */
   async setInactivityTimeout(): Promise<void> {}
 
   getTcpPort(port: number): { fetch(input: string | URL | Request, init?: RequestInit): Promise<Response> } {

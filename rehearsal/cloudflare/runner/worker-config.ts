@@ -8,7 +8,7 @@ type WorkerOptions = MiniflareOptions["workers"][number];
 type Config = Exclude<WorkerOptions["config"], undefined>;
 type ModuleType = NonNullable<Config["manifest"]>["modules"][string]["type"];
 
-// https://developers.cloudflare.com/workers/wrangler/bundling/ and the upload API's content types.
+// Content types of the upload API: https://developers.cloudflare.com/workers/wrangler/bundling/
 const MODULE_TYPES: Record<string, ModuleType> = {
   "application/javascript+module": "esm",
   "text/javascript+module": "esm",
@@ -21,15 +21,14 @@ const MODULE_TYPES: Record<string, ModuleType> = {
 
 export interface WorkerConfigOptions {
   containers: ContainerMode;
-  /** The process host's address with its secret. */
+  /** The process host's address including its secret. */
   host: string;
   running: readonly string[];
 }
 
 /**
- * A deployed script as Miniflare runs it: the uploaded modules, bindings and compatibility settings. A container
- * class is given to workerd's own `ctx.container` where Docker runs it and an application names its image;
- * else it gets the stand-in, which refuses to start without an application.
+ * Returns the Miniflare options of a script. A container class gets workerd's `ctx.container` with Docker and an
+ * application; otherwise the stand-in, which refuses to start without an application.
  */
 export async function workerConfig(
   script: DeployedScript,
@@ -77,7 +76,7 @@ function exportOf(
     ...(native &&
       containers.kind === "docker" &&
       image !== undefined && { container: { imageName: containers.image(image) } }),
-    // A pending fetch does not keep an object in memory as a pending monitor() of a real container does.
+    // A pending fetch does not keep an object in memory, unlike a real container's monitor().
     ...(containerEnabled && !native && { unsafePreventEviction: true }),
   };
 }
@@ -99,7 +98,7 @@ function bindingOf(script: DeployedScript, binding: BindingRecord): NonNullable<
       };
     case "version_metadata":
       return { type: "json", value: { id: script.versionId, tag: "", timestamp: script.versionCreatedOn } };
-    // Miniflare keeps each message in a file and delivers none; that a domain has Email Routing is not modelled.
+    // Miniflare stores each message in a file and delivers none.
     case "send_email":
       return {
         type: "send-email",

@@ -1,32 +1,29 @@
 import { transform } from "esbuild";
 import { readFile } from "node:fs/promises";
 
-/** A module as Miniflare takes it. */
 export interface WorkerModule {
   type: "esm";
   contents: string;
 }
 
 export interface WrapperOptions {
-  /** The uploaded main module's name. */
   mainModule: string;
-  /** The classes that get a stand-in for `ctx.container`. */
+  /** Classes that get a stand-in for `ctx.container`. */
   classes: readonly { className: string; namespaceId: string }[];
-  /** The process host's address with its secret. */
+  /** The process host's address including its secret. */
   host: string;
-  /** `<namespace>/<object>` of the containers that run at this moment. */
+  /** `<namespace>/<object>` of each running container. */
   running: readonly string[];
 }
 
-/** The wrapper's module names. No bundler writes such names. */
+/** No bundler generates such a name. */
 export const WRAPPER_MODULE = "__rehearsal/entry.js";
 const STAND_IN_MODULE = "__rehearsal/standin.js";
 
 /**
- * The modules that go beside an uploaded bundle, which itself stays as it was uploaded: an entry that exports what
- * the bundle exports and, for each container class, a subclass that puts a stand-in in place of `ctx.container`.
- * That is done before the class's own constructor runs, so the bundle cannot tell. The host's address is part of the
- * entry's text and no binding, so `env` is what was deployed.
+ * Returns modules that wrap an unmodified bundle. Each container class becomes a subclass that replaces
+ * `ctx.container` before the original constructor runs. The host's address is a literal, so that `env` contains only
+ * deployed bindings.
  */
 export async function wrapperModules(options: WrapperOptions): Promise<Record<string, WorkerModule>> {
   const source = await readFile(new URL("standin.ts", import.meta.url), "utf8");

@@ -9,7 +9,7 @@ const DEFAULTS: Properties = {
   sessionDuration: "24h",
 };
 
-/** An Access application. Its `aud` is the audience of the tokens that a sign-in issues. */
+/** Its `aud` is the audience of tokens issued at sign-in. */
 export const accessApplication: ResourceDefinition = {
   type: "cloudflare:index/zeroTrustAccessApplication:ZeroTrustAccessApplication",
   required: ["accountId", "name", "type"],

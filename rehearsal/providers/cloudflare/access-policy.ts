@@ -3,12 +3,11 @@ import { without, type ResourceDefinition } from "./definition.ts";
 import { restOperations } from "./rest.ts";
 import { bodyOf, fromWire, withDefaults } from "./shape.ts";
 
-/** Pulumi names lists in the plural, the API does not. */
+/** Pulumi names lists in the plural, the API in the singular. */
 const PLURALS = { includes: "include", excludes: "exclude", requires: "require" };
 
 const DEFAULTS: Properties = { sessionDuration: "24h" };
 
-/** A reusable Access policy. */
 export const accessPolicy: ResourceDefinition = {
   type: "cloudflare:index/zeroTrustAccessPolicy:ZeroTrustAccessPolicy",
   required: ["accountId", "decision", "name"],

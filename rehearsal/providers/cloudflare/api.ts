@@ -7,7 +7,7 @@ interface Envelope {
   result?: unknown;
 }
 
-/** One request. Paths start behind the API's version, as `/accounts/<id>/workers`. */
+/** The path follows the API version, for example `/accounts/<id>/workers`. */
 interface Request {
   method: "GET" | "POST" | "PUT" | "DELETE";
   path: string;
@@ -16,28 +16,27 @@ interface Request {
 }
 
 const CLOUDFLARE = "https://api.cloudflare.com/client/v4";
-/** As many as the official provider makes (cloudflare-go, option.WithMaxRetries). */
+/** As in the official provider (cloudflare-go, option.WithMaxRetries). */
 const ATTEMPTS = 3;
 const PAUSES = { firstMs: 500, longestMs: 8_000 };
-/** As long as the answer asks for, up to this. */
+/** Limit for the pause that a response may request. */
 const LONGEST_WAIT_MS = 60_000;
 
 /**
- * Cloudflare's API by path. Paths and bodies are the caller's, so that they are exactly those of the official provider.
- * Errors and retries have the form of its client (https://github.com/cloudflare/cloudflare-go, internal/requestconfig).
- * It is not the official client for Node: its 1,900 modules take three quarters of the provider's start.
+ * Client for Cloudflare's API, with errors and retries as in https://github.com/cloudflare/cloudflare-go
+ * (internal/requestconfig). The official Node client is too slow: its 1,900 modules take three quarters of the
+ * provider's startup.
  */
 export class CloudflareApi {
   readonly #apiToken: string;
   readonly #baseUrl: string;
 
-  /** `baseUrl` defaults to Cloudflare's own. */
   constructor(apiToken: string, baseUrl = CLOUDFLARE) {
     this.#apiToken = apiToken;
     this.#baseUrl = baseUrl;
   }
 
-  /** Returns the result; `undefined` if there is no such thing (404). */
+  /** Resolves with the result; `undefined` on 404. */
   get(path: string, query: Record<string, string> = {}): Promise<Value | undefined> {
     return this.#ask({ method: "GET", path, query }, { unlessGone: true });
   }
@@ -50,7 +49,7 @@ export class CloudflareApi {
     return (await this.#ask({ method: "PUT", path, body })) ?? null;
   }
 
-  /** Deletes a thing. One that is gone already counts as deleted. */
+  /** A 404 counts as success. */
   async delete(path: string): Promise<void> {
     await this.#ask({ method: "DELETE", path }, { unlessGone: true });
   }
@@ -89,7 +88,7 @@ function isTransient(status: number): boolean {
   return status === 408 || status === 409 || status === 429 || status >= 500;
 }
 
-/** Milliseconds until the next attempt: as the answer asks, else longer each time. */
+/** Returns the Retry-After value, otherwise exponential backoff, in milliseconds. */
 function pauseAfter(attempt: number, headers: Headers | undefined): number {
   return Math.min(
     retryAfterMs(headers?.get("retry-after"), Date.now()) ?? backoffMs(PAUSES, attempt),

@@ -1,42 +1,34 @@
 import type { Properties, Value } from "../values.ts";
 import type { CloudflareApi } from "./api.ts";
 
-/**
- * A type of resource. The functions receive plain inputs, without secret wrappers, and return the API's response in
- * camelCase.
- */
+/** A resource type. Functions receive inputs without secret wrappers and return the API's response in camelCase. */
 export interface ResourceDefinition {
-  /** The type's token. */
   readonly type: string;
   readonly required: readonly string[];
   readonly optional: readonly string[];
-  /** Inputs that replace the resource when they change; the others are updated in place. */
+  /** Inputs whose change replaces the resource instead of updating it. */
   readonly replaceOn: "all" | readonly string[];
-  /** Values of inputs that the program does not set. A resource with another value in the account counts as changed. */
+  /** Defaults of unset inputs. A different value in the account counts as a change. */
   readonly defaults?: Properties;
   /** Inputs, at any depth, that the API accepts but never returns. */
   readonly unanswered: readonly string[];
-  /**
-   * Set if an existing resource can be imported, by the official provider's form `<account>/<id>`. Default: it cannot.
-   */
+  /** Set if a resource can be imported as `<account>/<id>`. Default: it cannot. */
   readonly importable?: true;
-  /** Adds inputs by which a later change is detected. Receives the inputs as the engine sent them. */
+  /** Adds inputs that reveal a change, such as a file's hash. Receives secrets wrapped. */
   prepare?(inputs: Properties): Promise<Properties>;
   create(api: CloudflareApi, inputs: Properties): Promise<{ id: string; live: Properties }>;
   /** Resolves to `undefined` if the resource is gone. */
   read(api: CloudflareApi, id: string, inputs: Properties): Promise<Properties | undefined>;
   /** Present if some input can change in place. */
   update?(api: CloudflareApi, id: string, inputs: Properties): Promise<Properties>;
-  /** Absent if deleting the resource sends no request, as in the official provider. */
+  /** Absent if deletion sends no request, as in the official provider. */
   delete?(api: CloudflareApi, id: string, inputs: Properties): Promise<void>;
 }
 
-/** Returns the properties without the given keys, which usually belong in the path. */
 export function without(properties: Properties, ...keys: string[]): Properties {
   return Object.fromEntries(Object.entries(properties).filter(([key]) => !keys.includes(key)));
 }
 
-/** Returns the id of a created resource. */
 export function idOf(live: Record<string, Value | undefined>): string {
   if (typeof live["id"] === "string") return live["id"];
   throw new TypeError("Cloudflare's answer has no id");

@@ -12,7 +12,6 @@ import { worker } from "./worker.ts";
 import { workersCustomDomain } from "./workers-custom-domain.ts";
 import { workersDeployment } from "./workers-deployment.ts";
 
-/** What the serverless stack uses. */
 const RESOURCES: readonly ResourceDefinition[] = [
   worker,
   workerVersion,
@@ -24,9 +23,8 @@ const RESOURCES: readonly ResourceDefinition[] = [
 ];
 
 /**
- * The `cloudflare` provider for machines without the official plugin: the same requests to the
- * address that the stack configures. It knows the resources and inputs that this project uses and
- * refuses the rest by name.
+ * Creates a `cloudflare` provider for machines without the official plugin. It supports only this project's resources
+ * and inputs, and rejects others by name.
  */
 export function createCloudflareProvider(environment: NodeJS.ProcessEnv): Provider {
   let variables: Properties = {};
@@ -46,7 +44,7 @@ export function createCloudflareProvider(environment: NodeJS.ProcessEnv): Provid
       const prepared = failures.length === 0 && definition.prepare ? definition.prepare(given) : given;
       return { inputs: await prepared, failures };
     },
-    /** Compares with the last known state of the account and not with the former program, as Terraform does. */
+    /** Compares with the last known state, not with the previous program, as Terraform does. */
     diff(type, { inputs, outputs }, after) {
       const { replaceOn, defaults = {} } = find(type);
       const planned = withDefaults(defaults, after);
@@ -85,8 +83,8 @@ export function createCloudflareProvider(environment: NodeJS.ProcessEnv): Provid
 }
 
 /**
- * Reads an existing resource, with its inputs as a program would give them, by the official provider's import ids:
- * `<account>/<worker>`, `<account>/<bucket>/<jurisdiction>`, `<account>/<policy>`, `accounts/<account>/<application>`.
+ * Imports an existing resource. Ids as in the official provider: `<account>/<worker>`,
+ * `<account>/<bucket>/<jurisdiction>`, `<account>/<policy>`, `accounts/<account>/<application>`.
  */
 async function importExisting(
   { type, importable, required, optional, read }: ResourceDefinition,

@@ -5,7 +5,7 @@ import { fromWire } from "./shape.ts";
 
 const path = (inputs: Properties) => `/accounts/${text(inputs, "accountId")}/r2/buckets`;
 
-/** An R2 bucket. It is known by its name, and the API's fields are in camelCase already. */
+/** The name is the id, and the API's fields are already in camelCase. */
 export const r2Bucket: ResourceDefinition = {
   type: "cloudflare:index/r2Bucket:R2Bucket",
   required: ["accountId", "name"],

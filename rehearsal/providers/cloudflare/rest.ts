@@ -2,16 +2,14 @@ import type { Properties, Value } from "../values.ts";
 import { idOf, type ResourceDefinition } from "./definition.ts";
 import { fromWire } from "./shape.ts";
 
-/** Where a kind of resource lives, and how its inputs and answers are written. */
 export interface RestForm {
-  /** The collection's path. */
+  /** Path of the collection. */
   path(inputs: Properties): string;
   body(inputs: Properties): Properties;
   /** Defaults to {@link fromWire}. */
   fromApi?(value: Value): Properties;
 }
 
-/** POST to the collection. */
 export function createByPost({ path, body, fromApi = fromWire }: RestForm): ResourceDefinition["create"] {
   return async (api, inputs) => {
     const live = fromApi(await api.post(path(inputs), body(inputs)));
@@ -19,7 +17,6 @@ export function createByPost({ path, body, fromApi = fromWire }: RestForm): Reso
   };
 }
 
-/** GET of the item. */
 export function readByGet(form: Pick<RestForm, "path" | "fromApi">): ResourceDefinition["read"] {
   const { path, fromApi = fromWire } = form;
   return async (api, id, inputs) => {
@@ -28,12 +25,11 @@ export function readByGet(form: Pick<RestForm, "path" | "fromApi">): ResourceDef
   };
 }
 
-/** DELETE of the item. */
 export function deleteById({ path }: Pick<RestForm, "path">): NonNullable<ResourceDefinition["delete"]> {
   return (api, id, inputs) => api.delete(`${path(inputs)}/${id}`);
 }
 
-/** All four operations of a resource that is created by POST and changed by PUT. */
+/** Returns the operations of a resource that is created by POST and updated by PUT. */
 export function restOperations(
   form: RestForm,
 ): Required<Pick<ResourceDefinition, "create" | "read" | "update" | "delete">> {

@@ -1,17 +1,17 @@
 import { isProperties, isSecret, makeSecret, type Properties, type Value } from "../values.ts";
 
-/** camelCase to the API's snake_case, at every depth. */
+/** Converts keys to snake_case, at every depth. */
 function toWire(value: Value): Value {
   return rename(value, (key) => key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
 }
 
-/** {@link toWire} for a request's body. */
+/** Converts keys for a request body, as {@link toWire} does. */
 export function bodyOf(properties: Properties): Properties {
   const body = toWire(properties);
   return isProperties(body) ? body : {};
 }
 
-/** The API's snake_case to camelCase, at every depth. */
+/** Converts keys to camelCase, at every depth. */
 export function fromWire(value: Value): Properties {
   const result = rename(value, (key) => key.replaceAll(/_([a-z])/g, (_, letter) => letter.toUpperCase()));
   return isProperties(result) ? result : {};
@@ -23,7 +23,7 @@ function rename(value: Value, change: (key: string) => string): Value {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [change(key), rename(item, change)]));
 }
 
-/** The defaults with the given values over them, at every depth. */
+/** Merges the given values over the defaults, at every depth. */
 export function withDefaults(defaults: Properties, given: Properties): Properties {
   const merged: Properties = { ...defaults };
   for (const [key, value] of Object.entries(given)) {
@@ -35,8 +35,8 @@ export function withDefaults(defaults: Properties, given: Properties): Propertie
 }
 
 /**
- * Returns a new resource's outputs: the inputs, with whatever else the API answered. As in Terraform, the result of a
- * change has the values that were planned, and a secret stays the wrapped secret that it was.
+ * Returns a new resource's outputs: the API's response overlaid with the inputs. As in Terraform, planned values win,
+ * and a secret stays wrapped.
  */
 export function overlay(live: Value | undefined, input: Value): Value {
   if (Array.isArray(input)) return input.map((item, index) => overlay(counterpart(live, item, index), item));
@@ -47,10 +47,10 @@ export function overlay(live: Value | undefined, input: Value): Value {
 }
 
 /**
- * Returns a resource's outputs after a read: everything that the account has, including list elements that no input
- * asked for. The inputs only decide which values are secrets, and supply the keys that the API never returns.
+ * Returns outputs after a read: everything in the account. The inputs only mark secrets and supply keys that the API
+ * never returns.
  *
- * @param unanswered keys, at any depth, that the API takes and never returns.
+ * @param unanswered keys, at any depth, that the API never returns
  */
 export function outputsOf(live: Value, input: Value | undefined, unanswered: readonly string[]): Value {
   if (input === undefined) return live;
@@ -65,9 +65,8 @@ export function outputsOf(live: Value, input: Value | undefined, unanswered: rea
 }
 
 /**
- * Returns a resource's inputs after a read, as the official provider does (`extractInputs` of pulumi-terraform-bridge):
- * the given keys and elements, each with its live value. What the account no longer has is left out. Anything else that
- * it has appears only in the outputs.
+ * Returns inputs after a read, as the official provider does (`extractInputs` of pulumi-terraform-bridge). They are
+ * the given keys with live values, without those missing in the account.
  */
 export function inputsOf(input: Value, live: Value | undefined, unanswered: readonly string[]): Value {
   if (isSecret(input)) return makeSecret(inputsOf(input.value, live, unanswered));
@@ -88,8 +87,8 @@ export function inputsOf(input: Value, live: Value | undefined, unanswered: read
 }
 
 /**
- * Tells whether an update would change a resource: whether the state differs anywhere that the plan has a value. An
- * object in the state may have more keys, since the API adds computed ones; a list must have the same length.
+ * Returns true if the state differs from a planned value. Extra keys are ignored, because the API adds computed ones;
+ * lists must have the same length.
  */
 export function differs(planned: Value | undefined, state: Value | undefined): boolean {
   if (planned === undefined || planned === null) return false;
@@ -104,9 +103,7 @@ export function differs(planned: Value | undefined, state: Value | undefined): b
   return Object.entries(planned).some(([key, item]) => differs(item, state[key]));
 }
 
-/**
- * Returns the matching element: the one of the same name, since the API sorts lists, else the one at the same index.
- */
+/** Matches by name, because the API sorts lists; without a name, by index. */
 function counterpart(list: Value | undefined, item: Value, index: number): Value | undefined {
   if (list !== undefined && isSecret(list)) return counterpart(list.value, item, index);
   if (!Array.isArray(list)) return undefined;

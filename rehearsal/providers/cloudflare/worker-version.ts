@@ -8,8 +8,7 @@ const path = (inputs: Properties) =>
   `/accounts/${text(inputs, "accountId")}/workers/workers/${text(inputs, "workerId")}/versions`;
 
 /**
- * An immutable version of a Worker's code: a change of any input replaces it. Deleting it sends no request, since
- * versions are deleted with their Worker.
+ * Any changed input replaces a version. Deletion sends no request, because versions are deleted with their Worker.
  */
 export const workerVersion: ResourceDefinition = {
   type: "cloudflare:index/workerVersion:WorkerVersion",
@@ -26,9 +25,9 @@ export const workerVersion: ResourceDefinition = {
     "usageModel",
   ],
   replaceOn: "all",
-  // `text` of a secret binding, the migrations that came with it, and how a module is found on this machine.
+  // `text` is a secret binding's value.
   unanswered: ["accountId", "workerId", "text", "migrations", "deploy", "contentFile", "contentSha256"],
-  /** Adds the content's hash to each module that is given as a file, so that a changed file is a changed input. */
+  /** Adds each file's hash, so that a changed file is a changed input. */
   async prepare(inputs) {
     const { modules } = inputs;
     return Array.isArray(modules) ? { ...inputs, modules: await Promise.all(modules.map(withHash)) } : inputs;

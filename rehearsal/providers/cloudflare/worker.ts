@@ -15,7 +15,7 @@ const DEFAULTS: Properties = {
   subdomain: { enabled: false, previewsEnabled: false },
 };
 
-/** A Worker without its code: `WorkerVersion` and `WorkersDeployment` bring that. */
+/** A Worker without code, which `WorkerVersion` and `WorkersDeployment` add. */
 export const worker: ResourceDefinition = {
   type: "cloudflare:index/worker:Worker",
   required: ["accountId", "name"],

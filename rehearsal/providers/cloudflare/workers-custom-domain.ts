@@ -5,7 +5,6 @@ import { bodyOf, fromWire } from "./shape.ts";
 
 const path = (inputs: Properties) => `/accounts/${text(inputs, "accountId")}/workers/domains`;
 
-/** A host name of the account's own zones that leads to a Worker. The API creates it by PUT. */
 export const workersCustomDomain: ResourceDefinition = {
   type: "cloudflare:index/workersCustomDomain:WorkersCustomDomain",
   required: ["accountId", "hostname", "service"],

@@ -16,7 +16,7 @@ const form: RestForm = {
   },
 };
 
-/** The API names annotations as `workers/message`. */
+/** The API's names contain a slash, as in `workers/message`. */
 function toApi({ workersMessage }: Properties): Properties {
   return workersMessage === undefined ? {} : { "workers/message": workersMessage };
 }
@@ -26,8 +26,8 @@ function fromApi({ "workers/message": workersMessage }: Properties): Properties 
 }
 
 /**
- * Shares of a Worker's traffic that its versions receive. Each deployment supersedes the one before, so a change is a
- * replacement, and deleting it sends no request.
+ * Traffic shares of versions. Each deployment supersedes the previous one, so a change is a replacement, and deletion
+ * sends no request.
  */
 export const workersDeployment: ResourceDefinition = {
   type: "cloudflare:index/workersDeployment:WorkersDeployment",

@@ -15,10 +15,9 @@ const INPUTS = new Set([
   "stdin",
   "triggers",
 ]);
-/** A changed trigger runs the command again as a new resource; every other change is an update. */
+/** A changed trigger replaces the resource and runs `create` again. */
 const REPLACE_ON = new Set(["triggers"]);
 
-/** The `command` provider's local commands, for machines without the official plugin. */
 export function createCommandProvider(): Provider {
   return {
     name: "command",
@@ -39,7 +38,7 @@ export function createCommandProvider(): Provider {
       requireCommand(type);
       return { id: randomUUID(), outputs: await outputsOf(inputs, ["create"], {}) };
     },
-    // A command has nothing that could be looked at: its state is what it wrote when it ran.
+    // A command has no external state to read.
     read: async (_type, state) => state,
     update: (_type, _id, inputs, outputs) => outputsOf(inputs, ["update", "create"], former(outputs)),
     async delete(_type, _id, inputs, outputs) {
@@ -52,7 +51,7 @@ function requireCommand(type: string): void {
   if (type !== TYPE) throw new Error(`This rehearsal's command provider does not know ${type}`);
 }
 
-/** Runs the first of these commands that is set, and returns the outputs. They are secret if any input is. */
+/** Runs the first command that is set. The outputs are secret if any input is. */
 async function outputsOf(
   inputs: Properties,
   lines: ("create" | "update" | "delete")[],

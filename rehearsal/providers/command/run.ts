@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { isProperties, type Properties } from "../values.ts";
 
-/** What a finished command wrote, without the last line's end. */
+/** Without the final line break. */
 export interface CommandResult {
   stdout: string;
   stderr: string;
@@ -10,12 +10,11 @@ export interface CommandResult {
 const DEFAULT_INTERPRETER = ["/bin/sh", "-c"];
 
 /**
- * Runs one command line of a `command:local:Command` as the official provider does: by the
- * interpreter, in `dir`, with `environment` over this process's own.
+ * Runs a `command:local:Command` line as the official provider does.
  *
- * @param inputs of the resource, without wrapped secrets.
- * @param former output of the run before, for PULUMI_COMMAND_STDOUT and PULUMI_COMMAND_STDERR.
- * @throws Error with the exit code and the command's stderr.
+ * @param inputs without wrapped secrets
+ * @param former output of the previous run, for PULUMI_COMMAND_STDOUT and PULUMI_COMMAND_STDERR
+ * @throws Error with the exit code and the command's stderr
  */
 export async function runShellCommand(
   line: string,
@@ -32,7 +31,7 @@ export async function runShellCommand(
       ...environmentOf(inputs),
     },
   });
-  // A command that ends without reading its input closes the pipe: that is no failure of its own.
+  // A command may exit without reading its input, which closes the pipe.
   child.stdin.on("error", () => undefined);
   child.stdin.end(typeof inputs["stdin"] === "string" ? inputs["stdin"] : "");
   const [stdout, stderr, code] = await Promise.all([

@@ -67,7 +67,7 @@ export const ACCESS_CASES: readonly Case[] = [
     what: "refuses a team domain without an audience",
     change: bound("EDGE_ACCESS_AUD", { text: "" }),
     messages: [
-      "EDGE_ACCESS_AUD is not configured beside EDGE_ACCESS_TEAM_DOMAIN. Bind the aud of the Access application.",
+      "EDGE_ACCESS_TEAM_DOMAIN is set without EDGE_ACCESS_AUD. Bind the aud of the Access application.",
     ],
   },
   {
@@ -75,7 +75,7 @@ export const ACCESS_CASES: readonly Case[] = [
     what: "refuses a path that no destination takes in",
     change: props("gate", destinations("/_admin*", "/debug/cli", "/debug/logs*")),
     messages: [
-      `/debug/version, /debug/ledger, /metrics, /debug/processes, /debug/container-config of ${HOST} is behind no Access application. Add destinations that take in these paths.`,
+      `/debug/version, /debug/ledger, /metrics, /debug/processes, /debug/container-config of ${HOST} is not behind an Access application. Add destinations that cover these paths.`,
     ],
   },
   {
@@ -86,7 +86,7 @@ export const ACCESS_CASES: readonly Case[] = [
       props("public", destinations(...PUBLIC, "/metrics")),
     ),
     messages: [
-      `/metrics of ${HOST} is behind no Access application. Add destinations that take in these paths.`,
+      `/metrics of ${HOST} is not behind an Access application. Add destinations that cover these paths.`,
     ],
   },
   {
@@ -103,7 +103,7 @@ export const ACCESS_CASES: readonly Case[] = [
       }),
     ),
     messages: [
-      "/metrics of steward.example.com is behind no Access application. Add destinations that take in these paths.",
+      "/metrics of steward.example.com is not behind an Access application. Add destinations that cover these paths.",
     ],
   },
   {
@@ -129,7 +129,7 @@ export const ACCESS_CASES: readonly Case[] = [
     what: "refuses a webhook that is not let pass",
     change: props("public", destinations(...OTHER_WEBHOOKS, "/healthz")),
     messages: [
-      `${FIRST_WEBHOOK} is not let pass without an identity. Add it to the destinations of the application with the bypass policy.`,
+      `${FIRST_WEBHOOK} cannot be reached without an identity. Add it to the destinations of the application with the bypass policy.`,
     ],
   },
   {

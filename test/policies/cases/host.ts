@@ -2,7 +2,7 @@ import { sample } from "../resources.ts";
 import { adding, all, named, props, type Case } from "./case.ts";
 
 const plain = (address: string) =>
-  `ADMIN_TOKEN would cross the network in plain: port 8080 is open on ${address}. Set steward:hostAddress to 127.0.0.1 behind a proxy with TLS, or name what ends TLS in the policy configuration: {"host-loopback-or-tls": {"tls": "…"}}.`;
+  `ADMIN_TOKEN would cross the network unencrypted: port 8080 is open on ${address}. Set steward:hostAddress to 127.0.0.1 behind a proxy with TLS, or name what ends TLS in the policy configuration: {"host-loopback-or-tls": {"tls": "…"}}.`;
 const socket = (path: string) =>
   `${path} is mounted, and with it the container engine's socket. Remove the mount.`;
 const port = (ip: string | undefined) => ({ ports: [{ internal: 8080, external: 8080, ip }] });
@@ -26,7 +26,7 @@ export const HOST_CASES: readonly Case[] = [
     rule: "host-non-root",
     what: "refuses a user that is left to the image",
     change: props("container", { user: undefined }),
-    messages: ["The container's user is left to its image. Set user to steward."],
+    messages: ["The container has no explicit user. Set user to steward."],
   },
   {
     rule: "host-non-root",
@@ -166,7 +166,9 @@ export const HOST_CASES: readonly Case[] = [
     change: all(props("container", { image: TAG }), (samples) => {
       named(samples, "container").sources = {};
     }),
-    messages: [`The container runs ${TAG} by a tag. Give it the imageId of the stack's RemoteImage.`],
+    messages: [
+      `The container runs ${TAG}, which is named by a tag. Give it the imageId of the stack's RemoteImage.`,
+    ],
   },
   {
     rule: "image-digest",
@@ -188,7 +190,7 @@ export const HOST_CASES: readonly Case[] = [
     what: "refuses a type that no rule knows",
     change: adding(sample("cloudflare:index/workersKvNamespace:WorkersKvNamespace", "kv", {})),
     messages: [
-      'cloudflare:index/workersKvNamespace:WorkersKvNamespace is a type that no rule knows. Remove the resource, or allow the type in the policy configuration: {"known-types": {"allow": ["cloudflare:index/workersKvNamespace:WorkersKvNamespace"]}}.',
+      'cloudflare:index/workersKvNamespace:WorkersKvNamespace is a type that no rule checks. Remove the resource, or allow the type in the policy configuration: {"known-types": {"allow": ["cloudflare:index/workersKvNamespace:WorkersKvNamespace"]}}.',
     ],
   },
   {

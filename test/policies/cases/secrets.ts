@@ -2,7 +2,7 @@ import { unknown } from "../resources.ts";
 import { bound, env, named, props, type Case } from "./case.ts";
 
 const DM_POLICY =
-  "TELEGRAM_DM_POLICY is set, which ends the gateway. Remove TELEGRAM_DM_POLICY; if a secret cannot be deleted, set it to an empty value.";
+  "TELEGRAM_DM_POLICY is set, which stops the gateway. Remove TELEGRAM_DM_POLICY; if a secret cannot be deleted, set it to an empty value.";
 const OUTPUT =
   "The output leak holds a secret. Remove it from the stack's outputs, and replace the secret where it was issued.";
 
@@ -30,7 +30,7 @@ export const SECRET_CASES: readonly Case[] = [
     what: "refuses a container whose variables are stored in plain",
     change: (samples) => void (named(samples, "container").opts.additionalSecretOutputs = []),
     messages: [
-      'ADMIN_TOKEN is a secret, and the container\'s envs are stored in plain. Add "envs" to additionalSecretOutputs.',
+      'ADMIN_TOKEN is a secret, and the container\'s envs are stored unencrypted. Add "envs" to additionalSecretOutputs.',
     ],
   },
   {

@@ -58,7 +58,7 @@ const RESOURCES: Broken = {
   stops: {
     "sandbox-runs-containers": "The class Sandbox is not container-enabled.",
     "secrets-stay-secret": "ANTHROPIC_API_KEY is a secret but bound as plain_text. Bind it as secret_text.",
-    "no-dm-policy": "TELEGRAM_DM_POLICY is set, which ends the gateway.",
+    "no-dm-policy": "TELEGRAM_DM_POLICY is set, which stops the gateway.",
     "no-everyone-allowed": 'The policy "steward operators" allows everyone.',
     "bucket-private": "The bucket prod-steward is public at its r2.dev address.",
     "state-protected": "The volume steward-data is not protected.",
@@ -68,9 +68,9 @@ const RESOURCES: Broken = {
     "host-no-privileges": "The container is privileged. Remove privileged.",
     "host-own-namespaces": "The container's networkMode is host. Remove networkMode.",
     "host-no-engine-socket": "/var/run/docker.sock is mounted, and with it the container engine's socket.",
-    "host-loopback-or-tls": "ADMIN_TOKEN would cross the network in plain: port 8080 is open on 0.0.0.0.",
+    "host-loopback-or-tls": "ADMIN_TOKEN would cross the network unencrypted: port 8080 is open on 0.0.0.0.",
     "host-limits": "The container's memory has no limit. Set memory: steward:memoryMiB.",
-    "known-types": "WorkersKvNamespace is a type that no rule knows.",
+    "known-types": "WorkersKvNamespace is a type that no rule checks.",
   },
 };
 

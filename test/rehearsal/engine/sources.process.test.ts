@@ -165,7 +165,7 @@ describe("where the engine comes from", () => {
 
     expect(engines.map(({ source }) => source).sort()).toEqual(["built", "cache"]);
     expect(await readFile(join(bin, "builds"), "utf8")).toBe("built\n");
-    expect(lines).toContain("another process is building the same: waiting for it");
+    expect(lines).toContain("waiting for another process that is building the same");
   });
 
   test("without Go it says so, and what to do", async () => {

@@ -96,5 +96,5 @@ test("without a change nothing is written", async () => {
 });
 
 test.each(["1.2", "v1.2.3", "latest", "1.2.3 "])("%j is refused as a version", async (version) => {
-  await expect(prepareRelease(root, version, TODAY)).rejects.toThrow("is no semantic version");
+  await expect(prepareRelease(root, version, TODAY)).rejects.toThrow("is not a semantic version");
 });
