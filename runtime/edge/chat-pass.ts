@@ -4,14 +4,17 @@ import type { TenantChat } from "../contract/tenant.ts";
 import { isRecord, parseJson } from "../shared/json.ts";
 import { readBytes } from "../shared/read-bytes.ts";
 
-/** A gateway fetches a file right after it asked for its path, and a question has few files. */
+/** Maximum remembered files. A gateway fetches each file soon after it requests its path. */
 const MOST_FILES = 256;
 const LONGEST_ANSWER_BYTES = 64 * 1024;
 
-/** A profile with all of its fields, or a server with its roles and emojis. */
+/** Limit for a complete profile, or for a server with its roles and emojis. */
 const LONGEST_PROFILE_BYTES = 1024 * 1024;
 
-/** Picks the names out of answers that any chat may ask for, since they concern none: a profile also has addresses. */
+/**
+ * Reduces answers about people and servers to their names, since every chat may request them and profiles contain
+ * addresses.
+ */
 const NAMES: Partial<Record<OperationName, (answer: Record<string, unknown>) => object>> = {
   "slack/users.info": ({ ok, error, user }) => {
     const { name, profile } = isRecord(user) ? user : {};
@@ -22,15 +25,17 @@ const NAMES: Partial<Record<OperationName, (answer: Record<string, unknown>) => 
 };
 
 /**
- * Restricts a broker to one chat. A request that names another chat is refused, and so is a file that the service did
- * not give to this broker: other chats' files have names that can be guessed.
+ * Restricts a broker to one chat. It refuses requests that name another chat, and files that the service has not
+ * given to this broker: other chats' file names can be guessed.
  */
 export class ChatPass {
   readonly #own: TenantChat;
-  /** Files by the text that names them in a later request. The oldest is first. In memory: a restart asks again. */
+  /**
+   * Files by the text that later requests use, oldest first. After a restart, the gateway must request them again.
+   */
   readonly #files = new Set<unknown>();
 
-  /** @param own Read at each request. */
+  /** @param own Read at each request, since a chat's id may change. */
   constructor(own: TenantChat) {
     this.#own = own;
   }
@@ -41,7 +46,7 @@ export class ChatPass {
   }
 
   /**
-   * Checks an operation with its arguments and fields.
+   * Validates an operation's arguments and fields.
    *
    * @throws StewardError `broker_other_chat`
    */
@@ -53,16 +58,16 @@ export class ChatPass {
     const { chat } = SERVICE_OPERATIONS[name];
     if (chat === "none") return true;
     if (chat === "unnamed" || !name.startsWith(`${this.#own.platform}/`)) return false;
-    // The chats of a Slack file are in Slack's answer: openSlackFile checks them.
+    // Slack's answer contains the file's chats; openSlackFile checks them.
     if (name === "slack/file") return true;
     if (chat === "file") return this.#files.has(given["path"]);
-    // Compared as text: the schemas take text only, and `@name` or `#name` is not the id of a tenant's chat.
+    // Compare text: `@name` and `#name` are never a tenant's chat id.
     if (given[chat] !== this.chat) return false;
-    // Another chat's file must not be shared into this one.
+    // Prevents sharing another chat's file into this chat.
     return name !== "slack/files.completeUploadExternal" || this.#files.has(given["files"]);
   }
 
-  /** Passes an answer on: of one about people or servers only the names, and remembers the file in one about a file. */
+  /** Filters an answer to the names, or remembers the file that it returns. */
   async read(name: OperationName, answer: Response): Promise<Response> {
     const namesIn = NAMES[name];
     if (namesIn !== undefined && answer.ok) {
