@@ -36,7 +36,7 @@ test.skipIf(browserIsMissing)(
     expect(await shown()).toContain("Unrecognized key");
     expect(await shown()).not.toContain("INFO ");
     await page.getByLabel("Text").fill("nothing says this");
-    await page.getByText("No line fits the filter.").waitFor();
+    await page.getByText("No line matches the filter.").waitFor();
 
     await page.getByLabel("Text").fill("");
     await page.getByLabel("Level").selectOption({ label: "All" });

@@ -110,7 +110,7 @@ test.skipIf(browserIsMissing)("a backup of before is restored", async () => {
   const admin = await begin();
   await admin.page.goto(`${admin.host.url}/_admin/backups`);
   await admin.page.getByRole("button", { name: "Back up now" }).click();
-  await admin.page.getByText("A backup was made.").waitFor();
+  await admin.page.getByText("Backup created.").waitFor();
   await admin.page.goto(`${admin.host.url}/_admin/`);
   const task = operator(admin);
   await task.go("Backups");

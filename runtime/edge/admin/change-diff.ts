@@ -7,9 +7,9 @@ const MOST_CHANGES = 500;
 const LONGEST = 8_000;
 
 /**
- * Returns what a change did to a text: lines after `+`, `-` or a blank, each group of them after a line that begins with
- * `@`. `undefined` if nothing changed, or too much to be found out. At most 8 kB; a last line says that more was cut. What
- * looks like a secret is masked; both texts have to be free of others.
+ * Returns the difference of two texts as lines that begin with `+`, `-` or a space, in groups headed by a line with
+ * `@`. `undefined` if nothing changed or the diff is too large. At most 8 kB, with a last line if it was cut. Masks
+ * what looks like a secret; the caller must remove other secrets.
  */
 export function diffText(before: string, after: string): string | undefined {
   const redact = createRedactor({});
@@ -27,5 +27,5 @@ export function diffText(before: string, after: string): string | undefined {
     room -= line.length + 1;
     return room < 0;
   });
-  return (last === -1 ? lines : [...lines.slice(0, last), "@ more was cut"]).join("\n");
+  return (last === -1 ? lines : [...lines.slice(0, last), "@ further changes omitted"]).join("\n");
 }

@@ -113,7 +113,7 @@ function linesPart({ lines, next }: LogTail, filter: LogFilter, follow: boolean)
         {shown.map((line, index) => linePart(line, index === shown.length - 1))}
       </pre>
       <p id="none" class="soft" hidden={shown.length > 0}>
-        {lines.length > 0 ? "No line fits the filter." : "No lines are available yet."}
+        {lines.length > 0 ? "No line matches the filter." : "No lines are available yet."}
       </p>
     </>
   );

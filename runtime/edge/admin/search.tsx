@@ -45,7 +45,7 @@ export async function showSearch(context: PageContext, options: AdminOptions): P
         <input type="search" name="q" value={q} aria-label="Search" maxlength={100} autofocus />
         <button>Search</button>
       </form>
-      {found.length === 0 && <p class="empty">Nothing has this name.</p>}
+      {found.length === 0 && <p class="empty">No results.</p>}
       {found.length > 0 && (
         <Card>
           <ul class="plain">

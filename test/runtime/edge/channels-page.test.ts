@@ -79,7 +79,7 @@ describe("GET /_admin/channels", () => {
     ]);
     expect(logged.join()).toMatch(/operator: channel.*operator@example\.com.*slack/);
     expect((await page("/_admin/channels", { gateway })).text).toMatch(
-      /@steward&lt;b&gt;[\s\S]*asked <time[^>]*>just now/,
+      /@steward&lt;b&gt;[\s\S]*checked <time[^>]*>just now/,
     );
 
     const failing = { platform: "slack", state: "failing", reason: reason("slack_token_expired") };
@@ -101,7 +101,7 @@ describe("GET /_admin/channels", () => {
 
   it("says where nothing is configured, and while the gateway is down, waking nothing", async () => {
     expect((await page("/_admin/channels", { gateway: { channels: [] } })).text).toContain(
-      "None is configured",
+      "No channel is configured",
     );
     const { text, requests, wakes } = await page("/_admin/channels", { state: "stopped" });
     expect(text).toContain("once the gateway has run");

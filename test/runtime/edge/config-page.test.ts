@@ -197,7 +197,7 @@ describe("adding an ignored message's group", () => {
   it("leaves a group that is listed, a file that is not valid and a query that makes no sense alone", async () => {
     const listed = '{"channels":{"telegram":{"groups":{"-1009":{"requireMention":false}}}}}';
     const known = await edge({ answers: { "/config-file?as=file": () => Response.json(file(listed)) } });
-    expect(await known.look(path("telegram", "-1009"))).toContain("is in the file already");
+    expect(await known.look(path("telegram", "-1009"))).toContain("is already in the file");
     for (const text of ['{"channels":[]}', "{", "null"]) {
       const broken = await edge({ answers: { "/config-file?as=file": () => Response.json(file(text)) } });
       await broken.look(path("telegram", "-1009"));

@@ -145,7 +145,7 @@ describe("GET /_admin/devices", () => {
     for (const path of ["/_admin/devices", "/_admin/"]) {
       const page = await text(path);
       expect(page).toContain("Waiting for approval (25)");
-      expect(page).toContain("19 more wait, and are shown once these are approved or rejected.");
+      expect(page).toContain("19 more are waiting and appear once these are approved or rejected.");
       const [, all = ""] =
         /<form[^>]*>((?:<input[^>]*>)+)<button[^>]*>Approve these 6 as persons/.exec(page) ?? [];
       expect([...all.matchAll(/value="([^"]+)"/g)].map(([, value]) => value)).toEqual([
@@ -241,7 +241,7 @@ describe("GET /_admin/devices", () => {
       const page = await text(`/_admin/devices${query}`);
       expect([query, page.includes("hello"), page.includes("<aside")]).toEqual([query, false, false]);
     }
-    expect(await text("/_admin/devices?done=approved")).toContain("<p>Approved, with a person’s rights.");
+    expect(await text("/_admin/devices?done=approved")).toContain("<p>Approved with a person’s rights.");
     expect(await text("/_admin/devices?problem=pairing_code_unknown")).toContain('role="alert"');
   });
 });

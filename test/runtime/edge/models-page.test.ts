@@ -81,7 +81,7 @@ describe("rollouts and versions", () => {
     const look = async (path: string) => (await app.request(`${HOST}${path}`, { headers })).text();
     const page = await look("/_admin/rollouts");
     expect(page).toMatch(
-      /1 day ago[\s\S]*0\.2\.0[\s\S]*bbb[\s\S]*Runs now[\s\S]*3 days ago[\s\S]*0\.1\.0[\s\S]*Replaced/,
+      /1 day ago[\s\S]*0\.2\.0[\s\S]*bbb[\s\S]*Running[\s\S]*3 days ago[\s\S]*0\.1\.0[\s\S]*Replaced/,
     );
     expect(page.match(/<tr>/g)).toHaveLength(3);
     // A version may never have been released: the link is good for it, too.
@@ -102,7 +102,7 @@ describe("rollouts and versions", () => {
       return (await app.request(`${HOST}/_admin/about`, { headers })).text();
     };
     expect(await about(VERSION)).not.toContain("under way");
-    expect(await about("0.0.9")).toContain("0.0.9: an update is under way");
+    expect(await about("0.0.9")).toContain("0.0.9: update in progress");
   });
 
   it("tells a new build and a way back from a new version", async () => {
