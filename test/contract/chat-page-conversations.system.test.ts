@@ -100,7 +100,7 @@ test.skipIf(browserIsMissing)(
     await host.writeConfig({ nonsense: true });
     process.kill(await host.gatewayPid(), "SIGKILL");
     await host.inState("crash-looping");
-    await isState(page, "Not connected, trying again");
+    await isState(page, "Disconnected, retrying");
     await write(page, "first");
     await write(page, "second");
     await write(page, "third");

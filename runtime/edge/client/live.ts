@@ -13,7 +13,7 @@ const ASK_EVERY_MS = 10_000;
 const TICK_MS = 250;
 /** Minimum interval between loads, however often something changes. */
 const PAUSE_MS = 750;
-/** How long a notice stays, unless the pointer is over it. */
+/** Lifetime of a notice, unless the pointer is over it. */
 const NOTICE_MS = 10_000;
 
 const COPIED_MS = 1_500;

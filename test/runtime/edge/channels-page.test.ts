@@ -96,7 +96,9 @@ describe("GET /_admin/channels", () => {
         models: [{ id: "openai/x", state: "cooling", until, reason: reason("model_rate_limited") }],
       },
     });
-    expect(text).toMatch(/openai\/x[\s\S]*Left alone[\s\S]*2026-11-21T12:00[\s\S]*model_rate_limited/);
+    expect(text).toMatch(
+      /openai\/x[\s\S]*Paused after a failure[\s\S]*2026-11-21T12:00[\s\S]*model_rate_limited/,
+    );
   });
 
   it("says where nothing is configured, and while the gateway is down, waking nothing", async () => {

@@ -39,7 +39,7 @@ describe("the page of the models", () => {
     expect(page).toMatch(
       /First<\/td>[\s\S]*claude-sonnet-4-5[\s\S]*Failing[\s\S]*model_key_invalid[\s\S]*3 in, 15 out/,
     );
-    expect(page).toMatch(/Fallback 1<\/td>[\s\S]*a\/model:free[\s\S]*Ready[\s\S]*not known/);
+    expect(page).toMatch(/Fallback 1<\/td>[\s\S]*a\/model:free[\s\S]*Ready[\s\S]*unknown/);
   });
 
   it("tests one, tells the time and the tokens, and records it", async () => {

@@ -44,7 +44,7 @@ describe("the page of a conversation", () => {
   it("tells its size, age and model, links to its events, and nothing that was said", async () => {
     const { look, lines, detail } = await edge();
     const page = await look(detail);
-    expect(page).toMatch(/Messages kept<\/dt>\s*<dd>12[\s\S]*<dd>3, since[\s\S]*anthropic\/x/);
+    expect(page).toMatch(/Messages stored<\/dt>\s*<dd>12[\s\S]*<dd>3, since[\s\S]*anthropic\/x/);
     expect(page).toContain("slack:T1:&lt;C1&gt;");
     expect(page).toContain("/_admin/ledger?q=%3CC1%3E");
     expect(lines).toEqual([`sessions show ${NAME}`]);

@@ -69,7 +69,7 @@ describe("the workspace", () => {
     expect(page).toContain("Remove the file");
     const former = await look("/file?name=AGENTS.md&version=1700000000000");
     expect(former).toContain("Nothing changes.");
-    expect(former).toContain("Saving puts it back.");
+    expect(former).toContain("Saving restores it.");
     expect(former).not.toContain("Remove the file");
     expect(await look("/file?name=a&version=x")).toContain("query_invalid");
     for (const wrong of ["", "?name=", "?name=--json", "?name=a%00"])
