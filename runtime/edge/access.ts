@@ -11,31 +11,28 @@ import type { BackupsStatus, Sandbox } from "./ports.ts";
 import type { Attempt } from "./operate.ts";
 import { sendError, sendProblem } from "./problems.ts";
 
-/** A page's visitor, and the state that every page shows. */
 export interface Visitor {
   identity: Identity;
-  /** True if this service manages the session and can end it. */
+  /** True if this service can end the session. */
   signsOut: boolean;
-  /** Environment name, such as `prod`. */
   environment: string | undefined;
-  /** The chat whose sandbox the pages show. `everyChat` is the deployment's own sandbox; absent without tenants. */
+  /** The chat whose sandbox the pages show; `everyChat` for the deployment's own. Absent without tenants. */
   chat?: TenantId | "everyChat" | undefined;
   health: Health;
   facts: HealthFacts;
-  /** Container answers since this time (milliseconds since the epoch) may be reused. */
+  /** Container answers since this time, in milliseconds since the epoch, may be reused. */
   reuseAfter?: number | undefined;
-  /** ISO 8601 time of `facts.details` if they are cached; absent if they are current. */
+  /** ISO 8601 time of cached `facts.details`; absent if they are current. */
   asOf?: string | undefined;
   /** Why a running gateway's current status is unavailable. */
   problem?: Reason | undefined;
-  /** Backup status, or why it is unknown. */
   backups: Attempt<BackupsStatus>;
 }
 
-/** Variables that the platform and the access middleware set for handlers. */
+/** Set by the platform and the access middleware. */
 export interface AccessVariables {
   Bindings: Client;
-  /** `visitor` loads the state on first use, so that requests for changes do not wait for it. */
+  /** `visitor` loads the state on first use, so that changes do not wait for it. */
   Variables: { identity: Identity; visitor(): Promise<Visitor> };
 }
 
@@ -65,7 +62,7 @@ export function requireIdentity(identify: Identify): MiddlewareHandler<AccessVar
   };
 }
 
-/** With PUBLIC_WEBHOOKS=false, requires an identity in addition to the webhook's signature, or responds 401. */
+/** With PUBLIC_WEBHOOKS=false, requires an identity in addition to the signature. */
 export function requirePublicOrIdentity(isPublic: boolean, identify: Identify): MiddlewareHandler {
   return async function webhookAccessMiddleware(context, next) {
     if (!isPublic && !(await identify(context.req.raw, clientOf(context))).allowed) {
@@ -77,8 +74,8 @@ export function requirePublicOrIdentity(isPublic: boolean, identify: Identify): 
 }
 
 /**
- * Starts a stopped container when an operator opens a page. Automatic reloads, such as of the log page, do not
- * count: a page left open would keep the container awake.
+ * Starts a stopped container when an operator opens a page. Automatic reloads do not count: an open page would keep
+ * the container awake.
  */
 export function wakeForOperator(sandbox: Pick<Sandbox, "wake">): MiddlewareHandler {
   return async function wakeForOperatorMiddleware(context, next) {
@@ -88,7 +85,6 @@ export function wakeForOperator(sandbox: Pick<Sandbox, "wake">): MiddlewareHandl
   };
 }
 
-/** Prevents caching of restricted content and of redirects to it. */
 export function noStore(): MiddlewareHandler {
   return async function noStoreMiddleware(context, next) {
     await next();
@@ -97,9 +93,9 @@ export function noStore(): MiddlewareHandler {
 }
 
 /**
- * Refuses changes that another origin's page requests, and on the API those that a plain form could send. On plain
- * HTTP, browsers omit Sec-Fetch-Site, so the Origin header decides. Without both headers, a request with a cookie
- * is refused, since an old browser may have sent it.
+ * Refuses changes requested by another origin's page, and on the API those that a plain form could send. On plain
+ * HTTP, browsers omit Sec-Fetch-Site, so the Origin header decides. Without both headers, a cookie suggests an old
+ * browser, and the request is refused.
  */
 export function refuseForeignChanges(): MiddlewareHandler {
   return async function foreignChangesMiddleware(context, next) {
@@ -118,9 +114,8 @@ export function refuseForeignChanges(): MiddlewareHandler {
 }
 
 /**
- * Refuses requests from other origins' pages, even of the same site: the browser adds the session cookie, and some
- * GET routes start the container. A person who followed a link here, for example after sign-in, is asked to
- * confirm.
+ * Refuses requests from other origins' pages: the browser adds the session cookie, and some GET routes start the
+ * container. A person who followed a link is asked to confirm.
  */
 export function refuseCrossSite(): MiddlewareHandler {
   return async function crossSiteMiddleware(context, next) {
@@ -133,15 +128,14 @@ export function refuseCrossSite(): MiddlewareHandler {
 }
 
 /**
- * Returns true if a GET may change something: it has a program's secret, or the browser marks it as sent by this
- * origin or as typed. Any other request may come from a foreign page with the user's session. On plain HTTP,
- * browsers omit the mark, so their requests are not deliberate.
+ * Returns true if a GET may change something: it has a program's secret, or the browser marks it as coming from
+ * this origin or as typed. Otherwise a foreign page may have sent it with the user's session.
  */
 export function isDeliberate({ headers }: Request, { isProgram }: Identity): boolean {
   return isProgram || OWN_SITES.has(headers.get("sec-fetch-site") ?? "");
 }
 
-/** Responds with a page whose button opens the same address by `method`. Refuses clients that do not accept HTML. */
+/** Responds with a page whose button opens the same address. Refuses clients that do not accept HTML. */
 export function askToContinue(
   context: Context,
   method: "get" | "post" = "get",
@@ -152,7 +146,7 @@ export function askToContinue(
   return context.html(ContinuePage({ address: `${pathname}${search}`, method }));
 }
 
-/** Returns the client whose rate limit applies to an unidentified request. Unknown addresses share one limit. */
+/** Returns the rate-limited client of an unidentified request. Unknown addresses share one. */
 export function clientOf(context: Context): string {
   // Tests pass no bindings, so `env` may be undefined.
   const address: unknown = context.env?.clientAddress;

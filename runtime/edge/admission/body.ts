@@ -4,7 +4,7 @@ import { StewardError } from "../../contract/errors.ts";
 import type { ServiceOperation } from "../../contract/service-operations.ts";
 
 const MAX_BODY_BYTES = 1024 * 1024;
-/** Maximum nesting of a body. Re-encoding a body nested thousands of levels overflows the stack. */
+/** Maximum nesting. Re-encoding thousands of levels would overflow the stack. */
 const DEEPEST = 200;
 const JSON_TYPE = /^application\/json\s*(?:;|$)/i;
 
@@ -19,8 +19,8 @@ export async function readJsonBody(request: Request): Promise<Record<string, unk
 }
 
 /**
- * Reads a JSON body of at most 1 MiB as text, so that its signature can be checked before parsing: a megabyte of
- * nested arrays takes half a second to parse. Throws body_too_large or media_type_unsupported.
+ * Reads a JSON body of at most 1 MiB as text, to check its signature before parsing: a megabyte of nested arrays
+ * takes half a second to parse. Throws body_too_large or media_type_unsupported.
  */
 export async function readJsonText(request: Request): Promise<string> {
   if (!isJson(request.headers.get("content-type"))) {
@@ -39,10 +39,7 @@ export function parseJsonObject(text: string): Record<string, unknown> {
   return value as Record<string, unknown>;
 }
 
-/**
- * Reads at most 1 MiB of text. A server reads no more than `content-length`; a chunked body has none, so the limit
- * is enforced while reading.
- */
+/** Reads at most 1 MiB. A chunked body has no `content-length`, so the limit is enforced while reading. */
 export async function readBodyText(request: Request): Promise<string> {
   const length = request.headers.get("content-length");
   if (Number(length ?? 0) > MAX_BODY_BYTES) throw new StewardError("body_too_large");
@@ -81,8 +78,8 @@ export interface OutgoingBody {
 }
 
 /**
- * Reads an operation's body and re-encodes its validated fields, so that the service parses exactly what was
- * validated. Model requests are forwarded unparsed.
+ * Reads a body and re-encodes its validated fields, so that the service parses what was validated. Model requests
+ * are forwarded unparsed.
  *
  * @returns `undefined` for an operation without a body.
  *
@@ -127,7 +124,7 @@ async function readParts(
   return { bytes: new Uint8Array(await made.arrayBuffer()), headers, fields: read.data };
 }
 
-/** Returns `undefined` if a field is repeated, because parsers disagree on which value counts. */
+/** Returns `undefined` if a field is repeated: parsers disagree on which value counts. */
 function readForm(text: string): Record<string, string> | undefined {
   const given = [...new URLSearchParams(text)];
   const form = Object.fromEntries(given);

@@ -8,7 +8,7 @@ import { sendProblem } from "../problems.ts";
 import { parseJsonObject, readJsonText } from "./body.ts";
 import type { WebhookOptions } from "./webhook.ts";
 
-/** Maximum age of a request. Discord signs the time but documents no limit. */
+/** Maximum age of a request. Discord documents none. */
 const SKEW_SECONDS = 300;
 const HEX_SIGNATURE = /^[0-9a-f]{128}$/i;
 const encoder = new TextEncoder();
@@ -24,7 +24,6 @@ const AUTOCOMPLETE = 4;
 
 const snowflake = z.string().check(z.regex(/^\d{1,20}$/));
 
-/** Fields of every interaction, including PING. */
 const interaction = once(() => z.looseObject({ id: snowflake, type: z.int() }));
 
 /** Fields of commands and button presses. `guild_id` is absent in direct messages. */
@@ -78,9 +77,9 @@ interface DiscordInteractionsOptions {
 }
 
 /**
- * Handles Discord's interactions. The ledger stores a command before Discord gets the deferred response, even while
- * the gateway is down: Discord waits three seconds, never retries, and accepts the reply for 15 minutes. A wrong
- * signature always gets 401: Discord tests this with bad signatures and removes an endpoint that answers otherwise.
+ * Handles Discord's interactions. Commands are stored before the deferred response, because Discord waits three
+ * seconds, never retries, and accepts the reply for 15 minutes. A wrong signature always gets 401: Discord tests
+ * this and removes endpoints that answer otherwise.
  * https://docs.discord.com/developers/interactions/overview#setting-up-an-endpoint
  */
 export function discordInteractions({
@@ -113,16 +112,15 @@ export function discordInteractions({
   };
 }
 
-/** An interaction's event, and the immediate response that is sent once the event is stored. */
+/** An event, and the response to send once it is stored. */
 interface TakenInteraction {
   response: object;
   delivery?: Delivery;
 }
 
 /**
- * Converts an interaction from Discord; returns `undefined` for anything else. The event id is the interaction id,
- * which is unique. The conversation is the channel. A button press gets a separate conversation, since it must not
- * wait for the answer that it may stop.
+ * Converts an interaction from Discord; returns `undefined` for anything else. A button press gets a separate
+ * conversation, since it must not wait for the answer that it may stop.
  */
 export function takeInteraction(value: unknown, receivedAt: number): TakenInteraction | undefined {
   const kind = interaction().safeParse(value);
@@ -140,14 +138,14 @@ export function takeInteraction(value: unknown, receivedAt: number): TakenIntera
   return { delivery, response: { type: DEFERRED_MESSAGE, ...(isHidden && { data: { flags: EPHEMERAL } }) } };
 }
 
-/** Answers unsupported interactions: forms, menus, and commands of an earlier registration. */
+/** Answers forms, menus, and commands of an earlier registration. */
 function unsupported(type: number): object {
   if (type === AUTOCOMPLETE) return { type: AUTOCOMPLETE_RESULT, data: { choices: [] } };
   const content = "I do not support this. Use /ask, or /help for what I understand.";
   return { type: MESSAGE, data: { content, flags: EPHEMERAL } };
 }
 
-/** Web Crypto's key type; its global name differs between the two runtimes. */
+/** Its global name differs between the two runtimes. */
 type VerifyKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 
 interface SignedInteraction {
@@ -157,7 +155,7 @@ interface SignedInteraction {
 }
 
 /**
- * Verifies Discord's Ed25519 signature over timestamp and body. `publicKey` is 64 hexadecimal digits, `now` is in
+ * Verifies Discord's Ed25519 signature over timestamp and body. `publicKey` is hexadecimal, `now` is in
  * milliseconds.
  * https://docs.discord.com/developers/interactions/overview#setting-up-an-endpoint-validating-security-request-headers
  */

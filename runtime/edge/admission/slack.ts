@@ -59,7 +59,6 @@ const blockActions = once(() => {
   });
 });
 
-/** Button presses arrive as a form, everything else as JSON. */
 const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(?:;|$)/i;
 
 // Importing a key costs more than using it, and a deployment has only one secret.
@@ -74,8 +73,8 @@ interface SlackEventsOptions {
 }
 
 /**
- * Handles Slack's events. A challenge is answered before the signature check, because the test POST of the
- * specification is unsigned.
+ * Handles Slack's events. A challenge is answered before the signature check, since the specification's test POST
+ * is unsigned.
  */
 export function slackEvents({ signingSecret, clock }: SlackEventsOptions): WebhookOptions["read"] {
   return async function readSlackRequest(request) {
@@ -85,7 +84,7 @@ export function slackEvents({ signingSecret, clock }: SlackEventsOptions): Webho
       await verify(request, text);
       return eventOrNothing(pressDelivery(text, clock()));
     }
-    // A short invalid body gets 400 even if unsigned, which helps people who test the route by hand.
+    // A short invalid body gets 400 even if unsigned, for people who test the route by hand.
     const short = text.length > LONGEST_UNSIGNED ? undefined : parseJsonObject(text);
     const verification = urlVerification().safeParse(short);
     if (verification.success) {
@@ -120,8 +119,8 @@ export function recordedBySlack(ready: boolean, { payload }: Delivery): Response
 }
 
 /**
- * Returns the delivery of a verified button press; `undefined` for other interactions. A press gets a separate
- * conversation, so that it does not wait for the chat's answer.
+ * Returns the delivery of a button press. It has a separate conversation, so that it does not wait for the chat's
+ * answer.
  */
 function pressDelivery(form: string, receivedAt: number): Delivery | undefined {
   const body = parseJsonObject(new URLSearchParams(form).get("payload") ?? "");
@@ -138,7 +137,7 @@ function pressDelivery(form: string, receivedAt: number): Delivery | undefined {
   };
 }
 
-/** Web Crypto's key type; its global name differs between the two runtimes. */
+/** Its global name differs between the two runtimes. */
 type SigningKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 
 interface SignedRequest {
@@ -158,9 +157,8 @@ async function verifySlack(secret: string, request: SignedRequest, now: number):
 }
 
 /**
- * Returns the delivery of a verified body; `undefined` if it needs no answer. In a channel, each thread is a
- * conversation; a direct-message channel is one as a whole. An edit or deletion belongs to its message's
- * conversation.
+ * Returns the delivery of a verified body, if it needs an answer. In a channel, each thread is a conversation; a
+ * direct-message channel is one as a whole.
  */
 function slackDelivery(body: unknown, receivedAt: number): Delivery | undefined {
   const parsed = eventCallback().safeParse(body);

@@ -34,8 +34,8 @@ interface TelegramUpdatesOptions {
 }
 
 /**
- * Reads Telegram's updates. Telegram does not sign them; it sends the secret given to `setWebhook` in a header
- * (https://core.telegram.org/bots/api#setwebhook).
+ * Reads Telegram's updates. They are unsigned; a header contains the secret given to `setWebhook`:
+ * https://core.telegram.org/bots/api#setwebhook
  */
 export function telegramUpdates({ secret, clock }: TelegramUpdatesOptions): WebhookOptions["read"] {
   return async function readTelegramRequest(request) {
@@ -58,10 +58,7 @@ async function sameSecret(given: string | null, expected: string): Promise<boole
   return isSameToken(a, b);
 }
 
-/**
- * Returns an update's delivery; `undefined` for anything else. The id is the `update_id`, which Telegram repeats
- * when it resends the update. Each topic of a group is a separate conversation.
- */
+/** Returns an update's delivery; `undefined` for anything else. Each topic of a group is a separate conversation. */
 export function telegramDelivery(body: unknown, receivedAt: number): Delivery | undefined {
   const parsed = update().safeParse(body);
   if (!parsed.success) return undefined;

@@ -6,15 +6,13 @@ import type { Clock, Ledger, Sandbox } from "../ports.ts";
 import type { RateLimit } from "../rate-limit.ts";
 import { sendError, sendProblem } from "../problems.ts";
 
-/** Value of Retry-After, in seconds. Platforms resend unacknowledged events on their own schedule anyway. */
+/** Retry-After of refusals, in seconds. Platforms mostly retry on their own schedule. */
 const RETRY_AFTER_SECONDS = 10;
 const STATE_FOR_FLOODS_MS = 5_000;
 
-/** Outcome of a verified request. */
 type WebhookRequest =
-  /** An event to store before responding. */
   | { kind: "event"; delivery: Delivery }
-  /** An immediate response, for example to a challenge or a ping. Nothing is stored or started. */
+  /** Answered immediately, without storing or starting anything. */
   | { kind: "answer"; response: Response };
 
 export interface WebhookOptions {
@@ -24,9 +22,8 @@ export interface WebhookOptions {
    * @throws StewardError if the platform did not send it, or if the body is malformed.
    */
   read(request: Request): Promise<WebhookRequest>;
-  /** Builds the response to a stored event. `ready` is true if the gateway is. */
+  /** `ready` is true if the gateway is. */
   recorded?(ready: boolean, delivery: Delivery): Response;
-  /** Limits refused requests per client. */
   refusals: RateLimit;
   ledger: Ledger;
   sandbox: Sandbox;
@@ -34,10 +31,9 @@ export interface WebhookOptions {
 }
 
 /**
- * Accepts a platform's events. Unverified requests store and start nothing, and an event is stored before the
- * platform gets a response. While the gateway is down, every refusal is a 503, so that a test POST never gets a
- * 401. Only refused requests are rate-limited. During a flood of them, the cached gateway state is used, because on
- * Cloudflare each look-up is a billed request.
+ * Accepts a platform's events. Only verified events are stored and start anything, before the platform gets a
+ * response. While the gateway is down, every refusal is a 503, so that a test POST never gets a 401. Floods of
+ * refused requests use a cached gateway state, since each look-up on Cloudflare is a billed request.
  */
 export function webhook({
   read,
@@ -83,10 +79,7 @@ export function webhook({
   }
 }
 
-/**
- * Responds 200, or 503 while the gateway is down. The stored event is answered either way; the ledger deduplicates
- * a resent one.
- */
+/** Responds 200, or 503 while the gateway is down. The ledger deduplicates a resent event. */
 export function answerRecorded(ready: boolean): Response {
   if (ready) return new Response(null, { status: 200 });
   return sendProblem("gateway_unavailable", "The event is recorded and will be answered.", {

@@ -3,7 +3,7 @@ import type { Sql } from "./sql.ts";
 
 const MOST = 1_000;
 const LONGEST_DETAIL = 200;
-/** Number of stored diffs. Older changes lose theirs. */
+/** Number of stored diffs. */
 const MOST_DIFFS = 200;
 
 export class ActivityStore {
@@ -44,7 +44,7 @@ export class ActivityStore {
     });
   }
 
-  /** Records the running version, unless the last recorded deployment is the same. */
+  /** Records the running version if it is new. */
   deployed(version: string, bundle: string): void {
     const detail = `${version} ${bundle}`;
     const [last] = this.#sql.all(
@@ -53,7 +53,6 @@ export class ActivityStore {
     if (last?.["detail"] !== detail) this.record({ by: "the stack", action: "deploy", detail });
   }
 
-  /** Returns the newest entries first, limited to `actions` if given. */
   list(limit: number, actions?: readonly string[]): ActivityEntry[] {
     const rows = this.#sql.all(
       `SELECT * FROM ledger_activity LEFT JOIN ledger_activity_diffs USING (seq)

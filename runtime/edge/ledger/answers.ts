@@ -1,10 +1,10 @@
 import type { Clock, LastAnswer } from "../ports.ts";
 import type { Sql } from "./sql.ts";
 
-/** Characters per stored answer. Longer answers are not stored. */
+/** Maximum characters of a stored answer. */
 const LONGEST = 256 * 1024;
 
-/** The container's last answer to each question of the pages, shown while the container sleeps. */
+/** The container's last answers, shown while it sleeps. */
 export class AnswerStore {
   readonly #sql: Sql;
   readonly #clock: Clock;
@@ -17,7 +17,7 @@ export class AnswerStore {
     );
   }
 
-  /** Replaces the stored answer to a question. An answer above the limit deletes the old one. */
+  /** Stores an answer. One above the limit only deletes its predecessor. */
   keep(question: string, text: string): void {
     if (text.length > LONGEST) this.#sql.all("DELETE FROM ledger_answers WHERE question = ?", question);
     else

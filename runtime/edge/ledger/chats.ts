@@ -4,12 +4,12 @@ import type { Sql } from "./sql.ts";
 const DAY_MS = 24 * 3_600_000;
 const KEEP_MS = 90 * DAY_MS;
 
-/** Kind of outage notice: messages are delayed, or have been dropped. */
+/** Kind of outage notice: messages are delayed or dropped. */
 export type OutageWord = "waits" | "given up";
 
 /**
- * Chats that the gateway has answered before. While the gateway is down, the edge may write only to these, because
- * it does not evaluate the access rules itself.
+ * Chats that the gateway has answered. While it is down, the edge may write only to these, because it does not
+ * evaluate access rules.
  */
 export class Chats {
   readonly #sql: Sql;
@@ -18,7 +18,7 @@ export class Chats {
     this.#sql = sql;
   }
 
-  /** Records an answer and ends the outage: every chat may get a notice in the next one. */
+  /** Records an answer, which ends the outage: every chat may get a notice in the next one. */
   answered(chatKey: string, now: number): void {
     this.#sql.all(
       `INSERT INTO ledger_chats (chat, answered_at) VALUES (?1, ?2)
@@ -29,7 +29,7 @@ export class Chats {
     this.#sql.all("UPDATE ledger_chats SET told = NULL WHERE told IS NOT NULL");
   }
 
-  /** Reserves a notice for the caller to send. Any other result means that no notice may be sent. */
+  /** Reserves a notice for the caller to send. */
   claim(chat: string, word: OutageWord): "claimed" | "told before" | "not known" {
     const [known] = this.#sql.all("SELECT told FROM ledger_chats WHERE chat = ?", chat);
     if (known === undefined) return "not known";
@@ -38,12 +38,11 @@ export class Chats {
     return "claimed";
   }
 
-  /** Undoes {@link claim} after the notice could not be sent. */
   release(chat: string): void {
     this.#sql.all("UPDATE ledger_chats SET told = NULL WHERE chat = ?", chat);
   }
 
-  /** Deletes chats without an answer in the last 90 days. */
+  /** Deletes chats unanswered for 90 days. */
   prune(now: number): void {
     this.#sql.all("DELETE FROM ledger_chats WHERE answered_at < ?", now - KEEP_MS);
   }
@@ -72,10 +71,8 @@ export interface Turn {
 }
 
 /**
- * Holds one row per chat with open entries: its next entry to deliver. That is the oldest one not yet being
- * delivered, if it is within the chat's {@link WINDOW}. All earlier entries are in progress, so order is preserved.
- * Because this is a separate table, a lookup costs the same regardless of backlog. The column `conversation` holds
- * the chat key.
+ * Holds the next entry to deliver of each chat: the oldest one that is not in progress, if it is within {@link
+ * WINDOW}. A separate table keeps lookups fast regardless of backlog. The column `conversation` holds the chat key.
  */
 export class Turns {
   readonly #sql: Sql;
@@ -94,9 +91,7 @@ export class Turns {
     );
   }
 
-  /**
-   * Recomputes one chat's turn. Call it in the transaction that changes an entry; inserts are covered by a trigger.
-   */
+  /** Recomputes one chat's turn. Call it in the transaction that changes an entry. */
   update(chatKey: string): void {
     this.#sql.all("DELETE FROM ledger_turns WHERE conversation = ?", chatKey);
     this.#sql.all(
@@ -120,8 +115,8 @@ export class Turns {
   }
 
   /**
-   * Returns up to `limit` due turns, oldest first, without the chats in `except`. `follows` selects turns behind
-   * in-flight entries; otherwise the heads of chats.
+   * Returns up to `limit` due turns, oldest first. `follows` selects chats with an entry in progress; otherwise
+   * idle ones.
    */
   due(now: number, follows: boolean, limit: number, except: ReadonlySet<string>): Turn[] {
     const rows = this.#sql.all(
@@ -137,13 +132,11 @@ export class Turns {
       .slice(0, limit);
   }
 
-  /** Returns the `seq` of a chat's next entry to deliver. */
   of(chatKey: string): number | undefined {
     const [row] = this.#sql.all("SELECT seq FROM ledger_turns WHERE conversation = ?", chatKey);
     return row === undefined ? undefined : Number(row["seq"]);
   }
 
-  /** Returns the earliest due time later than `after`. */
   next(after: number): number | undefined {
     // One index lookup per value of `follows`, the index's first column.
     const [row] = this.#sql.all(

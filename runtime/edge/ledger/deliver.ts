@@ -17,12 +17,11 @@ import type { AttemptResult, Deliver } from "./dispatcher.ts";
 
 export interface DeliverOptions {
   sandbox: Pick<Sandbox, "request">;
-  /** Records a change caused by the event, such as a moved chat. */
+  /** Records a change that the event caused. */
   record(entry: Omit<ActivityEntry, "at">): void;
   clock(): number;
 }
 
-/** Delivers a chat's due events to the running gateway. See {@link Deliver}. */
 export async function deliverTo(
   { sandbox, record, clock }: DeliverOptions,
   request: ChatDeliveries,
@@ -35,7 +34,7 @@ export async function deliverTo(
   });
   if (!response.ok || response.body === null) {
     const result = resultOf(await answerOf(response), clock());
-    // A refusal of a batch does not name the offending event, so retry.
+    // A refused batch does not name the offending event, so retry.
     return result.kind === "refused" && request.deliveries.length > 1 ? { ...result, kind: "retry" } : result;
   }
   placed();
@@ -61,7 +60,6 @@ async function answerOf(response: Response): Promise<Omit<DeliveryEnd, "index">>
   return { status: response.status, body, ...(retryAfter !== null && { retryAfter }) };
 }
 
-/** Maps the gateway's response to the dispatcher's next step. */
 function resultOf(end: Omit<DeliveryEnd, "index">, now: number): AttemptResult {
   const { status, retryAfter, body, firstWordMs, admitted } = end;
   const told = status === 200 ? outcomeIn(body) : undefined;
@@ -74,7 +72,7 @@ function resultOf(end: Omit<DeliveryEnd, "index">, now: number): AttemptResult {
   const note = `${status} ${code} ${detail}`.trim();
   if (status === 400 || status === 413) return { kind: "refused", note };
   const afterMs = retryAfterMs(retryAfter ?? null, now);
-  // An older gateway lacks the route (404), and a stopping one accepts nothing. Both are soon replaced.
+  // Older gateways lack the route (404), and stopping ones accept nothing. Both are soon replaced.
   const absent = status === 404 || (status === 503 && code === "gateway_unavailable");
   return { kind: "retry", note, ...(afterMs !== undefined && { afterMs }), ...(absent && { absent }) };
 }
@@ -115,7 +113,7 @@ const outcome = once(() =>
   }),
 );
 
-/** Parses one event's result from a response line. Returns `undefined` if malformed. */
+/** Parses one event's result. Returns `undefined` if malformed. */
 function endIn(line: string): DeliveryEnd | undefined {
   const { data } = deliveryEnd().safeParse(parseJson(line));
   if (data === undefined) return undefined;
@@ -123,12 +121,11 @@ function endIn(line: string): DeliveryEnd | undefined {
   return { ...rest, body: data.body, ...(typeof retryAfter === "string" && { retryAfter }) };
 }
 
-/** Parses the names from a response line. Returns `undefined` for any other line. */
+/** Parses the names in a line. Returns `undefined` for any other line. */
 function namesIn(line: string) {
   return learnedNames().safeParse(parseJson(line)).data?.names;
 }
 
-/** Parses a delivery's outcome. Returns `undefined` if malformed. */
 export function outcomeIn(body: unknown): z.infer<ReturnType<typeof outcome>> | undefined {
   return outcome().safeParse(body).data;
 }

@@ -7,7 +7,6 @@ import type { DueChat, DueEntry, LedgerStore, SettledAs } from "./store.ts";
 
 const FAILED_AFTER_MS = 24 * 3_600_000;
 const KEEP_SETTLED_MS = 7 * 24 * 3_600_000;
-/** Backoff between an event's attempts. */
 const RETRY = { firstMs: 1_000, longestMs: 5 * 60_000 };
 /** Maximum delay while no gateway answers, so that chats resume soon after it returns. */
 const LONGEST_ABSENT_MS = 15_000;
@@ -16,29 +15,25 @@ const LAST_TRY_MS = 10 * 60_000;
 const PRUNE_BATCH = 500;
 const TIDY_MS = 60_000;
 const STORE_RETRY_MS = 5_000;
-/** Attempts without a gateway after which the short delay ends: the event itself may crash the gateway. */
+/** After this many attempts without a gateway, the delay grows: the event may crash the gateway. */
 const ABSENT_ATTEMPTS = 30;
 
-/**
- * Result of one attempt. `afterMs` is the delay that the gateway requested. `absent` means that no gateway
- * answered.
- */
+/** Result of an attempt. `afterMs`: delay that the gateway requested. `absent`: no gateway answered. */
 export type AttemptResult =
   | ({ kind: "settled" } & SettledAs)
   | { kind: "retry"; note: string; afterMs?: number; absent?: boolean }
   | { kind: "refused"; note: string };
 
 /**
- * Delivers a chat's events in one request. Calls `placed` when the gateway has queued all of them in order, then
- * `ended` for each. Resolves when none is in progress; the result applies to events without an `ended` call. A
- * rejection counts as a retry.
+ * Delivers a chat's events in one request. Calls `placed` when the gateway has queued all of them, then `ended` for
+ * each. The result applies to events without an `ended` call. A rejection counts as a retry.
  */
 export type Deliver = (
   request: ChatDeliveries,
   on: {
     placed(): void;
     ended(id: string, result: AttemptResult): void;
-    /** Receives the requested names that the gateway has looked up. */
+    /** Called with the requested names. */
     named?(names: readonly LearnedName[]): void;
   },
 ) => Promise<AttemptResult>;
@@ -48,31 +43,28 @@ export interface DispatcherOptions {
   deliver: Deliver;
   /** Notifies the chat of an event that expires unanswered. */
   tell: Tell;
-  /** Schedules the next run no later than `time`, in milliseconds since the epoch. */
+  /** Schedules the next run at `time` (milliseconds since the epoch) or earlier. */
   wakeAt(time: number): void;
   clock: Clock;
-  /** Returns a number in [0, 1). */
   random(): number;
   log: Log;
-  /** Returns when the gateway last became ready, in milliseconds since the epoch. */
+  /** In milliseconds since the epoch. */
   readyAt?(): number | undefined;
-  /** Maximum concurrent requests. Follow-up requests of busy chats use at most half of them. */
+  /** Maximum concurrent requests. Chats with a request in progress use at most half. */
   concurrency: number;
 }
 
 /**
- * Delivers recorded events to the gateway: chats concurrently, each chat in order. A chat's due events share one
- * request. The chat's next request starts when the gateway has queued those events, so that a new message can join
- * or interrupt the answer in progress.
+ * Delivers recorded events to the gateway: chats concurrently, each chat in order. A chat's next request starts
+ * when the gateway has queued its previous events, so that a new message can join or interrupt the answer.
  */
 export class Dispatcher {
   readonly #options: DispatcherOptions;
   #stopped = false;
-  /** True if entries may be marked `delivering` without a delivery. */
+  /** True if entries may be `delivering` without a delivery. */
   #orphans = false;
   #tidiedAt = Number.NEGATIVE_INFINITY;
   readonly #requests = new Set<Promise<void>>();
-  /** Keys of events in progress. */
   readonly #open = new Set<string>();
   /** Chats whose events the gateway has not queued yet. */
   readonly #unplaced = new Set<string>();
@@ -81,13 +73,13 @@ export class Dispatcher {
     this.#options = options;
   }
 
-  /** Starts no further deliveries and resolves when none is in progress. */
+  /** Starts nothing more and resolves when no delivery is in progress. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.idle();
   }
 
-  /** Starts due deliveries up to `concurrency`. Returns immediately; retries later if the store fails. */
+  /** Starts due deliveries. Returns immediately and retries later if the store fails. */
   run(): void {
     if (this.#stopped) return;
     const { clock, log, wakeAt } = this.#options;
@@ -103,8 +95,8 @@ export class Dispatcher {
   }
 
   /**
-   * Expires old events, prunes settled ones and reschedules those delayed by a clock that ran ahead. Runs at most
-   * once a minute.
+   * Expires old events, prunes settled ones and reschedules those from a clock that ran ahead. Runs at most once a
+   * minute.
    */
   tidy(): void {
     const { store, clock, log } = this.#options;
@@ -151,7 +143,7 @@ export class Dispatcher {
       });
       this.#requests.add(request);
     }
-    // Use the same `now` as `take`: an entry due now that was not taken waits for a delivery in progress.
+    // Use the same `now` as `take`: a due entry that was not taken waits for a delivery in progress.
     const next = store.nextDue(now);
     if (next !== undefined) wakeAt(next);
   }
@@ -160,7 +152,7 @@ export class Dispatcher {
     while (this.#requests.size > 0) await Promise.all(this.#requests);
   }
 
-  /** True if nothing can start. The end of a request starts the next run. */
+  /** True if the limit of concurrent requests is reached. */
   get full(): boolean {
     return this.#requests.size >= this.#options.concurrency;
   }
@@ -214,19 +206,19 @@ export class Dispatcher {
     try {
       store.names.learn(names, clock());
     } catch (error) {
-      // The disk may be full, for example. The next event requests the names again.
+      // The disk may be full. The next event requests the names again.
       log.warn("names could not be stored", { error: String(error) });
     }
   }
 
   #end(entry: DueEntry, result: AttemptResult): void {
     const { key } = entry;
-    // Remove the key before storing the result: a stored retry must not count as in progress.
+    // Remove the key before storing the result, so that a stored retry does not count as in progress.
     this.#open.delete(key);
     try {
       this.#conclude(entry, result);
     } catch (error) {
-      // The entry stays `delivering`. The next run resets it, and the gateway recognises events it has answered.
+      // The entry stays `delivering`. The next run resets it, and the gateway recognises what it has answered.
       this.#orphans = true;
       this.#options.log.error("a delivery's result could not be recorded", { key, error: String(error) });
     }
@@ -257,13 +249,11 @@ export class Dispatcher {
   }
 }
 
-/** Maximum notices per run. The next run sends the rest. */
+/** Maximum notices per run. */
 const BATCH = 20;
 const LOOK_AGAIN_MS = 1_000;
 
-/**
- * Notifies a chat that its message is delayed or was dropped. Resolves to true if the chat has received the notice.
- */
+/** Notifies a chat that its message is delayed or dropped. Resolves to true if the chat was notified. */
 export type Tell = (
   delivery: Delivery,
   notice: DeliveryNotice,
@@ -273,7 +263,7 @@ export type Tell = (
 export interface NoticesOptions {
   store: Pick<LedgerStore, "takeNotices" | "nextNotice" | "chats">;
   tell: Tell;
-  /** Requests another run no later than `time`, in milliseconds since the epoch. */
+  /** Requests another run at `time` (milliseconds since the epoch) or earlier. */
   wakeAt(time: number): void;
   clock: Clock;
   log: Log;
@@ -287,14 +277,13 @@ export class Notices {
     this.#options = options;
   }
 
-  /** Sends due notices without waiting for the platforms. */
   run(): void {
     const { store, tell, wakeAt, clock, log } = this.#options;
     const now = clock();
     try {
       const due = store.nextNotice();
       if (due === undefined) return;
-      // This runs for every event, so open a transaction only if a notice is due.
+      // Avoids a transaction per event if no notice is due.
       for (const { delivery, notice } of due <= now ? store.takeNotices(now, BATCH) : []) {
         void tell(delivery, notice, store.chats).catch((error: unknown) =>
           log.warn("a delay notice could not be sent", { id: delivery.id, error: String(error) }),
@@ -303,7 +292,7 @@ export class Notices {
       const next = due <= now ? store.nextNotice() : due;
       if (next !== undefined) wakeAt(Math.max(next, now + LOOK_AGAIN_MS));
     } catch (error) {
-      // The disk may be full, for example. The next event tries again.
+      // The disk may be full. The next event retries.
       log.error("due notices could not be read from the ledger", { error: String(error) });
     }
   }

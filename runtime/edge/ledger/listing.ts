@@ -16,15 +16,15 @@ import type { Row, Sql } from "./sql.ts";
 export const PLATFORM = "substr(key, 1, instr(key, ':') - 1)";
 
 /**
- * Returns one page, newest first. Reads about `limit` rows regardless of the ledger's size: with a filter, the
- * index supplies the newest rows of each platform and state.
+ * Returns one page, newest first. Reads about `limit` rows regardless of the ledger's size: for a filter, the index
+ * supplies the newest rows of each platform and state.
  */
 export function listEntries(sql: Sql, query: LedgerQuery): LedgerPage {
   const { state, platform, limit, before = Number.MAX_SAFE_INTEGER } = query;
   const searched = [query.sort, query.q, query.since, query.tenant, query.sender, query.place];
   if (searched.some((value) => value !== undefined)) return searchEntries(sql, query);
   const filtered = state !== undefined || platform !== undefined;
-  // Fetch one extra row to know whether another page follows.
+  // One extra row shows whether another page follows.
   const newest = filtered ? newestOfPairs(sql, query, before) : newestOfAll(sql, limit + 1, before);
   const shown = newest.slice(0, limit);
   const last = shown.at(-1);
@@ -32,10 +32,9 @@ export function listEntries(sql: Sql, query: LedgerQuery): LedgerPage {
   return { entries: readEntries(sql, shown), ...(next !== undefined && { next }) };
 }
 
-/** Rows scanned per page of a search, which bounds its time in a large ledger. */
+/** Maximum rows scanned per page of a search. */
 const SEARCHED = 20_000;
 
-/** Sort expressions of a search. */
 const TERMS = {
   received: "seq",
   person: "coalesce((SELECT lower(name) FROM ledger_names WHERE key = sender), sender, '')",
@@ -43,7 +42,7 @@ const TERMS = {
   outcome: "state",
 };
 
-/** Returns one page of a search. A short page with `next` means that older rows are not searched yet. */
+/** Returns one page of a search. A short page with `next` means that older rows remain to be searched. */
 function searchEntries(sql: Sql, query: LedgerQuery): LedgerPage {
   const {
     state = null,
@@ -114,10 +113,8 @@ function searchEntries(sql: Sql, query: LedgerQuery): LedgerPage {
 const COLUMNS = `key, ${PLATFORM} AS platform, conversation, state, attempts, received_at, next_at, settled_at, note,
   group_id, sender, place, times`;
 
-/** Stored attempts per event. */
 export const MOST_ATTEMPTS = 10;
 
-/** Returns an entry with its last attempts. */
 export function detailsOf(sql: Sql, key: string): LedgerDetails | undefined {
   const [row] = sql.all(`SELECT ${COLUMNS}, attempt_log FROM ledger WHERE key = ?`, key);
   if (row === undefined) return undefined;
@@ -171,7 +168,7 @@ function newestOfPairs(sql: Sql, { state, platform, limit }: LedgerQuery, before
     .sort((a, b) => b - a);
 }
 
-/** Keys of the JSON column `times`; their values are milliseconds since the epoch. */
+/** Keys of the JSON column `times`. Values are milliseconds since the epoch. */
 const STEPS = ["recorded", "started", "attempted", "firstWord"] as const;
 
 function entryOf(row: Row): LedgerEntry {

@@ -11,9 +11,9 @@ import type { Row, Sql } from "./sql.ts";
 
 /** Maximum stored entries. The least recently seen are dropped. */
 const MOST_ENTRIES = 5_000;
-/** Minimum interval between updates of `seen_at`, which avoids a write per message. */
+/** Minimum interval between updates of `seen_at`, to avoid a write per message. */
 const SEEN_MS = 60_000;
-/** Interval between lookups of a name on the platform. */
+/** Interval between name lookups on the platform. */
 const ASK_AGAIN_MS = 24 * 3_600_000;
 /** Interval after a failed lookup. */
 const FAILED_AGAIN_MS = 3_600_000;
@@ -22,11 +22,10 @@ const LONGEST_KEY = 256;
 
 /**
  * Selects keys that can receive messages. A person's id is also a chat id only on Telegram; a Discord group is a
- * server, not a channel.
+ * server.
  */
 const IS_CHAT = "(kind = 'channel' OR person_of IS NOT NULL OR key GLOB 'telegram:*')";
 
-/** Names of people and places, learned from events and from the platforms. */
 export class NameStore {
   readonly #sql: Sql;
   #entries: number | undefined;
@@ -50,7 +49,7 @@ export class NameStore {
     sql.all("CREATE INDEX IF NOT EXISTS ledger_names_seen ON ledger_names (seen_at, key)");
   }
 
-  /** Records people and places that an event, a pairing or a report mentions. A new name replaces the old one. */
+  /** Records mentioned people and places. A new name replaces the old one. */
   see(sightings: readonly Sighting[], time: number): void {
     for (const { key, kind, name, personOf, admitted, at: now = time } of sightings) {
       if (key.length > LONGEST_KEY) continue;
@@ -65,7 +64,7 @@ export class NameStore {
         admitted: admitted ?? nullable(row?.["admitted"]),
         first_at: Number(row?.["first_at"] ?? now),
         seen_at: Math.max(now, Number(row?.["seen_at"] ?? 0)),
-        // An event that carries a name makes a lookup unnecessary.
+        // An event with a name makes a lookup unnecessary.
         ask_at:
           name === undefined && personOf === undefined ? Number(row?.["ask_at"] ?? 0) : now + ASK_AGAIN_MS,
       };
@@ -98,7 +97,7 @@ export class NameStore {
     return Number(this.#sql.all("SELECT count(*) AS n FROM ledger_names")[0]?.["n"]);
   }
 
-  /** Returns which of the keys are due for a name lookup on the platform. */
+  /** Returns the keys that are due for a name lookup. */
   wanted(keys: readonly string[], now: number): WantedName[] {
     return this.#sql
       .all(
@@ -110,7 +109,7 @@ export class NameStore {
       .map(({ key, kind }) => ({ key: String(key), kind: kind as NameKind }));
   }
 
-  /** Stores looked-up names. Keys that no event has mentioned are ignored. */
+  /** Stores looked-up names of known keys. */
   learn(names: readonly LearnedName[], now: number): void {
     for (const { key, name } of names) {
       const shown = displayName(name) ?? null;
@@ -171,7 +170,6 @@ export class NameStore {
     };
   }
 
-  /** Returns up to `limit` entries seen since `time`, for the deployment's directory. */
   seenSince(time: number, limit: number): Sighting[] {
     const rows = this.#sql.all(
       "SELECT * FROM ledger_names WHERE seen_at >= ? ORDER BY seen_at DESC, key DESC LIMIT ?",
@@ -182,7 +180,7 @@ export class NameStore {
   }
 }
 
-/** Returns keys whose name or id contains `q`, including direct chats of matching people. */
+/** Returns keys whose name or id contains `q`, including direct chats. */
 export function keysMatching(sql: Sql, q: string): string[] {
   const rows = sql.all(
     `SELECT key FROM ledger_names WHERE instr(folded, ?1) > 0

@@ -8,7 +8,7 @@ import { placeOf } from "../tenants/place.ts";
 export interface EventPeople {
   sender?: string | undefined;
   place?: string | undefined;
-  /** Sender, place and the place's parent, with the names that the event carries. */
+  /** Sender, place and the place's parent, with their names in the event. */
   sightings: Sighting[];
 }
 
@@ -20,7 +20,7 @@ interface Names {
   kind: NameKind;
 }
 
-/** Returns the sender and place of an event. Telegram and Discord include names; Slack usually sends only ids. */
+/** Returns an event's sender and place. Slack usually sends only ids. */
 export function peopleOf(event: Pick<Delivery, "platform" | "payload">): EventPeople {
   const { platform, payload } = event;
   const at = placeOf(event);
@@ -68,7 +68,7 @@ const NAMES: Record<Delivery["platform"], (payload: Fields) => Names> = {
 
 const LONGEST_EXCERPT = 140;
 
-/** Returns the first characters of an event's text as one line; `undefined` if it has none. */
+/** Returns the beginning of an event's text as one line. */
 export function excerptOf({ platform, payload }: Pick<Delivery, "platform" | "payload">): string | undefined {
   const text = TEXTS[platform](payload);
   const line = displayName(text);

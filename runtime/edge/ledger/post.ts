@@ -15,10 +15,10 @@ interface PlatformRequest {
 }
 
 const TIMEOUT_MS = 10_000;
-/** Bytes read of a platform's response, enough to learn whether it accepted the message. */
+/** Maximum bytes read of a platform's response. */
 const MOST_BYTES = 64 * 1024;
 
-/** Returns the request that replies to an event; `undefined` if the event may not be addressed to the bot. */
+/** Returns the request that replies to an event; `undefined` if the bot may not be addressed. */
 export function replyRequest(
   { platform, payload }: Delivery,
   text: string,
@@ -45,7 +45,6 @@ const REQUESTS: Record<Platform, MakeRequest> = {
   discord: discordRequest,
 };
 
-/** Returns the request that posts a text to a chat, outside any thread. */
 export function chatRequest(
   platform: Platform,
   chat: string,
@@ -123,15 +122,15 @@ function slackTarget({ event }: Record<string, unknown>): object | undefined {
 const MESSAGE_COMPONENT = 3;
 
 /**
- * Accepts commands, direct messages and mentions. A command's interaction token authorises the reply for 15
- * minutes, without the bot's key.
+ * Accepts commands, direct messages and mentions. A command's token authorises a reply for 15 minutes without the
+ * bot's key.
  */
 function discordRequest(
   { t: kind, d: message, bot, type, application_id: application, token }: Record<string, unknown>,
   text: string,
   environment: Environment,
 ): PlatformRequest | undefined {
-  // Editing the original of a button press would replace the message with the button.
+  // A reply to a button press would replace the message with the button.
   if (type === MESSAGE_COMPONENT) return undefined;
   if (kind === undefined) {
     if (typeof application !== "string" || typeof token !== "string") return undefined;

@@ -4,7 +4,7 @@ import { PLATFORM } from "./listing.ts";
 import type { Sql } from "./sql.ts";
 import { WINDOW } from "./chats.ts";
 
-/** Schema of a new ledger. Every change also needs a migration in {@link ADDED}; a test compares both results. */
+/** Schema of a new ledger. Add every change to {@link ADDED} too; a test compares both results. */
 const SCHEMA = [
   `CREATE TABLE ledger (
      seq INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -34,7 +34,7 @@ const SCHEMA = [
   // SQLite appends `seq`, so each platform and state is in order.
   `CREATE INDEX ledger_listing ON ledger (${PLATFORM}, state)`,
 
-  // Settled entries by state, maintained by triggers: counting a million rows per scrape is too slow.
+  // Settled entries by state, maintained by triggers, because counting a million rows per scrape is too slow.
   "CREATE TABLE ledger_totals (state TEXT PRIMARY KEY, entries INTEGER NOT NULL) WITHOUT ROWID",
   "INSERT INTO ledger_totals VALUES ('answered', 0), ('ignored', 0), ('failed', 0)",
   `CREATE TRIGGER ledger_state_changed AFTER UPDATE OF state ON ledger WHEN old.state <> new.state BEGIN
@@ -56,7 +56,7 @@ const SCHEMA = [
      follows INTEGER NOT NULL
    ) WITHOUT ROWID`,
   "CREATE INDEX ledger_turns_due ON ledger_turns (follows, next_at, seq)",
-  // One statement must write both an event and its turn. A chat that has a turn needs none.
+  // One statement must write both an event and its turn.
   `CREATE TRIGGER ledger_appended AFTER INSERT ON ledger
    WHEN new.settled_at IS NULL
      AND NOT EXISTS (SELECT 1 FROM ledger_turns WHERE conversation = new.conversation) BEGIN
@@ -94,10 +94,10 @@ const ADDED = [
 const OLDEST_COLUMNS = ["group_id", "notice_at"];
 
 /**
- * Creates or migrates the ledger's tables. Call it in a transaction.
+ * Creates or migrates the ledger's tables, in the caller's transaction.
  *
- * @throws StewardError `data_newer` or `data_older` if this version cannot read the ledger, which then stays
- * unchanged.
+ * @throws StewardError `data_newer` or `data_older` if this version cannot read the ledger. Nothing is changed
+ * then.
  */
 export function prepareLedger(sql: Sql): void {
   const columns = columnsOf(sql, "ledger");

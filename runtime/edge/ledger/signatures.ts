@@ -1,12 +1,12 @@
 import type { Clock, SignatureUse } from "../ports.ts";
 import type { Sql } from "./sql.ts";
 
-/** Limit for unexpired signatures. When it is reached, new ones are refused; normal use needs a few hundred. */
+/** Maximum unexpired signatures. Normal use needs a few hundred. */
 const MOST = 10_000;
-/** Time to store a signature after it expires, in case the clock is set back. */
+/** Time to retain an expired signature, in case the clock is set back. */
 const KEPT_MS = 3_600_000;
 
-/** Accepted signatures, stored so that none can be replayed before it expires. */
+/** Accepted signatures, stored until expiry to prevent replays. */
 export class SignatureStore {
   readonly #sql: Sql;
   readonly #clock: Clock;

@@ -25,7 +25,6 @@ export interface SettledAs {
   state: "answered" | "ignored" | "failed";
   /** The reason; contains no secret. */
   note: string;
-  /** Group id; see `LedgerEntry.group`. */
   group?: string | undefined;
   /** Milliseconds between the answer's first text and its end. */
   firstWordMs?: number | undefined;
@@ -45,7 +44,6 @@ export interface DueEntry {
   delivery: Delivery;
 }
 
-/** Events of one chat, delivered together in order. */
 export interface DueChat {
   chatKey: string;
   /** Id of the event directly before them, if it is in progress. */
@@ -53,12 +51,12 @@ export interface DueChat {
   entries: readonly [DueEntry, ...DueEntry[]];
 }
 
-/** Milliseconds a message waits before its chat gets a delay notice. */
+/** Delay after which a waiting message's chat gets a notice. */
 const NOTICE_MS = 60_000;
 
 /**
- * Characters per delivery. At three bytes each plus escapes, this fits the gateway's limit of 2 MiB. A single event
- * may be longer.
+ * Maximum characters per delivery. At three bytes each plus escapes, this fits the gateway's limit of 2 MiB. A
+ * single event may be longer.
  */
 const LONGEST = 512 * 1024;
 
@@ -66,7 +64,6 @@ const LONGEST = 512 * 1024;
 const LONGEST_RECENT = 128 * 1024;
 const MOST_RECENT = 1.5 * 1024 * 1024;
 
-/** Maximum stored characters of an attempt's reason. */
 const LONGEST_REASON = 200;
 
 const UNREADABLE = "this version cannot read the entry";
@@ -79,7 +76,7 @@ export class LedgerStore {
   readonly #turns: Turns;
 
   /**
-   * Prepares the tables and resets entries that were in progress during a crash.
+   * Prepares the tables and resets entries that a crash interrupted.
    *
    * @throws StewardError as {@link prepareLedger}
    */
@@ -99,7 +96,6 @@ export class LedgerStore {
     this.names = new NameStore(sql);
   }
 
-  /** Stores an event, unless it is stored already or no answer can depend on it. */
   record(delivery: Delivery, now = delivery.receivedAt): RecordOutcome {
     const carried = carriedMessage(delivery);
     if (carried !== undefined && !isRelevant(this.#sql, delivery, carried)) return "left";
@@ -129,10 +125,9 @@ export class LedgerStore {
   }
 
   /**
-   * Marks due entries as `delivering` and returns them by chat, up to `limit` chats without those in `except`. Idle
-   * chats come first; busy ones are added up to `followerLimit` in total. An unreadable entry is settled as failed,
-   * so that it does not block its chat. `readyAt` is when the gateway became ready: events received earlier have
-   * waited for its start.
+   * Marks due entries as `delivering` and returns them by chat, up to `limit` chats. Idle chats come first; others
+   * are added up to `followerLimit` in total. Unreadable entries fail, so that they do not block their chat.
+   * `readyAt` is when the gateway became ready: earlier events have waited for its start.
    */
   take(
     now: number,
@@ -141,9 +136,9 @@ export class LedgerStore {
     except: Iterable<string> = [],
     readyAt = 0,
   ): DueChat[] {
-    // Most calls find nothing, and this check is cheaper than a transaction.
+    // Cheaper than a transaction, and most calls find nothing.
     if (!this.#turns.isDue(now)) return [];
-    // Reopening the table resets entries marked `delivering`, so losing this write in a power cut is harmless.
+    // Reopening the table resets `delivering` entries, so losing this write in a power cut is harmless.
     return this.#sql.lightTransaction(() => {
       const taken: DueChat[] = [];
       const passed = new Set(except);
@@ -154,7 +149,7 @@ export class LedgerStore {
           const begun = turns.flatMap((turn) => this.#begin(turn, now, readyAt) ?? []);
           for (const { chatKey } of begun) passed.add(chatKey);
           taken.push(...begun);
-          // An unreadable entry was settled, so its chat may have another due entry.
+          // An unreadable entry was settled; its chat may have another due one.
           again = begun.length < turns.length;
         }
       };
@@ -164,7 +159,7 @@ export class LedgerStore {
     });
   }
 
-  /** Marks the chat's next entry and the due ones directly after it. Returns `undefined` if none is readable. */
+  /** Marks the chat's next entry and the due ones after it. */
   #begin({ chatKey, seq: from }: Turn, now: number, readyAt: number): DueChat | undefined {
     const rows = this.#sql.all(
       `SELECT seq, key, delivery, state, attempts, next_at, received_at FROM (
@@ -212,8 +207,8 @@ export class LedgerStore {
   }
 
   /**
-   * Returns the events that need a delay notice, each once, with the reason why the chat is blocked. Events being
-   * delivered are postponed: the gateway sends their notices.
+   * Returns events that need a delay notice, with the reason for the delay. The gateway itself sends notices for
+   * events in progress.
    */
   takeNotices(now: number, limit: number): { delivery: Delivery; notice: DeliveryNotice }[] {
     return this.#sql.lightTransaction(() => {
@@ -244,7 +239,6 @@ export class LedgerStore {
     });
   }
 
-  /** Returns when the next delay notice is due. */
   nextNotice(): number | undefined {
     const [row] = this.#sql.all(
       "SELECT min(notice_at) AS at FROM ledger WHERE settled_at IS NULL AND notice_at IS NOT NULL",
@@ -261,7 +255,7 @@ export class LedgerStore {
     );
   }
 
-  /** Fails waiting entries received before `before` and returns their events. */
+  /** Fails waiting entries received before `before`. */
   expire(before: number, now: number): Delivery[] {
     const rows = this.#updateAll(
       `UPDATE ledger SET state = 'failed', settled_at = ?, note = coalesce(note, 'never delivered')
@@ -272,7 +266,6 @@ export class LedgerStore {
     return rows.flatMap(({ delivery }) => readDelivery(delivery) ?? []);
   }
 
-  /** Appends to a failed event's note whether the sender was notified. */
   noteTold({ platform, id }: Delivery, told: boolean): void {
     this.#sql.all(
       "UPDATE ledger SET note = note || ?2 WHERE key = ?1 AND state = 'failed'",
@@ -281,7 +274,7 @@ export class LedgerStore {
     );
   }
 
-  /** Makes entries due that were received after `limit`, which is possible only if the clock ran ahead. */
+  /** Makes entries due whose receipt is later than `limit`, which only a clock that ran ahead can cause. */
   bringForward(now: number, limit: number): void {
     this.#updateAll(
       `UPDATE ledger SET next_at = ? WHERE settled_at IS NULL AND received_at > ? AND next_at > ?
@@ -292,7 +285,7 @@ export class LedgerStore {
     );
   }
 
-  /** Makes waiting entries with this note due now, in the given conversations. */
+  /** Makes waiting entries with this note due now. */
   hasten(conversations: readonly string[], note: string, now: number): void {
     this.#updateAll(
       `UPDATE ledger SET next_at = ?1 WHERE settled_at IS NULL AND state = 'waiting' AND next_at > ?1
@@ -312,10 +305,7 @@ export class LedgerStore {
     });
   }
 
-  /**
-   * Settles an entry. A power cut may undo this; then the entry is redelivered, and the gateway recognises that it
-   * was answered.
-   */
+  /** Settles an entry. If a power cut undoes this, the entry is redelivered, and the gateway recognises it. */
   settle(key: string, end: SettledAs, now: number): void {
     this.#sql.lightTransaction(() => {
       const chatKey = this.#end(key, end, now);
@@ -341,8 +331,8 @@ export class LedgerStore {
   }
 
   /**
-   * Reschedules an entry whose attempt ended at `now`; it blocks the later entries of its chat. Later entries that
-   * already failed lose their own retry times, since they failed because of it.
+   * Reschedules an entry. It blocks later entries of its chat; those that already failed because of it lose their
+   * own retry times.
    */
   postpone(key: string, nextAt: number, note: string, now = nextAt): void {
     this.#sql.transaction(() => {
@@ -372,7 +362,6 @@ export class LedgerStore {
     });
   }
 
-  /** Returns the earliest due time of any chat later than `after`. */
   nextDue(after = -1): number | undefined {
     return this.#turns.next(after);
   }
@@ -381,7 +370,6 @@ export class LedgerStore {
     return this.#sql.all("SELECT 1 FROM ledger WHERE settled_at IS NULL LIMIT 1").length > 0;
   }
 
-  /** Returns when the oldest unsettled entry was received. */
   oldestOpen(): number | undefined {
     const [row] = this.#sql.all(
       "SELECT min(received_at) AS at FROM ledger INDEXED BY ledger_open WHERE settled_at IS NULL",
@@ -402,7 +390,7 @@ export class LedgerStore {
     return counts;
   }
 
-  /** See {@link Ledger.recent}. Measures first, so that it never loads more than it returns. */
+  /** See {@link Ledger.recent}. Measures first, to limit memory. */
   recent(limit: number): (string | undefined)[] {
     const sizes = this.#sql.all(
       "SELECT seq, octet_length(delivery) AS bytes FROM ledger ORDER BY seq DESC LIMIT ?",
@@ -437,7 +425,7 @@ export class LedgerStore {
     return delivery && excerptOf(delivery);
   }
 
-  /** Makes a failed or ignored entry due now. Its age restarts; otherwise it would expire again. */
+  /** Makes a failed or ignored entry due now. Its age restarts, so that it does not expire again. */
   replay(key: string, now: number): ReplayResult {
     return this.#sql.transaction(() => {
       const [row] = this.#sql.all("SELECT state, conversation FROM ledger WHERE key = ?", key);
@@ -456,7 +444,6 @@ export class LedgerStore {
     });
   }
 
-  /** Deletes up to `limit` entries settled before `before`. */
   prune(before: number, limit: number): void {
     this.#sql.all(
       "DELETE FROM ledger WHERE seq IN (SELECT seq FROM ledger WHERE settled_at < ? LIMIT ?)",
@@ -466,7 +453,6 @@ export class LedgerStore {
   }
 }
 
-/** Parses a stored event. Returns `undefined` if this version cannot read it. */
 function readDelivery(text: unknown): Delivery | undefined {
   return deliverySchema.safeParse(parseJson(String(text))).data;
 }

@@ -10,20 +10,19 @@ export type Telling = Pick<Chats, "claim" | "release">;
 
 export interface TellerOptions {
   sandbox: Pick<Sandbox, "request" | "status">;
-  /** Contains the platform credentials. */
   environment: Environment;
   fetch: Fetch;
 }
 
-/** Messages sent while the gateway is down. They name no cause, since the readers are not operators. */
+/** Sent while the gateway is down. They name no cause, since their readers are not operators. */
 const TEXTS: Record<OutageWord, string> = {
   waits: "I am unavailable at the moment. Your message is saved, and I will answer as soon as I am back.",
   "given up": "I was unavailable for a day and cannot answer what you wrote. Please send it again later.",
 };
 
 /**
- * Sends chats notices of delayed or dropped messages. A running gateway sends them, since it checks who may be
- * answered. While it is down, the edge sends them with the deployment's keys, once per chat and outage.
+ * Notifies chats of delayed or dropped messages. A running gateway sends the notice, since it checks who may be
+ * answered. While it is down, the edge sends it with the deployment's keys, once per chat and outage.
  */
 export class Teller {
   readonly #options: TellerOptions;
@@ -35,8 +34,7 @@ export class Teller {
   }
 
   /**
-   * Resolves to true if the chat has received the notice, from this call or earlier in the outage. Rejects if the
-   * platform refuses the message.
+   * Resolves to true if the chat got the notice, now or earlier in the outage. Rejects if the platform refuses it.
    */
   async tell(delivery: Delivery, notice: DeliveryNotice, chats: Telling): Promise<boolean> {
     const { sandbox, environment, fetch } = this.#options;
@@ -65,7 +63,7 @@ export class Teller {
         .finally(() => this.#sending.delete(key));
       this.#sending.set(key, sending);
     }
-    // Several messages of a chat may expire together: wait for their shared notice.
+    // Several messages of a chat may expire together and share a notice.
     await this.#sending.get(key);
     return claim !== "not known";
   }

@@ -2,19 +2,18 @@ import { parseJson, isRecord } from "../../shared/json.ts";
 import type { Delivery, Platform } from "../../contract/delivery.ts";
 import type { Sql } from "./sql.ts";
 
-/** The message that an event carries or changes. */
 interface Carried {
-  /** Id of the message, unique across chats, such as `telegram:<chat>:<message id>`. */
+  /** Unique across chats, such as `telegram:<chat>:<message id>`. */
   message: string;
   /** Absent for a new message. */
   change?: "edit" | "deletion";
-  /** True if the change matters even if the ledger lacks the message. */
+  /** True if the change matters even without the message in the ledger. */
   always?: boolean;
 }
 
 type Fields = Record<string, unknown>;
 
-/** The visible fields of Telegram's messages: https://core.telegram.org/bots/api#message */
+/** Visible fields of Telegram's messages: https://core.telegram.org/bots/api#message */
 const SEEN =
   "text caption entities caption_entities rich_message checklist photo document video animation audio".split(
     " ",
@@ -33,9 +32,9 @@ const CARRIED: Record<Platform, (payload: Fields) => Carried | undefined> = {
 };
 
 /**
- * Returns false for a change that no answer can depend on: an edit of an unknown message or of one in an unlisted
- * group, an edit without visible changes, or the deletion of an answered message. Platforms also report link
- * previews and reactions as edits, which would clutter the ledger.
+ * Returns false for changes that no answer depends on: edits of unknown or unlisted messages, edits without visible
+ * changes, and deletions of answered messages. Platforms also report link previews and reactions as edits, which
+ * would clutter the ledger.
  */
 export function isRelevant(sql: Sql, delivery: Delivery, { message, change, always }: Carried): boolean {
   if (change === undefined || always) return true;

@@ -11,8 +11,8 @@ const groups = () => z._default(z.record(z.string(), group()), {});
 const policy = z.enum(["open", "allowlist", "disabled"]);
 
 /**
- * The part of the channel config that decides access. The complete schema in contract/config/channels.ts would add
- * 5 % to the Worker's bundle; the gateway validates the rest.
+ * The part of the channel config that decides access. The complete schema would add 5 % to the Worker's bundle; the
+ * gateway validates the rest.
  */
 const section = (groupPolicy: z.infer<typeof policy>) =>
   z.prefault(
@@ -39,11 +39,10 @@ const form = once(() =>
   }),
 );
 
-/** Key of the groups in each platform's section. */
 const GROUPS = { slack: "channels", telegram: "groups", discord: "guilds" } as const;
 
 /**
- * Reads a platform's access rules from a config text. Without a text, the defaults of a new config apply.
+ * Reads a platform's access rules. Without a text, the defaults apply.
  *
  * @returns `undefined` if the text is invalid.
  */

@@ -4,29 +4,29 @@ import type { Clock } from "../ports.ts";
 import { RateLimit } from "../rate-limit.ts";
 import type { Tenants } from "./ports.ts";
 
-/** Form of a container's pass. Gateways of the previous version send it in the URL instead of a header. */
+/** Form of a container's pass. Older gateways send it in the URL. */
 const PASS = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/;
 /** Directory look-ups of unknown tenants per client and minute. */
 const UNKNOWN_PER_MINUTE = 60;
-/** Milliseconds a refusal is cached. A chat admitted in the meantime does not have a container that soon. */
+/** Cache duration of a refusal. A chat admitted in the meantime has no container that soon. */
 const REFUSED_MS = 2_000;
 /** Maximum cached refusals. */
 const MOST_REFUSED = 1_000;
 
 interface BrokerDoorOptions {
-  /** Asks the directory. Answers for known tenants are cached. */
+  /** Asks the directory. Positive answers are cached. */
   knows: Tenants["knows"];
   clock: Clock;
 }
 
 /**
- * Decides which broker requests may reach a tenant's Durable Object. Anyone can send one, and addressing an object
- * creates storage, so the tenant must exist. Caches and rate limits keep directory look-ups rare.
+ * Decides which broker requests reach a tenant's Durable Object. Anyone can send one, and addressing an object
+ * creates storage, so the tenant must exist.
  */
 export class BrokerDoor {
   readonly #options: BrokerDoorOptions;
   readonly #strangers: RateLimit;
-  /** Unknown tenants, with the end of their refusal in milliseconds since the epoch. */
+  /** Values are the end of the refusal, in milliseconds since the epoch. */
   readonly #refused = new Map<TenantId, number>();
 
   constructor(options: BrokerDoorOptions) {
@@ -35,15 +35,14 @@ export class BrokerDoor {
   }
 
   /**
-   * Returns the refusal of a request, or `undefined` if it may reach the tenant's object. Rejects if the directory
-   * does not answer.
+   * Returns the refusal of a request; `undefined` if it may pass. Rejects if the directory does not answer.
    *
-   * @param client The network of the request's sender.
+   * @param client The sender's network.
    */
   async refusal(tenant: TenantId, request: Request, client: string): Promise<Response | undefined> {
     const { knows, clock } = this.#options;
     if (!hasPassForm(request) || clock() < (this.#refused.get(tenant) ?? 0)) return refused();
-    // Count before the look-up, so that concurrent requests cannot exceed the limit.
+    // Count first, so that concurrent requests cannot exceed the limit.
     const seconds = this.#strangers.take(client);
     if (seconds > 0) return problemResponse(problem("rate_limited"), { "retry-after": String(seconds) });
     let isKnown: boolean | undefined;

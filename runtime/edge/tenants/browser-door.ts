@@ -5,7 +5,7 @@ import { type AdmittedDevice, type DeviceEntry, grantedTo, type NewDevice } from
 import { closeSocket, type PageSocket, sendOn } from "../page-sockets.ts";
 
 const HELLO_MS = 10_000;
-/** Interval at which a waiting page checks whether an operator has approved it. */
+/** Interval at which a waiting page checks for approval. */
 const LOOK_MS = 2_000;
 /** Interval between attempts to reach the browser's starting gateway. */
 const START_MS = 1_000;
@@ -15,13 +15,11 @@ export interface BrowserDoorOptions {
   origin: string;
   remoteIp: string;
   enter(device: NewDevice, known?: string): Promise<DeviceEntry>;
-  /** Starts the browser's gateway and connects the page to it. @returns false until the gateway answers. */
+  /** Starts the browser's gateway and connects the page. @returns false until the gateway answers. */
   open(browser: AdmittedBrowser): Promise<boolean>;
 }
 
-/**
- * Authenticates a browser, then connects its page to its gateway. A page that waits for approval uses no container.
- */
+/** Authenticates a browser, then connects it to its gateway. A page that waits for approval uses no container. */
 export function receiveBrowser(page: PageSocket, options: BrowserDoorOptions): void {
   let isJoined = false;
   let isEnded = false;

@@ -12,12 +12,11 @@ import type { Clock } from "../ports.ts";
 
 interface BrowsersOptions {
   sql: Sql;
-  /** Called when an operator changes a browser's rights. `role` is absent if access was revoked. */
+  /** `role` is absent if access was revoked. */
   onChange(deviceId: string, role: GrantedRole | undefined): void;
   clock: Clock;
 }
 
-/** Stores pending and approved browsers. */
 export class Browsers extends Devices {
   readonly #lists: DeviceLists;
   readonly #onChange: BrowsersOptions["onChange"];
@@ -65,7 +64,7 @@ export class Browsers extends Devices {
     return isBack;
   }
 
-  /** Adds browsers that were approved while one sandbox served every chat. Entries known here win. */
+  /** Adds browsers approved while one sandbox served every chat. Existing entries win. */
   adopt(devices: readonly PairedDevice[]): void {
     const known = new Map(this.paired().map((device) => [device.deviceId, device]));
     for (const device of devices) if (!known.has(device.deviceId)) known.set(device.deviceId, device);

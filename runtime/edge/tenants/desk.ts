@@ -11,7 +11,6 @@ import type { PairingRequest } from "../../shared/pairing-list.ts";
 import { type EventPlace, placeOf } from "./place.ts";
 import type { AdmissionDecision } from "./ports.ts";
 
-/** Approvals and pending requests of one platform. */
 export interface Lists {
   granted(sender: string): GrantedRole | undefined;
   pending(): PairingRequest[];
@@ -19,25 +18,19 @@ export interface Lists {
 }
 
 export interface TenantDeskOptions {
-  /** Returns the access rules in force. Rejects if none could be read. */
+  /** Rejects if no access rules could be read. */
   access(platform: Platform): Promise<ChannelAccess>;
   lists(platform: Platform): Lists;
   /** Registers an admitted tenant. */
   meet(tenant: TenantId): void;
-  /** Records a sender's direct chat. */
   place(platform: Platform, sender: string, tenant: TenantId): void;
   /** Called for a sender's first request. */
   onRequest(platform: Platform): void;
-  /**
-   * Replies in the event's chat if the event may be addressed to the bot. Rejects if the platform refuses the text.
-   */
+  /** Replies in the event's chat if the bot may be addressed. Rejects if the platform refuses the text. */
   say(event: Delivery, text: string): Promise<void>;
 }
 
-/**
- * Decides whether chats are admitted. A stranger gets the gateway's texts, sent with the deployment's keys, and no
- * container starts.
- */
+/** Admits chats. Strangers get the gateway's texts, sent with the deployment's keys; no container starts. */
 export class TenantDesk {
   readonly #options: TenantDeskOptions;
 
@@ -45,7 +38,7 @@ export class TenantDesk {
     this.#options = options;
   }
 
-  /** Decides about an event's chat. Rejects if a stranger could not be answered, so that the event is retried. */
+  /** Decides about a chat. Rejects if a stranger could not be answered, so that the event is retried. */
   async introduce(tenant: TenantId, event: Delivery): Promise<AdmissionDecision> {
     const place = placeOf(event);
     if (place === undefined || tenantOf(place.chat) !== tenant) return left("event without a chat");
@@ -86,7 +79,7 @@ export class TenantDesk {
   }
 
   async #group(access: ChannelAccess, { group, sender }: Whose, event: Delivery): Promise<AdmissionDecision> {
-    // Assume that the bot is addressed: the group's gateway decides about each message later.
+    // Assume the bot is addressed: the group's gateway decides about each message.
     const decision = access.group(group, sender, true);
     if (decision.becomes !== "ignored") return { admitted: true };
     const { reason, unlisted } = decision;

@@ -10,24 +10,20 @@ import type { Clock, Notes, Sandbox } from "../ports.ts";
 import { placeOf } from "./place.ts";
 import type { Grant, AdmissionDecision, TenantDirectory } from "./ports.ts";
 
-/** Milliseconds a refusal is cached, so that a flood in one chat does not reach the directory. */
+/** Cache duration of a refusal, so that a flood in one chat does not reach the directory. */
 const REFUSED_MS = 10_000;
 const UNDECIDED = "undecided";
 /** An operator has approved the sender, who has not written since. */
 const APPROVED = "approved";
 /** Maximum lag of the container's clock. */
 const SKEW_MS = 60_000;
-/** Senders per chat with a cached refusal. */
 const MOST_SENDERS = 500;
 
 interface TenantGateOptions {
   tenant: TenantId;
   directory: Pick<TenantDirectory, "introduce" | "moved">;
   notes: Notes;
-  /**
-   * Returns the container's current run and the time of its newest backup in milliseconds since the epoch. Absent
-   * if the gateway's disk is persistent.
-   */
+  /** Current run, and newest backup in milliseconds since the epoch. Absent if the gateway's disk is persistent. */
   run?(): { id: string; backedUpAt: number | undefined };
   clock: Clock;
 }
@@ -38,7 +34,6 @@ export function forgetDecision(notes: Pick<Notes, "write">): void {
   notes.write("grant", "");
 }
 
-/** Returns the ledger result for an event that is not admitted. */
 export function refusedResult(
   standing: Exclude<AdmissionDecision, { admitted: true }>,
 ): { kind: "settled" } & SettledAs {
@@ -46,13 +41,12 @@ export function refusedResult(
   return { kind: "settled", state: "ignored", note: standing.note, group };
 }
 
-/** Decides which events of an object's ledger reach the container. */
 export type Gate = Pick<TenantGate, "isOpen" | "movedTo" | "followMove" | "ask" | "passOnGrant">;
 
 /**
  * Returns a gate that forwards all events, for a ledger from before a change of tenancy.
  *
- * @param belongsTo Returns the object that an event belongs to now; `undefined` if the event has no chat.
+ * @param belongsTo Returns the object that an event belongs to now, if any.
  */
 export function forwardingGate(belongsTo: (event: Delivery) => string | undefined): Gate {
   return {
@@ -70,13 +64,10 @@ export function forwardingGate(belongsTo: (event: Delivery) => string | undefine
   };
 }
 
-/**
- * Decides whether a chat's messages reach its container. Asks the directory at the first message and stores an
- * admission, so that later messages involve only the chat's own object.
- */
+/** Decides whether a chat's messages reach its container. Asks the directory only until the chat is admitted. */
 export class TenantGate {
   readonly #options: TenantGateOptions;
-  /** Questions in progress and cached refusals, by sender. */
+  /** Pending questions and cached refusals, by sender. */
   readonly #questions = new Map<string, { standing: Promise<AdmissionDecision>; until: number }>();
   /** Counts changes of rights, to detect one during a question. */
   #changes = 0;
@@ -90,28 +81,26 @@ export class TenantGate {
     return this.#options.notes.read("admitted") === "yes";
   }
 
-  /** The tenant under whose earlier id this chat's events belong; absent for most chats. */
+  /** The tenant to which this chat's events now belong, if its id has changed. */
   get movedTo(): TenantId | undefined {
     return this.#options.notes.read("movedTo");
   }
 
-  /** True if the container may run: for an admitted or approved chat, or for the schedules of an undecided one. */
+  /** True for an admitted or approved chat, and for the schedules of an undecided one. */
   get mayRun(): boolean {
     const decision = this.#options.notes.read("admitted") ?? UNDECIDED;
     return this.isOpen || decision === APPROVED || (decision === UNDECIDED && this.expectsSchedules);
   }
 
-  /** True if the chat had a schedule at the last look-up. */
   get expectsSchedules(): boolean {
     return this.#options.notes.read("scheduled") === "yes";
   }
 
-  /** Stores that the chat is admitted. */
   open(): void {
     this.#options.notes.write("admitted", "yes");
   }
 
-  /** Applies changed rights of a browser. Its pages must reconnect; without `role`, access is revoked. */
+  /** Applies a browser's changed rights; its pages must reconnect. Without `role`, access is revoked. */
   changeBrowser(role: GrantedRole | undefined, pages: Pick<ChatRelay, "closePages">): void {
     if (role === undefined) this.#options.notes.write("admitted", "");
     pages.closePages(role === undefined ? "revoked" : "restart");
@@ -132,8 +121,8 @@ export class TenantGate {
   }
 
   /**
-   * Returns the decision about an event of a chat without a stored admission. A sender's events share one question;
-   * another sender of the same group may be admitted. Rejects if the directory cannot decide.
+   * Decides about an event of a chat that is not admitted. Each sender is decided separately. Rejects if the
+   * directory does not answer.
    */
   ask(event: Delivery): Promise<AdmissionDecision> {
     const { clock } = this.#options;
@@ -168,10 +157,7 @@ export class TenantGate {
     return standing;
   }
 
-  /**
-   * Applies changed rights: the next event asks the directory again, and a revoked chat runs no schedules. Notifies
-   * a running gateway.
-   */
+  /** Applies changed rights: the next event asks the directory again, and a revoked chat runs no schedules. */
   async change(grant: Grant, sandbox: Pick<Sandbox, "status" | "request">): Promise<void> {
     const { notes } = this.#options;
     this.#changes += 1;
@@ -182,7 +168,7 @@ export class TenantGate {
   }
 
   /**
-   * Sends changed rights to the chat's gateway, once per container run until a backup contains them.
+   * Sends changed rights to the gateway, once per run until a backup contains them.
    *
    * @returns false if the gateway did not accept them.
    */
@@ -201,7 +187,7 @@ export class TenantGate {
       role === undefined
         ? await askOperation(sandbox, pairing.revoke, { channel, sender })
         : await askOperation(sandbox, pairing.grant, { channel, sender, role });
-    // A gateway that does not know the sender already denies access.
+    // The gateway does not know the sender, so access is already denied.
     const isTold = reply.ok === true || (role === undefined && reply.error.code === "sender_unknown");
     if (isTold && run === undefined) notes.write("grant", "");
     else if (isTold)

@@ -1,5 +1,5 @@
 import type * as z from "zod/mini";
-// Not loaded on demand: a Worker has one file, and such an import keeps all of the schemas' library in it.
+// Imported statically: in a Worker's single file, a dynamic import would keep the complete schema library.
 import * as ids from "../../contract/config/ids.ts";
 import {
   type ChatsReport,
@@ -31,7 +31,7 @@ interface UncheckedRequest {
   input?: unknown;
 }
 
-/** Returns true for operations that the directory runs itself because they concern people. */
+/** Returns true for operations about people, which the directory runs itself. */
 function isAboutPeople({ operation, input }: UncheckedRequest): boolean {
   const isPairing = [pairing, devices].some((group) =>
     Object.values(group).some(({ name }) => name === operation),
@@ -41,11 +41,7 @@ function isAboutPeople({ operation, input }: UncheckedRequest): boolean {
   return isPairing || isUndo || (operation === cat.name && FILE.test(fileIn(input)));
 }
 
-/**
- * Runs an operation that concerns people.
- *
- * @throws StewardError `command_not_allowed` or `usage_invalid` before anything runs.
- */
+/** @throws StewardError `command_not_allowed` or `usage_invalid` before anything runs. */
 export async function operateOnPeople(
   people: People,
   browsers: Browsers,
@@ -54,7 +50,6 @@ export async function operateOnPeople(
   if (!isAboutPeople(asked)) throw new StewardError("command_not_allowed");
   const { operation, input } = readRequest(asked.operation, asked.input);
   if (operation.name === cat.name) return replyOf(() => ({ text: fileText(people, fileIn(input)) }));
-  // The other tools serve operations that need a data directory.
   const tools = {
     devices: async () => browsers,
     pairing: async () => (platform: Platform) => people.on(platform),
@@ -76,15 +71,14 @@ function fileIn(input: unknown): string {
   return typeof file === "string" ? file : "";
 }
 
-/** Parts of a chat's sandbox that the deployment provides. */
 interface DeploymentParts {
-  /** The deployment's sandbox, whose config file applies to all chats. */
+  /** Its config file applies to all chats. */
   deployment: Sandbox;
-  /** Runs operations that concern people, without starting a container. */
+  /** Runs operations about people, without starting a container. */
   operate(request: OperationRequest): Promise<OperationReply>;
 }
 
-/** Returns a chat's sandbox that redirects the config file and people operations to the deployment. */
+/** Returns a chat's sandbox that redirects the config file and operations about people to the deployment. */
 export function withDeploymentParts(sandbox: Sandbox, { deployment, operate }: DeploymentParts): Sandbox {
   const whose = (port: SandboxPort | undefined, { path }: PortRequest): Sandbox =>
     port === "supervisor" && path.startsWith(CONTROL_ROUTES.configFile) ? deployment : sandbox;
@@ -122,16 +116,15 @@ interface AdoptOptions {
   sandbox: Sandbox;
   people: Pick<People, "adopt" | "replace">;
   browsers: Pick<Browsers, "adopt" | "replace">;
-  /** Version of the approvals last stored for that sandbox, if any. */
+  /** Version of the approvals last stored for that sandbox. */
   stored: string | undefined;
 }
 
 /**
- * Copies approvals and pending requests from the time when one sandbox served every chat. If that sandbox had
- * loaded the approvals stored since, its lists are newer and replace the directory's; otherwise both are merged.
- * Starts its container.
+ * Copies approvals and requests from the time when one sandbox served every chat. If that sandbox had loaded the
+ * last stored approvals, its lists replace the directory's; otherwise both are merged. Starts its container.
  *
- * @throws StewardError if the container does not answer; nothing is copied then.
+ * @throws StewardError if the container does not answer. Nothing is copied then.
  */
 export async function adoptApprovals({ sandbox, people, browsers, stored }: AdoptOptions): Promise<void> {
   const answer = await operate(sandbox, pairing.list, {});
@@ -157,7 +150,7 @@ function wholeDevice({ tokens, ...device }: Listed): PairedDevice {
 
 type Listed = z.infer<ReturnType<typeof devices.list.output>>["paired"][number];
 
-/** Returns the version of the approvals that a sandbox has loaded from the bucket. */
+/** Returns the version of the approvals that a sandbox has loaded. */
 async function broughtBack(sandbox: Sandbox): Promise<unknown> {
   const answer = await sandbox.request("supervisor", { method: "GET", path: CONTROL_ROUTES.chats });
   const { broughtBack: versions } = Object(await answer.json()) as Partial<ChatsReport>;

@@ -5,7 +5,6 @@ import type { Clock } from "../ports.ts";
 import type { TenantId } from "../../contract/tenant.ts";
 
 const RETRY = { firstMs: 5_000, longestMs: 10 * 60_000 };
-/** Texts sent concurrently per run. */
 const BATCH = 20;
 
 interface TenantOutboxOptions {
@@ -13,13 +12,13 @@ interface TenantOutboxOptions {
   table: string;
   /** Attempts before a text is dropped. The delays double, up to 10 minutes. */
   mostAttempts: number;
-  /** Sends a text. Rejects if the tenant did not accept it. */
+  /** Rejects if the tenant did not accept the text. */
   send(tenant: TenantId, text: string): Promise<void>;
   clock: Clock;
   log: Log;
 }
 
-/** Queues the directory's messages to tenants, such as approvals, until they are delivered. */
+/** Queues the directory's messages to tenants until they are delivered. */
 export class TenantOutbox {
   readonly #options: TenantOutboxOptions;
 
@@ -35,7 +34,7 @@ export class TenantOutbox {
     );
   }
 
-  /** Queues a text. It replaces the tenant's unsent one. */
+  /** Queues a text, replacing an unsent one to the same tenant. */
   add(tenant: TenantId, text: string): void {
     const { sql, table, clock } = this.#options;
     sql.all(
@@ -46,7 +45,7 @@ export class TenantOutbox {
     );
   }
 
-  /** Time of the next attempt in milliseconds since the epoch, if any. */
+  /** In milliseconds since the epoch. */
   get nextAt(): number | undefined {
     const { sql, table } = this.#options;
     const [row] = sql.all(`SELECT min(next_at) AS at FROM ${table}`);
@@ -87,7 +86,7 @@ export class TenantOutbox {
         return;
       }
     }
-    // Keep a newer text that was queued in the meantime.
+    // Keep a newer text queued in the meantime.
     sql.all(`DELETE FROM ${table} WHERE tenant = ? AND text = ?`, tenant, text);
   }
 }

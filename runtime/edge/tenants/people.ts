@@ -30,12 +30,12 @@ type MovedLists = Pick<PairingList, "allowFrom" | "operators"> & {
 
 interface PeopleOptions {
   sql: Sql;
-  /** Called when an operator changes a sender's rights. `role` is absent if access was revoked. */
+  /** `role` is absent if access was revoked. */
   onChange(platform: Platform, sender: string, role: GrantedRole | undefined): void;
   clock: Clock;
 }
 
-/** Stores pairing requests and approvals by platform, and each sender's direct chat. */
+/** Pairing requests and approvals by platform, and senders' direct chats. */
 export class People {
   readonly #options: PeopleOptions;
 
@@ -52,7 +52,6 @@ export class People {
     );
   }
 
-  /** Records a sender's direct chat. */
   meet(platform: Platform, sender: string, tenant: TenantId): void {
     this.#options.sql.all(
       "INSERT OR REPLACE INTO direct_chats (platform, sender, tenant) VALUES (?, ?, ?)",
@@ -62,7 +61,6 @@ export class People {
     );
   }
 
-  /** Returns a sender's direct chat, if the sender has ever written in one. */
   directChat(platform: Platform, sender: string): TenantId | undefined {
     const [row] = this.#options.sql.all(
       "SELECT tenant FROM direct_chats WHERE platform = ? AND sender = ?",
@@ -84,8 +82,8 @@ export class People {
   }
 
   /**
-   * Replaces the approvals with those of the sandbox that served every chat in the meantime, and merges its
-   * requests. Reports only senders who lost access.
+   * Replaces the approvals with those of the sandbox that served every chat in the meantime. Reports only senders
+   * who lost access.
    */
   replace(platform: Platform, { allowFrom, operators, requests = [] }: MovedLists): void {
     const known = this.#read(platform);
@@ -139,7 +137,7 @@ export class People {
     };
   }
 
-  /** Returns the content of a gateway's file in `credentials/`; `undefined` for an unknown name. */
+  /** Returns the content of a gateway's file in `credentials/`. */
   file(platform: Platform, name: string): object | undefined {
     const { requests, allowFrom, operators } = this.#read(platform);
     const files: Readonly<Record<string, object>> = {

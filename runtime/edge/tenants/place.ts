@@ -6,19 +6,19 @@ export interface EventPlace {
   chat: TenantChat;
   /** True for a chat with one person. */
   direct: boolean;
-  /** The person's id; absent if a bot or the platform wrote the event. */
+  /** Absent if a bot or the platform wrote the event. */
   sender?: string;
-  /** Id under which the config lists a group; on Discord the server's. */
+  /** Id of a group in the config; on Discord the server's. */
   group: string;
-  /** Ids of a group that became a supergroup: https://core.telegram.org/bots/api#message, `migrate_to_chat_id` */
+  /** A group became a supergroup: https://core.telegram.org/bots/api#message, `migrate_to_chat_id` */
   move?: { from: string; to: string };
-  /** Profile texts that help an operator to recognise the person. */
+  /** Profile texts that help an operator to recognise a person. */
   meta: Record<string, string>;
 }
 
 type Fields = Record<string, unknown>;
 
-/** Returns an event's place; `undefined` if it belongs to no chat and is not answered. */
+/** Returns an event's place; `undefined` for events without a chat. */
 export function placeOf({ platform, payload }: Pick<Delivery, "platform" | "payload">) {
   return PLACES[platform](payload);
 }
@@ -47,7 +47,7 @@ function placeOnSlack({ event, channel: pressed, user: presser }: Fields): Event
 
 const TELEGRAM_CHATS = new Set(["private", "group", "supergroup"]);
 
-/** https://core.telegram.org/bots/api#update: messages, edits and button presses. Channel posts are not answered. */
+/** https://core.telegram.org/bots/api#update. Channel posts are not answered. */
 function placeOnTelegram(update: Fields): EventPlace | undefined {
   const press = fieldsOf(update["callback_query"]);
   const message = fieldsOf(update["message"] ?? update["edited_message"] ?? press["message"]);
@@ -55,7 +55,7 @@ function placeOnTelegram(update: Fields): EventPlace | undefined {
   const { migrate_to_chat_id: next, migrate_from_chat_id: former } = message;
   if (id === undefined || typeof type !== "string" || !TELEGRAM_CHATS.has(type)) return undefined;
   const from = fieldsOf(press["from"] ?? message["from"]);
-  // Keep the old id as the tenant's. Telegram announces the migration in both chats.
+  // Keep the old id as the tenant's. Telegram announces the change in both chats.
   const chat = String(former ?? id);
   const move = { from: chat, to: String(next ?? id) };
   return {
@@ -87,7 +87,6 @@ function placeOnDiscord(payload: Fields): EventPlace | undefined {
   };
 }
 
-/** Maximum stored characters of a profile text. */
 const LONGEST_META = 64;
 
 function textsOf(fields: Fields): Record<string, string> {

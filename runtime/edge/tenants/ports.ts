@@ -4,7 +4,7 @@ import type { Reason } from "../../contract/errors.ts";
 import type { Renewal, TenantId } from "../../contract/tenant.ts";
 import type { LedgerCounts, Sighting } from "../ports.ts";
 
-/** A sender's rights, as sent to the gateway of the sender's tenant. */
+/** A sender's rights, as sent to the gateway. */
 export interface Grant {
   channel: Platform;
   sender: string;
@@ -12,7 +12,6 @@ export interface Grant {
   role?: GrantedRole | undefined;
 }
 
-/** A chat is admitted and gets a sandbox, or its messages are ignored with a reason. */
 export type AdmissionDecision =
   | { admitted: true; grant?: Grant | undefined }
   /** The chat had another id before; its sandbox uses that id. */
@@ -20,7 +19,7 @@ export type AdmissionDecision =
   /** `group`: id of an unlisted group; see `LedgerEntry`. */
   | { admitted: false; note: string; group?: string | undefined; movedTo?: undefined };
 
-/** A tenant's status report, sent once a minute while it is active. */
+/** A tenant's status report, sent once a minute while active. */
 export interface TenantReport {
   running: boolean;
   /** Version of the container's last run, if any. */
@@ -28,33 +27,28 @@ export interface TenantReport {
   counts: LedgerCounts;
   /** Last use, ISO 8601. */
   usedAt: string;
-  /** Why the tenant does not answer. */
   problem?: Reason | undefined;
-  /** People and places in recent events. */
   names?: readonly Sighting[];
 }
 
 /** State of an updated container. `starts` means that it is not known yet. */
 export type RenewalOutcome = "answers" | "starts" | "fails";
 
-/** The directory's interface for tenants. */
 export interface TenantDirectory {
-  /** Decides about an event's chat and replies to strangers. */
   introduce(tenant: TenantId, event: Delivery): Promise<AdmissionDecision>;
-  /** Registers a tenant that has a schedule but has not written yet. */
+  /** Registers a tenant with a schedule that has not written yet. */
   meet(tenant: TenantId): Promise<void>;
   report(tenant: TenantId, report: TenantReport): Promise<void>;
-  /** Records a chat's new id. */
   moved(tenant: TenantId, to: TenantId): Promise<void>;
   /**
-   * Puts another tenant's container to sleep because the limit of running containers is reached.
+   * Frees a slot by putting another tenant's container to sleep.
    *
    * @returns false if all of them are in use.
    */
   makeRoom(tenant: TenantId): Promise<boolean>;
   /** Sends the deployment's changed config to running containers. */
   configChanged(): Promise<void>;
-  /** Returns true if a tenant's outdated container may be replaced now, in the staged update. */
+  /** Returns true if the staged update may replace the tenant's container now. */
   mayRenew(tenant: TenantId): Promise<boolean>;
 }
 
@@ -74,7 +68,6 @@ export interface TenantTotals {
   counts: LedgerCounts;
 }
 
-/** The directory's interface for operators. */
 export interface Tenants {
   /** Starts no container. */
   totals(): Promise<TenantTotals>;
@@ -83,14 +76,13 @@ export interface Tenants {
   /** Returns true for an admitted chat. */
   knows(tenant: TenantId): Promise<boolean>;
   /**
-   * Returns the progress of the update to the current version. `look` checks the containers and starts the
-   * canaries. Absent on a host, where an update reaches all chats together.
+   * Returns the update's progress. `look` checks the containers and starts the canaries. Absent on a host, where an
+   * update reaches all chats together.
    */
   renewal?(options: { look: boolean }): Promise<Renewal>;
 }
 
 export interface TenantQuery {
   limit: number;
-  /** Last id of the previous page. */
   after?: TenantId | undefined;
 }

@@ -30,37 +30,33 @@ import type { Grant, AdmissionDecision, TenantReport } from "./ports.ts";
 import { TenantRoster } from "./roster.ts";
 import { waitAtMost } from "../../shared/timeout.ts";
 
-/** Requests listed in one text to operators. */
 const MOST_SHOWN = 5;
 const LONGEST_NAME = 60;
 
-/** Milliseconds an operator's command waits for a chat to apply changed rights. */
+/** Time an operator's command waits for a chat to apply changed rights. */
 const RIGHTS_MS = 3_000;
 
-/** Delay before failed storage of approvals is retried. */
 const KEEP_AGAIN_MS = 60_000;
 
-/** Maximum delay until a stranger's new pairing code is stored. */
+/** Maximum delay until a new pairing code is stored. */
 const KEEP_CODES_MS = 5 * 60_000;
 
 export interface TenantReceptionOptions {
   sql: Sql;
   notes: Notes;
-  /** Contains the platform credentials. */
   environment: Environment;
-  /** Returns the text of the deployment's config, if any. */
   readConfig(): Promise<string | undefined>;
-  /** The sandbox that served every chat. */
+  /** The sandbox that served every chat before. */
   sandbox: Sandbox;
-  /** Returns when that sandbox last began to serve every chat; `undefined` if it has no state. */
+  /** Returns when that sandbox last began to serve every chat, if it has state. */
   servedAllSince(): Promise<string | undefined>;
-  /** Stores the approvals for a return to one sandbox for every chat. Absent if they are stored there anyway. */
+  /** Stores the approvals for a return to that sandbox. Absent if they are stored there anyway. */
   storeApprovals?(approvals: Approvals): Promise<void>;
-  /** Makes a chat ask the directory again after its sender's rights changed. */
+  /** Makes a chat ask the directory again. */
   changeRights(tenant: TenantId, grant: Grant): Promise<void>;
-  /** Sends changed rights to a browser's sandbox. `role` is absent if access was revoked. */
+  /** `role` is absent if access was revoked. */
   changeBrowser(tenant: TenantId, role: GrantedRole | undefined): Promise<void>;
-  /** Schedules {@link TenantReception.tell} no later than `time`, in milliseconds since the epoch. */
+  /** Schedules {@link TenantReception.tell} at `time` (milliseconds since the epoch) or earlier. */
   wakeAt(time: number): void;
   fetch: Fetch;
   clock: Clock;
@@ -68,8 +64,8 @@ export interface TenantReceptionOptions {
 }
 
 /**
- * The directory of a deployment with one sandbox per chat. It knows the chats and who may write to the bot, decides
- * about each chat's first message, and replies to strangers.
+ * The directory of a deployment with one sandbox per chat. It decides which chats are admitted and replies to
+ * strangers.
  */
 export class TenantReception {
   readonly roster: TenantRoster;
@@ -79,15 +75,12 @@ export class TenantReception {
   readonly #browsers: Browsers;
   readonly #desk: TenantDesk;
   readonly #outbox: TenantOutbox;
-  /**
-   * Changed rights that tenants have not applied yet. Retried forever: otherwise a revoked person would still have
-   * access.
-   */
+  /** Retried forever: until a tenant applies changed rights, a revoked person still has access. */
   readonly #rights: TenantOutbox;
   #adopting: Promise<void> | undefined;
   #isAdopted = false;
   #keeping: Promise<void> = Promise.resolve();
-  /** The last readable rules of each platform. */
+  /** Last readable rules, used while the config is broken. */
   readonly #rules = new Map<Platform, AccessRules>();
 
   constructor(options: TenantReceptionOptions) {
@@ -151,14 +144,13 @@ export class TenantReception {
     this.names.see(peopleOf(event).sightings, this.#options.clock());
     await this.#adopt();
     const standing = await this.#desk.introduce(tenant, event);
-    // A stranger may have a new code to store. Delay the write, so that a flood of strangers is not a flood of
-    // writes.
+    // A stranger may have a new code. Delay the write, so that a flood of strangers is not a flood of writes.
     if (!standing.admitted && this.#unstored() !== undefined)
       this.#options.wakeAt(this.#options.clock() + KEEP_CODES_MS);
     return standing;
   }
 
-  /** Admits a browser that has proven its key, or records its request; see `Devices.enter`. */
+  /** Admits a browser that has proven its key, or records its request. */
   async enter(device: NewDevice, known?: string): Promise<DeviceEntry> {
     await this.#adopt();
     const entry = this.#browsers.enter(device, known);
@@ -183,14 +175,13 @@ export class TenantReception {
     return reply;
   }
 
-  /** Sends due messages about changed rights, and stores unstored approvals. */
   async tell(): Promise<void> {
     await Promise.all([this.#rights.run(), this.#outbox.run()]);
     await this.#keepApprovals();
     this.#schedule();
   }
 
-  /** Copies the approvals from the sandbox that served every chat, once after each such period. */
+  /** Copies the approvals of the sandbox that served every chat, once per such period. */
   async #adopt(): Promise<void> {
     if (this.#isAdopted) return;
     this.#adopting ??= this.#adoptOnce().finally(() => {
@@ -214,7 +205,7 @@ export class TenantReception {
     await this.#keepApprovals();
   }
 
-  /** Stores the lists for a return to one sandbox, one write at a time. Never rejects. */
+  /** Stores the lists for a return to one sandbox. Never rejects. */
   async #keepApprovals(): Promise<void> {
     this.#keeping = this.#keeping.then(() => this.#keepOnce());
     await this.#keeping;
@@ -236,18 +227,18 @@ export class TenantReception {
     }
   }
 
-  /** Returns approvals and requests; `undefined` if they are stored or need not be. */
+  /** Returns `undefined` if the lists are stored or need not be. */
   #unstored() {
     const { notes, storeApprovals } = this.#options;
     const lists = platformSchema.options.map((platform) => {
       const { approved, operators, pending } = this.#people.on(platform);
-      // Omit the time of the last request: it changes too often to be worth a write.
+      // The time of the last request changes too often to be worth a write.
       const requests = pending().map(({ id, code, createdAt, meta }) => ({ id, code, createdAt, meta }));
       return [platform, { allowFrom: approved(), operators: operators(), requests }] as const;
     });
     // The schema accepts additional fields, which the interface type cannot express.
     const browsers = this.#browsers.paired() as unknown as NonNullable<Approvals["browsers"]>;
-    // Omit the time of last use for the same reason.
+    // The same applies to the time of last use.
     const text = JSON.stringify([lists, browsers], (key, value) =>
       key === "lastUsedAtMs" ? undefined : value,
     );
@@ -260,7 +251,7 @@ export class TenantReception {
     return { platforms: Object.fromEntries(lists), browsers, text };
   }
 
-  /** Returns the access rules in force. While the config is broken, its last readable rules apply. */
+  /** Returns the access rules, or the last readable ones while the config is broken. */
   async #access(platform: Platform): Promise<ChannelAccess> {
     const rules = readAccessRules(await this.#options.readConfig(), platform) ?? this.#rules.get(platform);
     if (rules === undefined)
@@ -272,7 +263,7 @@ export class TenantReception {
     return channelAccess(rules, this.#people.on(platform));
   }
 
-  /** Notifies operators with a direct chat that people are waiting for approval. */
+  /** Notifies operators with a direct chat of waiting requests. */
   async #tellOperators(platform: Platform): Promise<void> {
     const { readConfig, environment } = this.#options;
     const config = await readConfig();
@@ -287,7 +278,6 @@ export class TenantReception {
     this.#schedule();
   }
 
-  /** Notifies a sender of an approval, and makes the chat ask the directory again. */
   #rightsChanged(platform: Platform, sender: string, role: GrantedRole | undefined): void {
     const tenant = this.#people.directChat(platform, sender);
     if (tenant === undefined) return;
@@ -302,13 +292,12 @@ export class TenantReception {
   }
 }
 
-/** Returns the operators' text with the latest access requests first. */
 function waitingText(platform: Platform, requests: readonly PairingRequest[], origin = ""): string {
   const lines = requests
     .slice(-MOST_SHOWN)
     .toReversed()
     .map(({ id, code, meta: { username = "" } = {} }) => {
-      // A stranger chose this name, so reduce it to harmless characters.
+      // A stranger chose this name.
       const name = username.replaceAll(/[^\w.-]/g, "").slice(0, LONGEST_NAME);
       return `${id}${name && ` (${name})`}: ${AGENT} pairing approve ${platform} ${code}`;
     });

@@ -5,7 +5,6 @@ import type { TenantReport } from "./ports.ts";
 
 const MINUTE_MS = 60_000;
 
-/** Dependencies of {@link TenantReporter}. */
 interface TenantReporterOptions {
   tenant: TenantId;
   read(): Promise<TenantReport>;
@@ -14,10 +13,10 @@ interface TenantReporterOptions {
   log: Log;
 }
 
-/** Reports a tenant's status to the directory, once a minute or immediately when its container starts or stops. */
+/** Reports a tenant's status to the directory, once a minute and when its container starts or stops. */
 export class TenantReporter {
   readonly #options: TenantReporterOptions;
-  /** True initially: a new instance does not know what was last reported. */
+  /** A new instance does not know what was last reported. */
   #changed = true;
   #sentAt = Number.NEGATIVE_INFINITY;
 
@@ -25,23 +24,22 @@ export class TenantReporter {
     this.#options = options;
   }
 
-  /** Records a change that the next report may show. */
   touch(): void {
     this.#changed = true;
   }
 
-  /** Makes a report due now, because the directory sends config changes only to running containers. */
+  /** Makes a report due now: only reported containers receive config changes. */
   runChanged(): void {
     this.#changed = true;
     this.#sentAt = Number.NEGATIVE_INFINITY;
   }
 
-  /** Time of the next report in milliseconds since the epoch; `undefined` if nothing has changed. */
+  /** In milliseconds since the epoch; `undefined` if nothing has changed. */
   dueAt(now: number): number | undefined {
     return this.#changed ? Math.max(this.#sentAt + MINUTE_MS, now) : undefined;
   }
 
-  /** Sends a report. Never rejects: the next report replaces a lost one. */
+  /** Never rejects: the next report replaces a lost one. */
   async report(): Promise<void> {
     const { tenant, read, send, clock, log } = this.#options;
     this.#changed = false;

@@ -3,7 +3,7 @@ import type { Row, Sql } from "../ledger/sql.ts";
 import { type Clock, ENTRY_STATES, type LedgerCounts } from "../ports.ts";
 import type { Tenant, TenantQuery, TenantReport, TenantTotals } from "./ports.ts";
 
-/** The table of tenants. Each report replaces the previous one, so the size depends only on the number of tenants. */
+/** Tenants with their last reports. */
 export class TenantRoster {
   readonly #sql: Sql;
   readonly #clock: Clock;
@@ -23,7 +23,7 @@ export class TenantRoster {
     sql.all(
       "CREATE TABLE IF NOT EXISTS tenant_moves (id TEXT PRIMARY KEY, tenant TEXT NOT NULL) WITHOUT ROWID",
     );
-    // Both columns ascend; otherwise SQLite cannot seek to a page's first row.
+    // Both columns must ascend for SQLite to seek to a page's first row.
     sql.all("CREATE INDEX IF NOT EXISTS tenants_listing ON tenants (is_well, id)");
     sql.all(
       `CREATE INDEX IF NOT EXISTS tenants_running ON tenants (report ->> '$.usedAt')
@@ -31,7 +31,6 @@ export class TenantRoster {
     );
   }
 
-  /** Adds a tenant if it is new. */
   meet(id: TenantId): void {
     const now = this.#clock();
     this.#sql.all(
@@ -42,13 +41,13 @@ export class TenantRoster {
     );
   }
 
-  /** Records a chat's new id. Unknown tenants are ignored. */
+  /** Records a chat's new id, if the tenant is known. */
   move(tenant: TenantId, to: TenantId): void {
     if (!this.has(tenant) || tenant === to) return;
     this.#sql.all("INSERT OR REPLACE INTO tenant_moves (id, tenant) VALUES (?, ?)", to, tenant);
   }
 
-  /** Returns the tenant of a chat that had another id before. */
+  /** Returns the tenant of a chat whose id has changed. */
   movedTo(id: TenantId): TenantId | undefined {
     const [row] = this.#sql.all("SELECT tenant FROM tenant_moves WHERE id = ?", id);
     return row && String(row["tenant"]);
@@ -58,12 +57,11 @@ export class TenantRoster {
     return this.#sql.all("SELECT 1 FROM tenants WHERE id = ?", id).length > 0;
   }
 
-  /** Returns false if the tenant has reported a problem. */
   isWell(id: TenantId): boolean {
     return this.#sql.all("SELECT 1 FROM tenants WHERE id = ? AND is_well = 0", id).length === 0;
   }
 
-  /** Replaces a tenant's report. Unknown tenants are ignored. */
+  /** Replaces a known tenant's report. */
   report(id: TenantId, report: TenantReport): void {
     this.#sql.all(
       "UPDATE tenants SET last_seen = ?2, is_well = ?3, report = ?4 WHERE id = ?1",
@@ -74,7 +72,7 @@ export class TenantRoster {
     );
   }
 
-  /** Returns tenants with running containers, by their last reports, least recently used first. */
+  /** Least recently used first. */
   running(): TenantId[] {
     return this.#sql
       .all(`SELECT id FROM tenants WHERE report ->> '$.running' = 1 ORDER BY report ->> '$.usedAt'`)
@@ -92,9 +90,9 @@ export class TenantRoster {
     return { chats: number("chats"), running: number("running"), failing: number("failing"), counts };
   }
 
-  /** Lists tenants by id, those with problems first. */
+  /** Problems first, then by id. */
   list({ limit, after }: TenantQuery): Tenant[] {
-    // Keep `?2`, not `id`, in the subquery: otherwise SQLite seeks by one of the two columns only.
+    // Keep `?2` instead of `id` in the subquery: otherwise SQLite seeks by only one of the columns.
     const from =
       after === undefined ? "" : "WHERE (is_well, id) > (SELECT is_well, ?2 FROM tenants WHERE id = ?2)";
     const rows = this.#sql.all(

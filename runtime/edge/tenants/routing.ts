@@ -3,10 +3,9 @@ import { BROKER_PATH } from "../../contract/services.ts";
 import { isTenantId, type TenantId, tenantOf } from "../../contract/tenant.ts";
 import { placeOf } from "./place.ts";
 
-/** Precedes the tenant id in the broker's path. */
 const TENANT_PART = "/tenant/";
 
-/** Returns the broker's path for a gateway. It names the tenant whose pass the gateway has. */
+/** Returns the broker's path for a tenant's gateway. */
 export function brokerPath(tenant: TenantId | undefined): string {
   return tenant === undefined ? BROKER_PATH : `${BROKER_PATH}${TENANT_PART}${tenant}`;
 }
@@ -24,10 +23,9 @@ export function readBrokerUrl(url: string): { tenant?: TenantId; url: string } {
   return { tenant, url: whole.href };
 }
 
-/** Returns the tenant of an event's chat, if it has one. */
 export function tenantOfEvent(event: Delivery): TenantId | undefined {
   const place = placeOf(event);
   const tenant = place && tenantOf(place.chat);
-  // Defensive: no platform has ids longer than an object's name may be.
+  // Defensive: no platform has ids that are too long for a tenant's name.
   return tenant !== undefined && isTenantId(tenant) ? tenant : undefined;
 }

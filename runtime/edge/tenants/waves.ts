@@ -3,7 +3,7 @@ import type { Sql } from "../ledger/sql.ts";
 import type { Clock } from "../ports.ts";
 import type { RenewalOutcome } from "./ports.ts";
 
-/** Minimum interval between checks of renewed containers, however many tenants wait. */
+/** Minimum interval between checks of renewed containers. */
 const LOOK_AGAIN_MS = 5_000;
 
 interface WavesOptions {
@@ -11,19 +11,16 @@ interface WavesOptions {
   version: string;
   /** Tenants to update first. */
   canaries: readonly TenantId[];
-  /** Returns true for an admitted chat. Other chats have no container to check. */
   knows(tenant: TenantId): boolean;
-  /** Returns false if the tenant has reported a problem. */
   isWell(tenant: TenantId): boolean;
-  /** Starts a tenant's sleeping container and returns its state. */
+  /** Starts a sleeping container and returns its state. */
   look(tenant: TenantId): Promise<RenewalOutcome>;
   clock: Clock;
 }
 
 /**
- * Decides which running containers an update may replace. The canaries come first. When all of them answer, waves
- * of one, two, four and more containers follow, each after the last wave answers. One failing container stops the
- * update.
+ * Decides which running containers an update may replace. When all canaries answer, waves of one, two, four and
+ * more containers follow, each after the last one answers. A failing container stops the update.
  */
 export class Waves {
   readonly #options: WavesOptions;
@@ -42,10 +39,10 @@ export class Waves {
     sql.all("DELETE FROM tenant_renewals WHERE version <> ?", version);
   }
 
-  /** Returns true if a tenant's running container may be replaced now. It stays true until the next version. */
+  /** Returns true if a tenant's container may be replaced now, and from then on until the next version. */
   async mayRenew(tenant: TenantId): Promise<boolean> {
     const canaries = this.#beginCanaries();
-    // A broken tenant cannot get worse and proves nothing about the update.
+    // A broken tenant cannot get worse, and proves nothing about the update.
     if (this.#answers(tenant) !== undefined || !this.#options.isWell(tenant)) return true;
     await this.look();
     if (this.#failing.size > 0 || canaries.some((one) => this.#answers(one) !== true)) return false;
@@ -55,7 +52,7 @@ export class Waves {
     return isWaveOver;
   }
 
-  /** Checks the renewed containers that have not answered yet, starting those that sleep. */
+  /** Checks renewed containers that have not answered yet. */
   look(): Promise<void> {
     const { clock } = this.#options;
     this.#beginCanaries();
@@ -65,7 +62,6 @@ export class Waves {
     return this.#looking;
   }
 
-  /** Returns the update's progress as of the last check. */
   progress(): Renewal {
     const [row = {}] = this.#options.sql.all(
       "SELECT count(*) AS begun, coalesce(sum(answers), 0) AS answering FROM tenant_renewals",

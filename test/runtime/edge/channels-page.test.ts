@@ -151,7 +151,7 @@ describe("GET /_admin/sessions", () => {
     const retention = { beginsAt: "2026-11-24T08:00:00.000Z", messages: 70 };
     const { text } = await page("/_admin/sessions", { gateway: { retention } });
     expect(text).toMatch(
-      /<code>sessions.retention<\/code> of the config 70 messages[\s\S]*2026-11-24 08:00 UTC/,
+      /<code>sessions.retention<\/code> in the config requires, 70 messages[\s\S]*2026-11-24 08:00 UTC/,
     );
     const done = { gateway: { retention: { ...retention, messages: 0 } } };
     expect((await page("/_admin/sessions", done)).text).not.toContain("sessions.retention");

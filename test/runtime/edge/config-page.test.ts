@@ -284,7 +284,7 @@ describe("repairs", () => {
 
   it("says that there is nothing to do", async () => {
     const { look } = await edge({ answers: { "/config-file?as=mended": () => Response.json(file(TEXT)) } });
-    expect(await look("/_admin/config/mend")).toContain("without a person");
+    expect(await look("/_admin/config/mend")).toContain("Nothing can be repaired automatically");
   });
 
   it("asks for a fresh file and tells what became of it", async () => {
@@ -315,7 +315,7 @@ describe("repairs", () => {
     const { look } = await edge({ backups, answers: { [review]: () => Response.json(file(CHANGED)) } });
     const page = await look("/_admin/config/last-good");
     expect(asked).toEqual([good.id]);
-    expect(page).toContain(`The config of the backup ${good.id}`);
+    expect(page).toContain(`Restores the config of backup ${good.id}`);
     expect(page).toContain("1 line added, 1 line removed.");
     expect(page).toContain("config/save");
 

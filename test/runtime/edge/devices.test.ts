@@ -355,7 +355,7 @@ describe("the overview", () => {
     expect(page).toContain('value="slack:ABCDEFGH"');
     expect(page).toMatch(/Browsers \(\d+\)/);
     const { text, lines } = await edge(usual, "stopped");
-    expect(await text("/_admin/")).toContain("Available once the container has run");
+    expect(await text("/_admin/")).toContain("Requests for access are available once the container has run");
     expect(lines).toEqual([]);
   });
 
@@ -364,6 +364,6 @@ describe("the overview", () => {
     const { text, lines } = await edge(() => undefined);
     const page = text("/_admin/");
     await passes(3_000, lines, 5);
-    expect(await page).toContain("Available once the container has run");
+    expect(await page).toContain("Requests for access are available once the container has run");
   });
 });

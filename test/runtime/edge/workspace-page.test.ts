@@ -45,7 +45,7 @@ describe("the workspace", () => {
     const page = await look();
     expect(page).toContain("/_admin/workspace?after=skills%2Fmail%2FSKILL.md");
     expect(page).toMatch(/workspace\?root=chats%2Fslack-C1">chats\/slack-C1<[\s\S]*520/);
-    expect(await look("?root=chats/slack-C1&after=-x")).toContain("this chat alone reads");
+    expect(await look("?root=chats/slack-C1&after=-x")).toContain("only this chat reads");
     expect(asked.at(-1)).toEqual(["workspace list", { root: "chats/slack-C1", after: "-x" }]);
     await look("?after=skills/mail/SKILL.md");
     expect(asked.at(-1)).toEqual(["workspace list", { root: ".", after: "skills/mail/SKILL.md" }]);
