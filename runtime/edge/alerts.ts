@@ -12,11 +12,11 @@ import type { Backups, Clock, Sandbox } from "./ports.ts";
 /** Webhook signature: `t=<seconds>,v1=<HMAC-SHA256 of "<seconds>.<body>" in hexadecimal>`. */
 const SIGNATURE_HEADER = "x-steward-signature";
 
-/** Interval between checks, and therefore between messages. */
+/** Interval between checks, and so between messages. */
 export const LOOK_EVERY_MS = 60_000;
 /** Interval at which a continuing failure is reported again. */
 const REPEAT_MS = 6 * 3_600_000;
-/** Milliseconds for which one late first word counts as a failure. */
+/** Time for which one late first word counts as a failure. */
 const LATE_FOR_MS = 15 * 60_000;
 const TIMEOUT_MS = 10_000;
 
@@ -32,11 +32,10 @@ interface Alert {
   since: string;
 }
 
-/** Alert destinations, and the means to reach them. */
 export interface AlertSender {
   settings: AlertSettings;
   fetch: typeof globalThis.fetch;
-  /** Sends an e-mail; absent if the platform cannot. Rejects if the message is not accepted. */
+  /** Absent if the platform cannot send e-mail. Rejects if the message is not accepted. */
   sendEmail?: ((email: Email) => Promise<unknown>) | undefined;
   clock: Clock;
 }
@@ -48,7 +47,7 @@ interface Email {
   text: string;
 }
 
-/** Sends alerts to one destination. Resolves to an error without the address, or `undefined` on success. */
+/** Sends alerts to one destination. Resolves to an error without the address, or `undefined`. */
 type Way = (sender: AlertSender, alerts: readonly Alert[]) => Promise<string | undefined>;
 
 const WAYS: Readonly<Record<"webhook" | "slack" | "email", Way>> = {
@@ -81,7 +80,6 @@ function destinationsOf(settings: AlertSettings): (keyof typeof WAYS)[] {
   return DESTINATIONS.filter((destination) => settings[destination] !== undefined);
 }
 
-/** Sends alerts to every destination. Returns errors by destination, without addresses. */
 async function sendAlerts(sender: AlertSender, alerts: readonly Alert[]): Promise<string[]> {
   const results = await Promise.all(
     destinationsOf(sender.settings).map(async (destination) => {
@@ -148,13 +146,12 @@ function slackText(name: string, alerts: readonly Alert[]): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
 
-/** Data sources of the alerts, and the store of what was sent. */
 export interface AlertsOptions extends AlertSender {
   sandbox: Pick<Sandbox, "status" | "peek">;
   /** True if the gateway should always run, so that a stopped one is an outage. */
   neverSleeps: boolean;
   backups: Pick<Backups, "status">;
-  /** Returns the arrival time of the oldest unanswered event, in milliseconds since the epoch. */
+  /** Arrival of the oldest unanswered event, in milliseconds since the epoch. */
   oldestEvent(): number | undefined;
   memory: { read(): string | undefined; write(text: string): void };
   log: Log;
@@ -167,8 +164,8 @@ interface Failing {
 }
 
 /**
- * Alerts the operator to outages outside the chats. A failure that lasts longer than `after` is reported once, then
- * every six hours, and when it ends. Each check sends everything due as one message.
+ * Alerts the operator to outages outside the chats: once after `after`, then every six hours, and on recovery. Each
+ * check sends everything due as one message.
  */
 export class Alerts {
   readonly #options: AlertsOptions;
@@ -181,7 +178,7 @@ export class Alerts {
     this.#afterMs = parseDuration(options.settings.after) ?? 0;
   }
 
-  /** True if a known failure could end while the container sleeps, so checks must continue. */
+  /** True if a known failure could end while the container sleeps. */
   get isOpen(): boolean {
     return Object.keys(this.#read()).some((subject) => !isTold(subject));
   }
@@ -189,7 +186,7 @@ export class Alerts {
   /** Checks everything and sends due alerts, at most every 30 s. Never rejects. */
   async look(): Promise<void> {
     const now = this.#options.clock();
-    // Prevents duplicate alerts while a destination is slow, and tolerates inexact timers.
+    // Prevents duplicates while a destination is slow, and tolerates inexact timers.
     if (this.#looking || Math.abs(now - this.#lookedAt) < LOOK_EVERY_MS / 2) return;
     this.#looking = true;
     this.#lookedAt = now;
@@ -232,7 +229,7 @@ export class Alerts {
     if (text !== JSON.stringify(before)) this.#options.memory.write(text);
   }
 
-  /** Returns the current failures. Failures that only the gateway reports stay unchanged while it is down. */
+  /** Returns the current failures. Those that only the gateway can report stay while it is down. */
   async #find(before: Record<string, Failing>, now: number): Promise<Record<string, Failing>> {
     const { sandbox, neverSleeps, backups, oldestEvent } = this.#options;
     const [{ state, reason, volume, silent }, details, copies] = await Promise.all([
@@ -280,12 +277,12 @@ export class Alerts {
   }
 }
 
-/** Returns true if only the gateway reports a subject, so that its state is unknown while the gateway is down. */
+/** Returns true if only the gateway can report on a subject. */
 function isTold(subject: string): boolean {
   return ["models", "limits", "first words"].includes(subject) || subject.startsWith("channel ");
 }
 
-/** Builds an alert without the reason's detail, which may quote a provider or a person. */
+/** Omits the reason's detail, which may quote a provider or a person. */
 function alertOf(state: "failing" | "recovered", subject: string, { code, since }: Failing): Alert {
   const known = isErrorCode(code) ? code : "internal";
   return {

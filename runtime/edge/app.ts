@@ -69,11 +69,9 @@ export interface EdgeOptions {
   settings: EdgeSettings;
   /** Hash of the edge's bundle, or `source`. */
   bundle: string;
-  /** Id of the responding Worker version. */
   workerVersion?: string | undefined;
   /** Computes keyed hashes of the secrets in use. */
   attestation: Attest;
-  /** The key shared with the deploying stack. */
   stackKey: string | undefined;
   ledger: Ledger;
   directory: NameDirectory;
@@ -91,7 +89,7 @@ export interface EdgeOptions {
   identify: Identify;
   /** The sign-in form; absent with an identity gateway. */
   signIn?: SignIn;
-  /** Forwards the gateway's service requests, see broker.ts. `client` is the sender's network. */
+  /** Handles the gateway's service requests, see broker.ts. `client` is the sender's network. */
   broker(request: Request, client: string): Promise<Response>;
   readAsset: ReadAsset;
   sendEmail?: AlertSender["sendEmail"];
@@ -199,7 +197,6 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
   app.post(ROUTES.ledgerReplay.path, replayEntry({ ledger, log, record }));
 
   app.get(ROUTES.changes.path, streamChanges({ ledger, sandbox, activity, clock }));
-  // A chat's pages show only that chat's figures.
   const measured = { ledger, sandbox, tenants: options.tenant === undefined ? tenants : undefined };
   app.get(ROUTES.metricsJson.path, metricsJson(measured));
 
@@ -236,15 +233,12 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
   return app;
 }
 
-/** Returns an app that reports an error on every route, for an edge with invalid settings. */
+/** Returns an app for an edge with invalid settings. Every route reports the error. */
 export function createClosedEdge(error: StewardError): Hono {
   return new Hono().use(securityHeaders()).notFound(() => sendError(error));
 }
 
-/**
- * Sent with every response. Hono's `secure-headers` sets the same, but its options would add 1 KB to the Worker's
- * bundle.
- */
+/** Hono's `secure-headers` sets the same headers, but would add 1 KB to the Worker's bundle. */
 const SECURITY_HEADERS = {
   "Cross-Origin-Resource-Policy": "same-origin",
   "Cross-Origin-Opener-Policy": "same-origin",
@@ -269,7 +263,7 @@ function securityHeaders(): MiddlewareHandler {
   };
 }
 
-/** Converts problem documents to pages for browsers. Status and headers stay; debug routes keep JSON. */
+/** Converts problem documents to pages for browsers, except on debug routes. */
 function showProblems(): MiddlewareHandler {
   return async function showProblemsMiddleware(context, next) {
     await next();

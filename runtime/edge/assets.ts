@@ -3,7 +3,7 @@ import { ROUTES } from "../contract/routes.ts";
 import { ASSET_NAMES } from "./ui/asset-names.ts";
 import { sendProblem } from "./problems.ts";
 
-/** Reads a style or script by file name, gzipped; `undefined` if it does not exist. */
+/** Reads a gzipped style or script by file name. */
 export type ReadAsset = (name: string) => Promise<Uint8Array<ArrayBuffer> | undefined>;
 
 export type AssetName = keyof typeof ASSET_NAMES;
@@ -18,13 +18,12 @@ const TYPES: Readonly<Record<string, string>> = {
   png: "image/png",
   svg: "image/svg+xml",
 };
-/** A file name with esbuild's content hash. */
 const HASHED = /-[A-Z0-9]{8}\.\w+$/;
 const FILE = /^[\w-]+\.(?<extension>css|js|png|svg)$/;
 
 /**
- * `GET /assets/<file>`: a style or script, compressed at build time. Public, since it contains no data. Browsers
- * cache hashed names permanently. Wakes nothing.
+ * `GET /assets/<file>`: a style or script, compressed at build time. Public, since it contains no data. Wakes
+ * nothing.
  */
 export function asset(read: ReadAsset): Handler {
   return async function handleAsset(context) {
@@ -41,7 +40,7 @@ export function asset(read: ReadAsset): Handler {
       const plain = new Blob([content]).stream().pipeThrough(new DecompressionStream("gzip"));
       return new Response(plain, { headers });
     }
-    // Without `encodeBody`, a Worker would compress the body again; other runtimes ignore it:
+    // Without `encodeBody`, a Worker would compress the body again:
     // https://developers.cloudflare.com/workers/runtime-apis/response/
     const encoded = { headers: { ...headers, "content-encoding": "gzip" }, encodeBody: "manual" };
     return new Response(content, encoded);

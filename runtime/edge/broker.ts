@@ -22,7 +22,7 @@ import { readServiceBody } from "./admission/body.ts";
 const LONGEST_REFUSAL_BYTES = 256 * 1024;
 /** Maximum characters logged of an unknown operation. */
 const LONGEST_NAME = 80;
-/** Forwarded `anthropic-beta` values. Others could expose the account's files, or run code. */
+/** Forwarded `anthropic-beta` values. Others could expose the account's files or run code. */
 const ANTHROPIC_BETAS = new Set(["structured-outputs-2025-11-13"]);
 /** Headers of the upstream connection, which do not apply to the decoded body. */
 const CONNECTION_HEADERS = [
@@ -39,16 +39,14 @@ type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 export interface BrokerOptions {
   /** Contains the real keys. */
   environment: Environment;
-  /** Returns the running gateway's pass; empty if none runs. */
+  /** Returns the running gateway's pass, or an empty text. */
   token(): string;
   fetch: Fetch;
   /** Restricts requests to one chat. Default: any chat. */
   chat?: TenantChat | undefined;
   /** The HTTP proxy to Telegram. Default: requests with a proxy are refused. */
   proxy?: {
-    /** Returns the proxy address in the config file. */
     address(): string | undefined;
-    /** Returns a `fetch` that uses a proxy. */
     client(address: string): Fetch;
   };
   log: Log;
@@ -61,11 +59,9 @@ export interface Broker {
    * @param url URL without the tenant part. Default: the request's.
    */
   handle(request: Request, url?: string): Promise<Response>;
-  /** Totals of requests by outcome. */
   readonly counts: BrokerCounts;
 }
 
-/** A validated operation with its arguments. */
 interface BrokerOperation {
   name: OperationName;
   operation: ServiceOperation;
@@ -74,9 +70,9 @@ interface BrokerOperation {
 
 /**
  * Creates the broker, which gives the gateway access to services without their keys. The gateway names an operation
- * of service-operations.ts and authenticates with its pass. The broker builds the service's request from the
- * validated arguments and the real key; it copies no URL, method or header. Successful responses stream through.
- * Error responses are buffered and redacted, since services may quote keys in them.
+ * of service-operations.ts and sends its pass. The broker builds the service's request from validated arguments and
+ * the real key; it copies no URL, method or header. Error responses are redacted, since services may quote keys in
+ * them.
  */
 export function createBroker(options: BrokerOptions): Broker {
   const { environment, token, log } = options;
@@ -164,7 +160,7 @@ function hasPass(path: string, headers: Headers, token: string): boolean {
   return value.startsWith(before) && isSameToken(value.slice(before.length), token);
 }
 
-/** @throws StewardError for an unknown operation, or for missing, unknown or invalid arguments. */
+/** @throws StewardError for an unknown operation or invalid arguments. */
 function readOperation(method: string, path: string, query: URLSearchParams): BrokerOperation {
   const found = serviceOperation(path);
   if (found === undefined || method !== found.operation.method) {
@@ -189,8 +185,8 @@ function betas(name: OperationName, headers: Headers): Record<string, string> {
 }
 
 /**
- * Returns the `fetch` to use. The config supports a proxy only for Telegram. Its address must match the config
- * file, which may differ briefly after a change.
+ * The config supports a proxy only for Telegram. The header must match the config file, which may differ briefly
+ * after a change.
  */
 function clientFor(proxy: string | null, name: OperationName, { fetch, proxy: own }: BrokerOptions): Fetch {
   if (proxy === null) return fetch;
@@ -211,12 +207,11 @@ async function passOn(answer: Response, redact: (text: string) => string): Promi
   return new Response(refusal === "" ? null : refusal, { status, headers });
 }
 
-/** `/telegram/bot<id>:<pass>/<method>`, or `/telegram/file/bot<id>:<pass>/<path>` for a file. */
+/** `/telegram/bot<id>:<pass>/<method>`, or `/telegram/file/bot<id>:<pass>/<path>` */
 const TELEGRAM = /^\/telegram(?<file>\/file)?\/bot\d*:(?<pass>[^/:]+)\/(?<place>.+)$/;
 const DISCORD_MESSAGE = /^\/discord\/channels\/(?<channel>\d+)\/messages(?:\/(?<message>\d+))?$/;
 const ANTHROPIC_MODEL = /^\/anthropic\/v1\/models\/(?<id>[^/]+)$/;
 
-/** An unvalidated request in the broker's current form. */
 interface BrokerRequest {
   /** Relative to the broker's base: `<service>/<operation>`. */
   path: string;
@@ -225,8 +220,8 @@ interface BrokerRequest {
 }
 
 /**
- * Parses a broker request. A running container may outlive a Worker deployment by minutes, so the services' own
- * paths of older gateways are converted too. The next release removes them.
+ * Parses a broker request. A container may outlive a Worker deployment by minutes, so the services' own paths of
+ * older gateways are accepted. The next release removes them.
  */
 function brokerRequest(url: string, headers: Headers): BrokerRequest {
   const { pathname, searchParams } = new URL(url);

@@ -8,7 +8,6 @@ import type { AnswerMemory, Sandbox } from "./ports.ts";
 
 const QUESTION = "logs";
 
-/** The end of the gateway's output, including earlier runs. */
 interface CachedLog extends LogTail {
   /** ISO 8601 time of the container's last answer; absent if it is current. */
   asOf?: string;
@@ -17,8 +16,8 @@ interface CachedLog extends LogTail {
 }
 
 /**
- * Returns the end of the gateway's output and caches it for when the container sleeps: 200 kB, redacted by the
- * container. Wakes nothing and does not count as activity. Never rejects.
+ * Returns the end of the gateway's output, at most 200 kB, and caches it for when the container sleeps. Wakes
+ * nothing and does not count as activity. Never rejects.
  *
  * @param limitMs Timeout for the container's answer, in milliseconds.
  */

@@ -5,9 +5,7 @@ import { gatewayDetails } from "./debug-routes.ts";
 import { attempt } from "./operate.ts";
 import type { Activity, Clock, Ledger, Sandbox } from "./ports.ts";
 
-/** Interval between checks of the state. */
 const EVERY_MS = 1_000;
-/** Timeout for the gateway's status per check. */
 const GATEWAY_MS = 1_000;
 /** Interval of keep-alive comments, so that proxies keep the stream open. */
 const SIGN_EVERY_MS = 20_000;
@@ -23,8 +21,8 @@ interface ChangesOptions {
 
 /**
  * `GET /_admin/api/changes`: Server-Sent Events. Sends an empty `change` event when a page's content may have
- * changed. Clients that do not accept a stream get `{revision}`, which differs after a change. Wakes nothing and
- * does not count as activity.
+ * changed. Other clients get `{revision}`, which differs after a change. Wakes nothing and does not count as
+ * activity.
  */
 export function streamChanges(options: ChangesOptions): Handler {
   const { clock } = options;
@@ -59,7 +57,7 @@ async function revision({ ledger, sandbox, activity }: ChangesOptions): Promise<
   return JSON.stringify([counts, state, since, latest?.at, details && notable(details)]);
 }
 
-/** Returns the parts of the status that pages show, without the changing times of polls and events. */
+/** Omits the times of polls and events, which change constantly. */
 function notable({ pending, counts, schedules, channels, models, config }: GatewayStatus): unknown {
   const states = [
     ...channels.map((one) => [one.platform, one.state]),

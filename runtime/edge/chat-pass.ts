@@ -4,15 +4,15 @@ import type { TenantChat } from "../contract/tenant.ts";
 import { isRecord, parseJson } from "../shared/json.ts";
 import { readBytes } from "../shared/read-bytes.ts";
 
-/** Maximum remembered files. A gateway fetches each file soon after it requests its path. */
+/** Maximum remembered files. A gateway fetches each file soon after requesting its path. */
 const MOST_FILES = 256;
 const LONGEST_ANSWER_BYTES = 64 * 1024;
 
-/** Limit for a complete profile, or for a server with its roles and emojis. */
+/** Limit for a complete profile, or for a server with roles and emojis. */
 const LONGEST_PROFILE_BYTES = 1024 * 1024;
 
 /**
- * Reduces answers about people and servers to their names, since every chat may request them and profiles contain
+ * Reduces answers about people and servers to names, since every chat may request them and profiles contain
  * addresses.
  */
 const NAMES: Partial<Record<OperationName, (answer: Record<string, unknown>) => object>> = {
@@ -25,14 +25,12 @@ const NAMES: Partial<Record<OperationName, (answer: Record<string, unknown>) => 
 };
 
 /**
- * Restricts a broker to one chat. It refuses requests that name another chat, and files that the service has not
- * given to this broker: other chats' file names can be guessed.
+ * Restricts a broker to one chat. Refuses requests that name another chat, and files that the service has not given
+ * to this broker, since file names can be guessed.
  */
 export class ChatPass {
   readonly #own: TenantChat;
-  /**
-   * Files by the text that later requests use, oldest first. After a restart, the gateway must request them again.
-   */
+  /** Files by the text that later requests use, oldest first. */
   readonly #files = new Set<unknown>();
 
   /** @param own Read at each request, since a chat's id may change. */
@@ -45,11 +43,7 @@ export class ChatPass {
     return this.#own.chat;
   }
 
-  /**
-   * Validates an operation's arguments and fields.
-   *
-   * @throws StewardError `broker_other_chat`
-   */
+  /** @throws StewardError `broker_other_chat` if an argument or field belongs to another chat. */
   check(name: OperationName, given: Readonly<Record<string, unknown>>): void {
     if (!this.#allows(name, given)) throw new StewardError("broker_other_chat");
   }
@@ -63,11 +57,10 @@ export class ChatPass {
     if (chat === "file") return this.#files.has(given["path"]);
     // Compare text: `@name` and `#name` are never a tenant's chat id.
     if (given[chat] !== this.chat) return false;
-    // Prevents sharing another chat's file into this chat.
     return name !== "slack/files.completeUploadExternal" || this.#files.has(given["files"]);
   }
 
-  /** Filters an answer to the names, or remembers the file that it returns. */
+  /** Reduces an answer to names, or remembers the file that it returns. */
   async read(name: OperationName, answer: Response): Promise<Response> {
     const namesIn = NAMES[name];
     if (namesIn !== undefined && answer.ok) {

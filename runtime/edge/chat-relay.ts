@@ -6,30 +6,27 @@ import { closeSocket, joinSockets, type PageSocket } from "./page-sockets.ts";
 interface Page {
   /** Device id claimed in the page's first message. Proven once `welcome` is true. */
   deviceId?: string | undefined;
-  /** True until the page sends its first message. */
   isNew: boolean;
   page: PageSocket;
   gateway: PageSocket;
   /** True once the gateway has accepted the device. From then on, messages count as activity. */
   welcome: boolean;
-  /** Ids of messages being answered. */
   running: Set<string>;
 }
 
 interface ChatRelayOptions {
-  /** Called when a paired device is active. */
   onUse(): void;
-  /** Called when the gateway accepts a proven device, or closes its socket because access was revoked. */
+  /** Called when the gateway accepts a device, or closes its socket because access was revoked. */
   onDevice?(deviceId: string, isLetIn: boolean): void;
 }
 
-/** Maximum characters of a first message. Longer ones are not parsed. */
+/** Maximum characters of a first message to parse. */
 const LONGEST_HELLO = 1_000;
 
 /**
- * Relays frames between pages and gateway. A direct connection would hide whether a chat is active: the gateway
- * might sleep during an answer, or an idle page might keep it awake. Frames count as activity only after the
- * gateway accepts the device, so that a stranger cannot keep it awake at the operator's cost.
+ * Relays frames between pages and gateway. Otherwise activity would be invisible: the gateway might sleep during an
+ * answer, or an idle page might keep it awake. Frames count only after the gateway accepts the device, so that a
+ * stranger cannot keep it awake.
  */
 export class ChatRelay {
   readonly #options: ChatRelayOptions;
@@ -76,7 +73,6 @@ export class ChatRelay {
   }
 }
 
-/** Returns the device id in a `hello` message. */
 function deviceIn(text: string): string | undefined {
   if (text.length > LONGEST_HELLO) return undefined;
   return helloForm().safeParse(parseJson(text)).data?.deviceId;

@@ -31,15 +31,17 @@ interface CliOptions {
   record: RecordChange;
 }
 
-/** Runs an allowed command line for an operator, even while the gateway is down. */
+/** Runs a command line for an operator, even while the gateway is down. */
 type RunLine = (line: TypedLine, by: string) => Promise<{ command: string } & CliResult>;
 
-/** An allowed command line, parsed before the container is asked so that an invalid one wakes nothing. */
+/** An allowed command line, parsed first so that an invalid one wakes nothing. */
 interface TypedLine extends Line {
   command: string;
 }
 
-/** Operations that run in the edge: a serverless container can access neither the bucket nor the directory. */
+/**
+ * Operations that run in the edge, because a serverless container can access neither the bucket nor the directory.
+ */
 const AT_EDGE: readonly Operation<object, unknown, EdgeTools>[] = [
   backup.list,
   backup.create,
@@ -126,7 +128,7 @@ function printFailure(reply: Extract<OperationReply, { ok: false }>, json: boole
   };
 }
 
-/** Reports on timeout that the operation continues, because a long backup has not failed. */
+/** On timeout, reports that the operation continues: a long backup has not failed. */
 async function runHere(run: () => unknown): Promise<OperationReply> {
   const reply = await replyOf(() => commandTimeout(LIMIT_MS, Promise.resolve(run())));
   if (reply.ok || reply.error.code !== "command_timed_out") return reply;

@@ -13,9 +13,8 @@ import { StewardError } from "../contract/errors.ts";
 import { once } from "../shared/once.ts";
 
 /**
- * Returns a parser of container responses, which the agent may have forged. The schema lists only what the edge
- * depends on; unknown fields pass through, for other container versions. Throws StewardError `gateway_unavailable`
- * if a response does not match.
+ * Returns a parser of container responses, which the agent may have forged. The schema has only what the edge
+ * depends on, so that other container versions pass. Throws StewardError `gateway_unavailable` for a mismatch.
  */
 function reader<T>(make: () => z.ZodMiniType): (response: Response) => Promise<T> {
   const form = once(make);
@@ -53,12 +52,10 @@ export const readProcesses = reader<ProcessList>(() =>
   }),
 );
 
-/** Parses the config file with redacted secrets. */
 export const readContainerConfig = reader<ContainerConfig>(() =>
   object({ path: optional(text()), valid: optional(z.boolean()), problems: problems() }),
 );
 
-/** Parses the config file for editing. */
 export const readEditedConfig = reader<ConfigText>(() =>
   object({
     text: z.nullable(text()),
@@ -68,10 +65,9 @@ export const readEditedConfig = reader<ConfigText>(() =>
   }),
 );
 
-/** Parses the reasons why a config was refused. */
 export const readConfigRefusal = reader<ConfigRefusal>(() => object({ text: text(), problems: problems() }));
 
-/** Parses an operation's reply. The operation's own schema validates the value. */
+/** The operation's own schema validates the value. */
 export const readReply = reader<OperationReply>(() =>
   z.union([object({ ok: z.literal(true) }), object({ ok: z.literal(false), error: object({}) })]),
 );

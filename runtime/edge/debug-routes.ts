@@ -18,7 +18,7 @@ import type { Sandbox } from "./ports.ts";
 import { sendError } from "./problems.ts";
 import { readQuery, wholeNumber } from "./form.ts";
 
-/** Maximum wait for the config file that a first start writes, and the interval of checks. */
+/** Maximum wait for the config file that a first start writes, and interval of checks. */
 const LONGEST_START_MS = 5_000;
 const AGAIN_MS = 250;
 const STARTING = "The gateway is starting and has not written its config file yet.";
@@ -32,7 +32,7 @@ const logsQuery = () =>
     after: z.optional(wholeNumber(0, Number.MAX_SAFE_INTEGER)),
   });
 
-/** Lists the container's processes; none while it is stopped, because this must not wake it. */
+/** Lists the container's processes, without waking a stopped one. */
 export async function listProcesses(sandbox: Sandbox, logs: boolean): Promise<ProcessList> {
   const { state } = await sandbox.status();
   if (state === "stopped") return { processes: [] };
@@ -45,8 +45,8 @@ export async function listProcesses(sandbox: Sandbox, logs: boolean): Promise<Pr
 }
 
 /**
- * Returns the last lines of the gateway's output, after the line numbered `after` if given; none while the
- * container is stopped. Wakes nothing and does not count as activity, so pages may poll.
+ * Returns the last lines of the gateway's output, optionally after line number `after`. Wakes nothing and does not
+ * count as activity, so pages may poll.
  *
  * @throws StewardError `gateway_unavailable` if a running container does not answer.
  */
@@ -66,16 +66,13 @@ export async function readLastLines(
   return { lines: logs.slice(-lines), ...(nextLog !== undefined && { next: nextLog }) };
 }
 
-/** Returns the gateway's status; `undefined` if it is not ready. Wakes nothing and does not count as activity. */
+/** Returns the status of a ready gateway. Wakes nothing and does not count as activity. */
 export async function gatewayDetails(sandbox: Pick<Sandbox, "peek">): Promise<GatewayStatus | undefined> {
   const response = await sandbox.peek({ method: "GET", path: GATEWAY_ROUTES.status });
   return response?.ok ? readGatewayStatus(response) : undefined;
 }
 
-/**
- * Returns message and token counts; `undefined` if the gateway is not ready. Wakes nothing and does not count as
- * activity.
- */
+/** Returns the usage report of a ready gateway. Wakes nothing and does not count as activity. */
 export async function gatewayUsage(sandbox: Sandbox): Promise<UsageReport | undefined> {
   const response = await sandbox.peek({ method: "GET", path: GATEWAY_ROUTES.usage });
   return response?.ok ? readUsage(response) : undefined;
@@ -102,8 +99,7 @@ export function debugLogs(sandbox: Sandbox): Handler {
 
 /**
  * `GET /debug/version`: versions in use. `version` and `bundle` are the edge's, `gateway` and `container` the
- * running container's; they differ during a rollout. `attestation` and `secrets` are keyed hashes of all secrets
- * and of each one, which reveal changes. Wakes nothing.
+ * container's. `attestation` and `secrets` are keyed hashes of the secrets, which reveal changes. Wakes nothing.
  */
 export function debugVersion(sandbox: Sandbox, bundle: string, attestation: Attest): Handler {
   return async function handleVersion(context) {
@@ -128,8 +124,8 @@ export function debugContainerConfig(sandbox: Sandbox): Handler {
 }
 
 /**
- * Returns the config file with redacted secrets and its problems. Starts a stopped container, and waits for the
- * file that a first start writes.
+ * Returns the redacted config file and its problems. Starts a stopped container, and waits for the file that a
+ * first start writes.
  *
  * @throws StewardError `gateway_unavailable` if the supervisor does not answer, or the file is not written in time.
  */

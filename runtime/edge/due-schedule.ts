@@ -11,11 +11,10 @@ const SHORTEST_SLEEP_MS = 10_000;
 /** Longest run for which the container stays awake. The gateway aborts runs after this time. */
 const LONGEST_RUN_MS = 3_600_000;
 
-/** The part of the gateway's status that is used, validated because the agent may forge the response. */
+/** Validated because the agent may forge the response. */
 const nextSchedule = once(() => z.object({ schedules: z.object({ nextAt: z.optional(z.string()) }) }));
 
 interface DueScheduleOptions {
-  /** Persistent notes, and the duration of the gateway's last start. */
   memory: Notes & { coldStart(): Pick<SandboxStatus, "coldStartMs"> };
   sandbox: Pick<Sandbox, "peek">;
   clock: Clock;
@@ -32,8 +31,7 @@ export class DueSchedule {
   /**
    * Reads the time from the gateway before a sleep.
    *
-   * @returns true if the container must stay awake because a schedule is due soon or running. The gateway reports a
-   * running one with a past time.
+   * @returns true if the container must stay awake because a schedule is due soon or running.
    */
   async poll(): Promise<boolean> {
     const { memory, sandbox, clock } = this.#options;
@@ -43,7 +41,7 @@ export class DueSchedule {
     if (data === undefined) return false;
     const at = Date.parse(data.schedules.nextAt ?? "");
     const leftMs = at - clock();
-    // Ignore a schedule that is stuck in the past, which would restart the container repeatedly.
+    // Ignore a schedule stuck in the past, which would restart the container repeatedly.
     const isKnown = leftMs > -LONGEST_RUN_MS;
     memory.write(NOTE, isKnown ? String(at) : "");
     return isKnown && leftMs <= this.#leadMs + SHORTEST_SLEEP_MS;
@@ -55,7 +53,7 @@ export class DueSchedule {
     return noted === undefined || noted === "" ? undefined : Number(noted) - this.#leadMs;
   }
 
-  /** Clears the stored time once the container starts. A gateway that cannot start is not retried forever. */
+  /** Clears the stored time when the container starts, so that a failing start is not repeated forever. */
   begun(): void {
     this.#options.memory.write(NOTE, "");
   }

@@ -7,7 +7,7 @@ import { readBodyText } from "./admission/body.ts";
 /** A form with more values is not shown again. */
 const MOST_SHOWN = 100;
 
-/** Invalid values in a form or query. The page shows the form again with all values, so that no input is lost. */
+/** Invalid values in a form or query. The page shows the form again with all values. */
 export class WrongValuesError extends StewardError {
   readonly sent: readonly (readonly [name: string, value: string])[];
   readonly wrong: ReadonlySet<string>;
@@ -25,7 +25,7 @@ export class WrongValuesError extends StewardError {
 }
 
 /**
- * Reads a form that must have exactly these fields, each once.
+ * Reads a form with exactly these fields.
  *
  * @throws StewardError `form_invalid` if a field is missing, repeated, unknown or malformed.
  */
@@ -50,13 +50,12 @@ export async function readFields<N extends string>(
 /** Parameter on `/_admin` and `/debug` URLs that selects a tenant. */
 export const CHAT_PARAMETER = "chat";
 
-/** Maximum values of a form. */
 const MOST_VALUES = 100;
 
 /**
- * Reads all values of a form's only field, in order.
+ * Reads all values of a form's only field.
  *
- * @throws StewardError `form_invalid` if the field is missing, another field is present, or a value is malformed.
+ * @throws StewardError `form_invalid` if it is missing or malformed, or another field is present.
  */
 export async function readField(request: Request, name: string, form: RegExp): Promise<string[]> {
   const entries = [...new URLSearchParams(await readBodyText(request))];
@@ -72,7 +71,7 @@ export async function readField(request: Request, name: string, form: RegExp): P
 }
 
 /**
- * Parses a query by its schema. Empty values count as absent.
+ * Parses a query. Empty values count as absent.
  *
  * @throws StewardError `query_invalid` with all problems, each with its parameter.
  */

@@ -13,7 +13,6 @@ export interface HealthProblem {
   action: { path: string; label: string };
 }
 
-/** Overall state, with all problems, worst first. */
 export interface Health {
   overall: Overall;
   problems: HealthProblem[];
@@ -25,9 +24,8 @@ export interface HealthFacts {
   details?: GatewayStatus | undefined;
   backups?: BackupsStatus | undefined;
   counts?: LedgerCounts | undefined;
-  /** Why the ledger's counts could not be read. */
   ledger?: Reason | undefined;
-  /** Totals of all chats, on the deployment's pages if each chat has a separate sandbox. */
+  /** Set on the deployment's pages if each chat has a separate sandbox. */
   chats?: TenantTotals | undefined;
 }
 
@@ -35,7 +33,7 @@ const SEE_LOGS = { path: ROUTES.logsPage.path, label: "See the logs" };
 const RESTART = { path: ROUTES.restartPage.path, label: "Restart the gateway" };
 
 /**
- * Determines a deployment's health. A running process alone is not healthy: answers also need a working model and
+ * Determines a deployment's health. A running process alone is not enough: answers also need a working model and
  * channel.
  */
 export function judgeHealth({ status, details, backups, counts, ledger, chats }: HealthFacts): Health {
@@ -98,7 +96,7 @@ export function judgeHealth({ status, details, backups, counts, ledger, chats }:
   return { overall: isCalm && chats !== undefined && chats.failing > 0 ? "Degraded" : overall, problems };
 }
 
-/** Returns a fault that prevents all answers even if the gateway's process runs. */
+/** Returns a fault that prevents all answers even if the gateway runs. */
 export function sandboxFault({ volume, silent }: SandboxStatus): Reason | undefined {
   return volume ?? silent;
 }

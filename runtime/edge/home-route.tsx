@@ -12,7 +12,6 @@ import { StartProgress } from "./ui/starts.tsx";
 import type { Clock, Sandbox } from "./ports.ts";
 import { sendProblem } from "./problems.ts";
 
-/** Refresh interval of the wait page. */
 const WAIT_REFRESH_SECONDS = 2;
 
 /** Retry interval for a visitor whose wake request was refused by the limit. */
@@ -26,7 +25,7 @@ const LIVE_HEADERS = {
   "x-frame-options": "DENY",
 };
 
-/** `GET /healthz`: a constant response. The headers are a constant too, because probes call it often. */
+/** `GET /healthz`. Constant headers keep it cheap, because probes call it often. */
 export function live(): Response {
   return new Response("ok", { headers: LIVE_HEADERS });
 }
@@ -48,19 +47,18 @@ export function home(sandbox: Sandbox, clock: Clock): Handler {
         "retry-after": String(wait),
       });
     }
-    // This page is public, so details such as paths and config names are only on `/_admin/`.
+    // This page is public, so it omits details such as paths and config names.
     const { code } = status.reason ?? { code: "gateway_not_ready" as const };
     return sendProblem(code, undefined, { status: 502, retryAfterSeconds: wait });
   };
 }
 
-/** Returns the status to show while this visit starts the container. */
+/** Returns the status while this visit starts the container. */
 function begun(status: SandboxStatus, now: number): SandboxStatus {
   const at = new Date(now).toISOString();
   return { ...status, state: "starting", since: at, start: { at, phase: "starting" } };
 }
 
-/** Facts about the edge that `GET /readyz` returns. */
 interface Running {
   sandbox: Sandbox;
   bundle: string;
@@ -69,8 +67,8 @@ interface Running {
 }
 
 /**
- * `GET /readyz`: 200 or 503 with the state and what a deployment checks: the bundle, the secrets' keyed hash, and
- * the Worker's version, since two versions may respond during a rollout. Wakes nothing.
+ * `GET /readyz`: 200 or 503 with the state, the bundle, the secrets' keyed hash, and the Worker's version, since
+ * two versions may respond during a rollout. Wakes nothing.
  */
 export function readiness({ sandbox, bundle, workerVersion, attestation }: Running): Handler {
   return async function handleReadiness(context) {
@@ -95,7 +93,7 @@ interface WaitProps {
   now: number;
 }
 
-/** The page of `/` while the gateway is not ready. It shows the cause and reloads until the gateway is up. */
+/** The page of `/` while the gateway is not ready. It reloads until the gateway is up. */
 function WaitPage({ status, refreshSeconds, now }: WaitProps): Markup {
   // This page is public, so show no paths or config names.
   const known = status.reason && reason(status.reason.code);

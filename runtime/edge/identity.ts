@@ -13,7 +13,6 @@ export interface Identity {
   isProgram: boolean;
 }
 
-/** A request's identity, or why it is unknown. */
 export type IdentityDecision =
   | { allowed: true; identity: Identity }
   | { allowed: false; error: StewardError; loginUrl?: string; retryAfterSeconds?: number };
@@ -22,8 +21,8 @@ export type IdentityDecision =
 export type Identify = (request: Request, client: string) => Promise<IdentityDecision>;
 
 /**
- * Returns the identity gateway's origin. A bare host name means HTTPS; full origins are accepted only for loopback
- * hosts, which the rehearsal uses.
+ * Returns the identity gateway's origin. Full origins are accepted only for loopback hosts, which the rehearsal
+ * uses.
  */
 function teamOrigin(teamDomain: string): string | undefined {
   if (LOOPBACK.test(teamDomain)) return teamDomain;
@@ -33,12 +32,12 @@ function teamOrigin(teamDomain: string): string | undefined {
 export interface AccessOptions {
   teamDomain: string | undefined;
   audience: string | undefined;
-  /** Source of the signing keys. Default: the gateway's endpoint, fetched again for an unknown key id. */
+  /** Default: the gateway's endpoint, fetched again for an unknown key id. */
   keys?: (certificates: URL) => JWTVerifyGetKey;
 }
 
 /**
- * Verifies the identity gateway's application token, as the gateway did before, in case a request bypasses it:
+ * Verifies the identity gateway's application token again, in case a request bypassed the gateway:
  * https://developers.cloudflare.com/cloudflare-one/access-controls/applications/http-apps/authorization-cookie/validating-json/
  */
 export function accessIdentity({ teamDomain, audience, keys = createRemoteJWKSet }: AccessOptions): Identify {
@@ -90,7 +89,6 @@ export function accessIdentity({ teamDomain, audience, keys = createRemoteJWKSet
   };
 }
 
-/** Returns the token from the gateway's header, else from its cookie. */
 function readToken(headers: Headers): string | undefined {
   const header = headers.get("cf-access-jwt-assertion");
   if (header !== null && header !== "") return header;

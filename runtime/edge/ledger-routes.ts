@@ -16,7 +16,7 @@ import {
 import { readQuery, wholeNumber } from "./form.ts";
 
 const MOST_ENTRIES = 200;
-/** Query for entries, built lazily to keep startup fast. */
+/** Built lazily to keep startup fast. */
 export const listQuery = () =>
   z.strictObject({
     state: z.optional(z.enum(ENTRY_STATES)),
@@ -31,7 +31,7 @@ const replayBody = () => z.strictObject({ key: z.string().check(z.minLength(1), 
 
 /**
  * `GET /debug/ledger?state=&platform=&sender=&place=&q=&limit=&before=`: counts and a page of entries, newest
- * first, with names of people and places by key. Wakes nothing.
+ * first, with names by key. Wakes nothing.
  */
 export function debugLedger(ledger: Ledger, directory: NameDirectory): Handler {
   return async function handleLedger(context) {
@@ -42,7 +42,7 @@ export function debugLedger(ledger: Ledger, directory: NameDirectory): Handler {
   };
 }
 
-/** Returns the directory's entries for the people and places in entries or in a query, by key. */
+/** Returns the directory's entries for the people and places in entries or a query. */
 export async function namesIn(
   directory: NameDirectory,
   entries: readonly Pick<LedgerQuery, "sender" | "place">[],
@@ -92,7 +92,7 @@ export function replayEntry(options: ReplayOptions): Handler<AccessVariables> {
 }
 
 /**
- * Redelivers a failed or ignored entry and records who requested it.
+ * Redelivers an entry and records who requested it.
  *
  * @throws StewardError `ledger_entry_unknown` or `ledger_entry_not_replayable`.
  */

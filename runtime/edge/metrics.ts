@@ -36,7 +36,6 @@ export function metricsText(options: MetricsOptions): Handler {
 interface Metrics {
   version: string;
   ledger: LedgerCounts;
-  /** Totals of all chats, if each has a separate sandbox. */
   chats?: TenantTotals;
   sandbox: Pick<
     SandboxStatus,
@@ -49,10 +48,7 @@ interface Metrics {
   };
 }
 
-/**
- * Reads all figures; the gateway's are absent if its response is malformed. Wakes nothing and does not count as
- * activity, so it may be scraped at any rate.
- */
+/** Omits the gateway's figures if its response is malformed. Wakes nothing and does not count as activity. */
 async function readMetrics({ ledger, sandbox, tenants }: MetricsOptions): Promise<Metrics> {
   const [counts, { state, since, restarts, coldStartMs, broker, volume, silent }, details, chats] =
     await Promise.all([
@@ -95,7 +91,7 @@ type Labels = Readonly<Record<string, string>>;
 /** `suffix` names a part of a histogram. */
 type Sample = readonly [labels: Labels, value: number, suffix?: string];
 
-/** One metric. It is omitted if it has no samples. */
+/** Omitted if it has no samples. */
 interface Family {
   name: string;
   type: "counter" | "gauge" | "histogram";
@@ -103,7 +99,7 @@ interface Family {
   samples: readonly Sample[];
 }
 
-/** Formats the figures in Prometheus's text format, in base units such as seconds. */
+/** Formats the figures for Prometheus, in base units such as seconds. */
 function exposition(metrics: Metrics): string {
   return [...edgeFamilies(metrics), ...gatewayFamilies(metrics.gateway)]
     .filter(({ samples }) => samples.length > 0)

@@ -9,17 +9,16 @@ import type { Operation } from "../operations/operation.ts";
 import type { NameDirectory, PortRequest, Sandbox, Sighting } from "./ports.ts";
 
 export const NO_SUPERVISOR = "The container's supervisor does not answer.";
-/** Detail of a 404 from a container that a rollout has not replaced yet, which lacks the route. */
+/** Detail of a 404 from a container that a rollout has not replaced yet. */
 const OLD_SUPERVISOR = "The container still runs an older version. The rollout replaces it within minutes.";
 
-/** Statuses with which the supervisor refuses an operation, as opposed to failing. */
+/** Statuses of a refused operation, as opposed to a failed one. */
 const REFUSALS: readonly number[] = [ERRORS.command_not_allowed.status, ERRORS.commands_busy.status];
 
 /**
  * Sends a request to the supervisor. Starts a stopped container.
  *
- * @throws StewardError `gateway_unavailable` if it does not answer, `tenant_unknown` for a chat that is not
- * admitted.
+ * @throws StewardError `gateway_unavailable`, or `tenant_unknown` for a chat that is not admitted.
  */
 export async function askSupervisor(
   sandbox: Pick<Sandbox, "request">,
@@ -28,15 +27,15 @@ export async function askSupervisor(
   try {
     return await sandbox.request("supervisor", request);
   } catch (error) {
-    // Unlike the other failures, this one does not go away with time.
+    // Unlike other failures, this one is permanent.
     if (error instanceof StewardError && error.code === "tenant_unknown") throw error;
     throw new StewardError("gateway_unavailable", NO_SUPERVISOR, { cause: error });
   }
 }
 
 /**
- * Returns a view of the container for pages that only display it: requests start nothing and do not count as
- * activity, so an open page keeps no container awake.
+ * Returns a view of the container for display: requests start nothing and do not count as activity, so an open page
+ * keeps no container awake.
  */
 export function withoutWaking(sandbox: Sandbox): Sandbox {
   return {
@@ -65,7 +64,7 @@ const devicesReply = once(() => {
   });
 });
 
-/** Returns a sandbox that also records browser names in the directory when answers contain them. */
+/** Returns a sandbox that records the browser names in answers in the directory. */
 export function withBrowserNames(sandbox: Sandbox, directory: Pick<NameDirectory, "noteNames">): Sandbox {
   const noted = async <Answer extends Response | undefined>(
     { path, body = "" }: PortRequest,
@@ -101,7 +100,7 @@ export function withBrowserNames(sandbox: Sandbox, directory: Pick<NameDirectory
 /**
  * Runs an operation in the container, even if the gateway is down. Starts a stopped container.
  *
- * @throws StewardError the supervisor's refusal, or `gateway_unavailable` if it does not answer.
+ * @throws StewardError the supervisor's refusal, or `gateway_unavailable`.
  */
 export async function askOperation(
   sandbox: Pick<Sandbox, "request">,
@@ -121,7 +120,7 @@ export async function askOperation(
 }
 
 /**
- * Runs an operation in the container and parses its result by the operation's schema.
+ * Runs an operation in the container and parses its result.
  *
  * @throws StewardError as {@link askOperation}, the operation's own error, or `command_failed` for a malformed
  * result.
@@ -141,7 +140,7 @@ export async function operate<I extends object, O, T>(
   return value.data;
 }
 
-/** Rejects with `command_timed_out` after the given milliseconds, so that a page does not hang with the container. */
+/** Rejects with `command_timed_out` after the given milliseconds. */
 export function commandTimeout<T>(milliseconds: number, work: Promise<T>): Promise<T> {
   return withTimeout(milliseconds, work, () => new StewardError("command_timed_out"));
 }
@@ -152,7 +151,7 @@ export interface Attempt<T> {
   problem?: Reason;
 }
 
-/** Waits for `work` within a limit. Never rejects: the page shows the reason instead of the value. */
+/** Never rejects: a page shows the reason instead of the value. */
 export async function attempt<T>(milliseconds: number, work: Promise<T>): Promise<Attempt<T>> {
   try {
     return { value: await commandTimeout(milliseconds, work) };

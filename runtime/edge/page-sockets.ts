@@ -14,7 +14,6 @@ export interface PageSocket {
 
 const OPEN = 1;
 
-/** Sends a message if the socket is open. */
 export function sendOn(socket: PageSocket, data: unknown): void {
   if (socket.readyState === OPEN) socket.send(String(data));
 }
@@ -29,7 +28,6 @@ export function closeSocket(socket: PageSocket, code = 1006, reason = ""): void 
   }
 }
 
-/** Callbacks for traffic between two joined sockets. */
 interface Passing {
   onPage?(data: unknown): void;
   onGateway?(data: unknown): void;
@@ -37,7 +35,7 @@ interface Passing {
   onEnd?(code: number | undefined): void;
 }
 
-/** Forwards messages and the close between a page's socket and its gateway's, in both directions. */
+/** Forwards messages and the close between a page and its gateway, in both directions. */
 export function joinSockets(page: PageSocket, gateway: PageSocket, told: Passing = {}): void {
   // The page closed while the gateway was starting.
   if (page.readyState > OPEN) return closeSocket(gateway, 1001);

@@ -27,14 +27,13 @@ export type EntryState = (typeof ENTRY_STATES)[number];
 
 export type LedgerCounts = Record<EntryState, number>;
 
-/** A ledger event without message contents, safe to display. Times are ISO 8601. */
+/** A ledger event without its contents. Times are ISO 8601. */
 export interface LedgerEntry {
   /** `<platform>:<event id>` */
   key: string;
   platform: string;
   conversation: string;
   state: EntryState;
-  /** Number of deliveries started. */
   attempts: number;
   receivedAt: string;
   /** Time of the next delivery; absent once settled. */
@@ -42,11 +41,11 @@ export interface LedgerEntry {
   settledAt?: string;
   /** Result of the last attempt, or reason for the final state. */
   note?: string;
-  /** Id of the group whose message was ignored because the config does not list it. */
+  /** Id of the unlisted group whose message was ignored. */
   group?: string;
-  /** Author, as a key of the {@link NameDirectory}; absent if no person wrote it. */
+  /** Key of the {@link NameDirectory}; absent if no person wrote the event. */
   sender?: string;
-  /** Chat, as a key of the {@link NameDirectory}. */
+  /** Key of the {@link NameDirectory}. */
   place?: string;
   /** Absent in entries from an older version. */
   timeline?: Timeline;
@@ -56,17 +55,17 @@ export interface LedgerEntry {
 export interface Timeline {
   received: string;
   recorded?: string;
-  /** Time at which the container became ready, if it had to start. */
+  /** Time at which the container was ready, if it had to start. */
   started?: string;
   /** Start of the last attempt. */
   attempted?: string;
-  /** Time at which the chat got the answer's first word, or a notice. */
+  /** Time at which the chat got the first word, or a notice. */
   firstWord?: string;
   reply?: string;
   settled?: string;
 }
 
-/** A finished delivery attempt. Times are ISO 8601. */
+/** Times are ISO 8601. */
 export interface LedgerAttempt {
   at?: string;
   endedAt: string;
@@ -99,15 +98,15 @@ export interface LedgerQuery {
   sort?: (typeof LEDGER_SORTS)[number] | undefined;
   /** `next` of the previous page with the same order. */
   before?: number | undefined;
-  /** Case-insensitive substring of the event's id, conversation, sender name or place name. */
+  /** Case-insensitive substring of the event's id, conversation, sender or place. */
   q?: string | undefined;
-  /** Key of the {@link NameDirectory}; only events sent by this person. */
+  /** Key of the {@link NameDirectory}. */
   sender?: string | undefined;
-  /** Key of the {@link NameDirectory}; only events of this chat. */
+  /** Key of the {@link NameDirectory}. */
   place?: string | undefined;
-  /** Only entries received at or after this time, in milliseconds since the epoch. */
+  /** Earliest receipt, in milliseconds since the epoch. */
   since?: number | undefined;
-  /** Only entries of this chat. Applies to a host, whose ledger serves all chats. */
+  /** Only entries of this chat, in a host's ledger for all chats. */
   tenant?: TenantId | undefined;
 }
 
@@ -119,50 +118,44 @@ export interface LedgerPage {
 
 export type ReplayResult = "replayed" | "unknown" | "not_replayable";
 
-/**
- * The ledger as the edge uses it. When `admit` resolves, the event is stored and its delivery has started,
- * including the start of a sleeping sandbox.
- */
+/** The ledger as the edge uses it. When `admit` resolves, the event is stored and its delivery has started. */
 export interface Ledger {
   admit(event: Delivery): Promise<Admission>;
   counts(): Promise<LedgerCounts>;
   list(query: LedgerQuery): Promise<LedgerPage>;
   details(key: string): Promise<LedgerDetails | undefined>;
-  /**
-   * Returns the first characters of the stored event's text; the caller records who asked. `undefined` if the event
-   * has no text or no longer exists.
-   */
+  /** Returns the beginning of the stored event's text, if any. The caller records who asked. */
   excerpt(key: string): Promise<string | undefined>;
   /**
-   * Returns the newest events with their contents as {@link Delivery} JSON, newest first: at most `limit`, and 1.5
-   * MiB in total. An event above 128 KiB is `undefined`.
+   * Returns the newest events as {@link Delivery} JSON, newest first, up to 1.5 MiB. An event above 128 KiB is
+   * `undefined`.
    */
   recent(limit: number): Promise<(string | undefined)[]>;
-  /** Resets a failed or ignored entry and starts its delivery. */
+  /** Makes a failed or ignored entry new and starts its delivery. */
   replay(key: string): Promise<ReplayResult>;
 }
 
-/** A person or place mentioned in events. Times are ISO 8601. */
+/** A person or place in events. Times are ISO 8601. */
 export interface NameEntry {
   /** `<platform>:<id>`; a browser's platform is `web`. */
   key: string;
   kind: NameKind;
   platform: Platform | "web";
   id: string;
-  /** One line of plain text, chosen by a stranger. Absent until the platform supplies it. */
+  /** One line of plain text, chosen by a stranger. Absent until known. */
   name?: string;
   /** Hue of the avatar, in degrees. */
   hue: number;
   firstSeenAt: string;
   lastSeenAt: string;
-  /** Why the last message was admitted, if the gateway reported it. */
+  /** Why the last message was admitted, if known. */
   admitted?: Admitted;
 }
 
 export interface NameQuery {
   kind?: NameKind | undefined;
   platform?: Platform | "web" | undefined;
-  /** Only chats that can receive messages. A direct chat has a separate key and its person's name. */
+  /** Only chats that can receive messages. A direct chat has a separate key. */
   isChat?: boolean | undefined;
   /** Case-insensitive substring of the name or id. */
   q?: string | undefined;
@@ -190,10 +183,9 @@ export interface Sighting {
 
 /** Names of people and places, from events and the platforms. Reading wakes nothing. */
 export interface NameDirectory {
-  /** Returns entries by key. A direct chat resolves to its person. */
+  /** A direct chat resolves to its person. */
   names(keys: readonly string[]): Promise<Map<string, NameEntry>>;
   entries(query: NameQuery): Promise<NamePage>;
-  /** Records names from other sources, such as a browser's. */
   noteNames(sightings: readonly Sighting[]): Promise<void>;
 }
 
@@ -205,23 +197,22 @@ export interface ActivityEntry {
   action: string;
   /** Object of the verb; never a secret or message text. */
   detail: string;
-  /** Diff of a text without secrets, see `diffText`; stored for the newest changes only. */
+  /** Diff without secrets, see `diffText`; stored for the newest changes only. */
   diff?: string;
 }
 
-/** `used`: accepted before. `full`: too many signatures are stored to accept another. */
+/** `used`: accepted before. `full`: too many signatures are stored. */
 export type SignatureUse = "accepted" | "used" | "full";
 
 /** Stores the stack's signatures, so that each is accepted only once. Survives restarts; wakes nothing. */
 export interface Signatures {
-  /** Marks a valid signature as used. It expires at `expiresAt`, in milliseconds since the epoch. */
+  /** Marks a valid signature as used. `expiresAt` is in milliseconds since the epoch. */
   useSignature(mac: string, expiresAt: number): Promise<SignatureUse>;
 }
 
 /** Record of operators' changes. Reading and writing wake nothing. */
 export interface Activity {
   record(entry: Omit<ActivityEntry, "at">): Promise<void>;
-  /** Returns the newest entries first, limited to `actions` if given. */
   activity(limit: number, actions?: readonly string[]): Promise<ActivityEntry[]>;
 }
 
@@ -237,7 +228,7 @@ export interface AnswerMemory {
   lastAnswer(question: string): Promise<LastAnswer | undefined>;
 }
 
-/** Records a change under an operator's name. Never rejects: a failure is logged, and the change stays in effect. */
+/** Records an operator's change. Never rejects: a failure is logged, and the change stays in effect. */
 export type RecordChange = (by: string, action: string, detail?: string, diff?: string) => Promise<void>;
 
 /** The two HTTP servers in the container. */
@@ -256,24 +247,24 @@ export interface Sandbox {
   /** Wakes nothing. */
   status(): Promise<SandboxStatus>;
   /**
-   * Starts a stopped container in the background: always for operators, up to three times an hour for visitors.
-   * Only operators also restart a crashed gateway immediately, since strangers must not bypass its backoff.
+   * Starts a stopped container in the background, for visitors up to three times an hour. Only operators also
+   * restart a crashed gateway, since strangers must not bypass its backoff.
    *
    * @returns true if the request was granted.
    */
   wake(by: "visitor" | "operator"): Promise<boolean>;
   /**
-   * Restarts the gateway, or starts a stopped container. A cached config that was deleted or replaced in the bucket
-   * takes effect.
+   * Restarts the gateway, or starts a stopped container. Applies a cached config that was deleted or replaced in
+   * the bucket.
    *
    * @throws StewardError why it failed.
    */
   restart(): Promise<void>;
-  /** Sends a request with the control token to one of the container's servers. Starts a stopped container. */
+  /** Sends a request with the control token. Starts a stopped container. */
   request(port: SandboxPort, request: PortRequest): Promise<Response>;
   /**
-   * Sends a request to a ready gateway or a running supervisor. Starts nothing and does not count as activity.
-   * Resolves to `undefined` without a response.
+   * Sends a request to a ready gateway or a running supervisor, if there is one. Starts nothing and does not count
+   * as activity.
    */
   peek(request: PortRequest, port?: SandboxPort): Promise<Response | undefined>;
 }
@@ -283,7 +274,7 @@ export interface BackupsStatus {
   lastAt?: string;
   /** Why the last backup or restore failed; absent after a success. */
   problem?: Reason;
-  /** Set if a start found an invalid config and used this backup's instead. Cleared when the file changes. */
+  /** Set if a start replaced an invalid config with this backup's. Cleared when the file changes. */
   recovered?: RecoveredConfig;
 }
 
@@ -299,22 +290,18 @@ export interface Backups {
   status(): Promise<BackupsStatus>;
   /** Newest first. Wakes nothing on the serverless stack, which lists the bucket. */
   list(): Promise<GenerationManifest[]>;
-  /**
-   * Creates a backup and starts a stopped container. `force` accepts one that contains far less than the previous
-   * one.
-   */
+  /** Starts a stopped container. `force` accepts a backup that contains far less than the previous one. */
   create(options?: { force?: boolean; cause?: BackupCause }): Promise<GenerationManifest>;
   /** Unpacks and verifies a backup in a scratch directory. */
   verify(id: string): Promise<RestoreReport>;
   /** Backs up the current state, replaces it with the given backup and restarts the gateway. */
   restore(id: string, config: ConfigSource): Promise<RestoreReport>;
-  /** Returns the JSON text of the config that a stopped container will start with, if known. Wakes nothing. */
+  /** Returns the JSON text of a stopped container's next config, if known. Wakes nothing. */
   cachedConfig(): Promise<string | undefined>;
-  /** Streams a backup's archive. Wakes nothing on the serverless stack. */
+  /** Wakes nothing on the serverless stack. */
   download(id: string): Promise<ReadableStream<Uint8Array>>;
   /**
-   * Returns a backup's config file. Its secrets have the same placeholders as the current file, whose digest is
-   * included.
+   * Returns a backup's config. Secrets have the same placeholders as in the current file, whose digest is included.
    */
   configOf(id: string): Promise<ConfigText>;
 }

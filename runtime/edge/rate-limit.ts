@@ -8,10 +8,7 @@ export const PER_MINUTE = {
   visits: 300,
   /** Requests below `/_admin/` and `/debug/`, per identity. */
   identity: 300,
-  /**
-   * Unverified or malformed webhook requests, per client. Verified ones are not counted and always pass, even from
-   * an address that sends forged ones.
-   */
+  /** Unverified or malformed webhook requests, per client. Verified ones always pass, even from the same address. */
   refusedWebhooks: 600,
   /** Wrong admin tokens, per client, by form or Bearer. A correct one always passes. */
   wrongTokens: 30,
@@ -21,7 +18,7 @@ export const PER_MINUTE = {
 const MOST_CALLERS = 5_000;
 
 interface RateLimitOptions {
-  /** Capacity of the bucket, which refills continuously over a minute. */
+  /** Capacity of the bucket, which refills over a minute. */
   perMinute: number;
   clock: Clock;
 }
@@ -32,9 +29,9 @@ interface Bucket {
 }
 
 /**
- * Limits how often each caller may act, with one token bucket per caller
- * (https://en.wikipedia.org/wiki/Token_bucket). Buckets are in memory: a restart resets them, and each Cloudflare
- * isolate has its own. The limit is approximate, but bounds the cost of a flood.
+ * Limits how often each caller may act, with a token bucket per caller
+ * (https://en.wikipedia.org/wiki/Token_bucket). Buckets are in memory and per Cloudflare isolate, so the limit is
+ * approximate. It bounds the cost of a flood.
  */
 export class RateLimit {
   readonly #perMinute: number;
@@ -59,7 +56,7 @@ export class RateLimit {
     return wait;
   }
 
-  /** Returns a token to a caller that proved to be entitled. */
+  /** Returns a token to a caller that was entitled. */
   giveBack(caller: string): void {
     const bucket = this.#buckets.get(caller);
     if (bucket !== undefined) bucket.tokens = Math.min(this.#perMinute, bucket.tokens + 1);
@@ -79,7 +76,6 @@ export class RateLimit {
   }
 }
 
-/** Responds 429 to requests beyond a caller's limit. */
 export function limitRequests(limit: RateLimit, callerOf: (context: Context) => string): MiddlewareHandler {
   return async function rateLimitMiddleware(context, next) {
     const retryAfterSeconds = limit.take(callerOf(context));

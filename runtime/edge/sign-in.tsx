@@ -25,16 +25,13 @@ const HMAC = { name: "HMAC", hash: "SHA-256" };
 const FORM = /^(\d{13,15})\.([\w-]{43})$/;
 const encoder = new TextEncoder();
 
-/** A nonexistent host as base URL. If resolving changes the origin, the address points to another host. */
+/** A nonexistent host. If resolving changes the origin, the address points to another host. */
 const HERE = "http://here.invalid";
 // oxlint-disable-next-line no-control-regex -- what a header or the URL parser treats in its own way is refused.
 const UNSAFE = /[\u0000-\u0020\u007f\\]/;
 
 export interface SignIn {
-  /**
-   * Compares a token with ADMIN_TOKEN. Counts a wrong one and returns the seconds until the client may retry, 0
-   * below the limit.
-   */
+  /** Compares a token with ADMIN_TOKEN. Returns the seconds to wait after a wrong one, 0 below the limit. */
   check(
     token: string | undefined,
     client: string,
@@ -82,7 +79,7 @@ export function signOut(): Handler {
   };
 }
 
-/** Shows the form with the error; clients other than browsers get a problem document. */
+/** Shows the form with the error, or a problem document to clients other than browsers. */
 async function refuse(
   context: Context,
   next: string,
@@ -98,17 +95,12 @@ async function refuse(
   );
 }
 
-/**
- * Returns true if the browser uses HTTPS. Behind a proxy that terminates TLS, the request URL is plain HTTP, but
- * the browser's Origin header is not.
- */
+/** Behind a proxy that terminates TLS, the request URL is plain HTTP, but the browser's Origin header is not. */
 function isHttps(context: Context): boolean {
   return [context.req.url, context.req.header("origin")].some((url) => url?.startsWith("https://"));
 }
 
-/**
- * Returns the path and query to open after sign-in. Anything that is not a path on this site becomes the overview.
- */
+/** Returns the path to open after sign-in. Anything other than a path on this site becomes the overview. */
 export function nextPath(wanted: string | null | undefined): string {
   const fallback = ROUTES.admin.path;
   if (!wanted?.startsWith("/") || UNSAFE.test(wanted)) return fallback;
@@ -172,17 +164,16 @@ export function SignOutForm(): Markup {
   );
 }
 
-/** Stateless sessions: a signed cookie, and nothing stored on the server. */
+/** Stateless: a signed cookie, nothing stored on the server. */
 interface Sessions {
-  /** Returns a new session's cookie value. */
   issue(): Promise<string>;
-  /** Returns true for an unexpired value issued with the current admin token. */
+  /** Returns true for an unexpired value signed with the current key. */
   verify(value: string | undefined): Promise<boolean>;
 }
 
 /**
- * Creates sessions whose signing key derives from the admin token, so that a new token ends every session. Signing
- * out only deletes the cookie: a copy of it stays valid until it expires.
+ * The signing key derives from the admin token, so a new token ends every session. A copy of a cookie stays valid
+ * after sign-out until it expires.
  */
 function createSessions(adminToken: string, clock: Clock): Sessions {
   const key = deriveKey(adminToken);
@@ -217,9 +208,8 @@ interface AdminTokenOptions {
 }
 
 /**
- * Identifies operators on a host without an identity gateway: by ADMIN_TOKEN as a Bearer token, or by the session
- * of a browser that signed in with it. A correct token always passes, regardless of previous failures. The token's
- * length therefore protects against guessing: stacks require 16 characters.
+ * Identifies operators on a host without an identity gateway: by ADMIN_TOKEN as a Bearer token, or by a session. A
+ * correct token always passes, so its length must protect against guessing: stacks require 16 characters.
  */
 export function adminTokenAccess({ adminToken, clock }: AdminTokenOptions): {
   identify: Identify;

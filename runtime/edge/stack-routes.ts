@@ -17,15 +17,13 @@ import type { Tenants } from "./tenants/ports.ts";
 
 /** Includes the start of a stopped container and a large archive. */
 const LIMIT_MS = 90_000;
-/** Maximum backups listed. */
 const LISTED = 20;
 
 export interface StackAccess {
-  /** The key that the stack has deployed. Without it, every request is refused. */
+  /** Without the key, every request is refused. */
   key: string | undefined;
   signatures: Signatures;
   clock: Clock;
-  /** Counts refused requests per client. */
   refusals: RateLimit;
 }
 
@@ -63,8 +61,8 @@ export function stackBackups(backups: Backups): Handler {
 }
 
 /**
- * `GET /stack/chats`: progress of the update across the chats' containers, or `null` if one sandbox serves them
- * all. Starts the canaries' containers.
+ * `GET /stack/chats`: the update's progress across the chats' containers, or `null` if one sandbox serves them all.
+ * Starts the canaries' containers.
  */
 export function stackChats(tenants: Tenants | undefined): Handler {
   return async function handleStackChats(context) {
@@ -81,9 +79,8 @@ export function stackChannels(sandbox: Sandbox): Handler {
 }
 
 /**
- * `GET /stack/config-variables`: variables that the config references, with their places, and a running container's
- * config problems. A preview uses them to refuse a deployment that would stop the gateway. A missing config, or one
- * that is not JSON, references none. Wakes nothing.
+ * `GET /stack/config-variables`: variables that the config references, and a running container's config problems,
+ * so that a preview can refuse a deployment that would stop the gateway. Wakes nothing.
  */
 export function stackConfigVariables(sandbox: Sandbox, backups: Backups): Handler {
   return async function handleStackConfigVariables(context) {
@@ -136,7 +133,7 @@ export function stackReplay({ ledger, sandbox, replayEvents, log }: ReplayOption
     log.info("the stack reads redacted events", { events: events.length });
     const body = `{"deliveries":[${events.map((event) => event ?? "null").join(",")}]}`;
     const request = { method: "POST", path: GATEWAY_ROUTES.replay, body } as const;
-    // Counts as activity; otherwise a container started by this request would go back to sleep.
+    // Counts as activity; otherwise the started container would go back to sleep.
     await sandbox.wake("operator");
     const asked = sandbox.request("gateway", request).catch((error: unknown) => {
       throw new StewardError("gateway_unavailable", undefined, { cause: error });

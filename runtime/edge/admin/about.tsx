@@ -13,7 +13,7 @@ import type { AdminOptions, PageContext } from "./options.ts";
 /** Equals the number of stored entries. */
 const ENTRIES = 1_000;
 
-/** `GET /_admin/rollouts`: versions that have run here, newest first. Wakes nothing. */
+/** `GET /_admin/rollouts`: versions that have run here. Wakes nothing. */
 export async function showRollouts(
   context: PageContext,
   { activity, clock }: AdminOptions,

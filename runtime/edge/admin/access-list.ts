@@ -9,13 +9,13 @@ import { grantedTo, isUsable } from "../../shared/devices.ts";
 import { attempt, operate, commandTimeout } from "../operate.ts";
 import type { Clock, Sandbox } from "../ports.ts";
 
-/** Timeouts, 10 s together: of the lists, and of the files if a list is missing. */
+/** Timeouts, 10 s together: lists, and files if a list is missing. */
 const LISTS_MS = 7_000;
 const FILES_MS = 3_000;
 /** Lifetime of a pairing request. A file may still contain expired ones. */
 const PAIRING_LIFE_MS = 60 * 60_000;
 
-/** A person's request to write to the bot. Times are milliseconds since the epoch. */
+/** Times are milliseconds since the epoch. */
 export interface SenderRequest {
   platform: Platform;
   code: string;
@@ -51,7 +51,6 @@ export interface AccessList {
   requests: DeviceRequest[];
   devices: Device[];
   people: Person[];
-  /** Why the lists are incomplete. */
   problem?: Reason;
 }
 
@@ -132,7 +131,7 @@ function sendersOf(
   }));
 }
 
-/** Removes control and invisible characters from a stranger's name, including those that change text direction. */
+/** Removes control and invisible characters, including those that change text direction. */
 function shown(name: string): string {
   return name.replaceAll(/\p{C}/gu, "").slice(0, 80);
 }

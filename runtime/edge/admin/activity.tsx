@@ -80,7 +80,6 @@ function actionText({ action }: ActivityEntry): string {
   return ACTIONS[action] ?? action;
 }
 
-/** Returns the directory key of the person or place that an entry is about. */
 function subjectKeyOf(detail: string): string {
   const [, platform, id] = /^(?:pairing (\w+)|devices) (\S+)/.exec(detail) ?? [];
   return id === undefined ? placeOf(detail) : `${platform ?? "web"}:${id}`;

@@ -10,7 +10,6 @@ export const LIMIT_MS = 10_000;
 /** Keys of the stored answers. */
 type Question = "gateway" | "usage" | "sessions" | "access" | "schedules" | "config" | "models" | "workspace";
 
-/** The container's current or last answer. */
 export interface Answer<T> {
   value?: T;
   /** ISO 8601 time of a stored value; absent for a current one. */
@@ -26,14 +25,14 @@ interface AskOptions<T> {
   isWhole?(value: T): boolean;
 }
 
-/** The container's state, and since when a stored answer may replace a new one. */
+/** `reuseAfter` is when a stored answer becomes as good as a new one. */
 type Asked = Pick<Visitor, "reuseAfter"> & { facts: Pick<Visitor["facts"], "status"> };
 
 /**
- * Asks a running container and stores its answer. Without an answer, for example while the container sleeps,
- * returns the stored one with its time. Never rejects and wakes nothing.
+ * Asks a running container and stores its answer. Without one, returns the stored answer with its time. Never
+ * rejects and wakes nothing.
  *
- * @param ask Resolves to `undefined` if the container has no answer at the moment.
+ * @param ask Resolves to `undefined` if the container has no answer.
  */
 export async function askOrRecall<T>(
   memory: AnswerMemory,
@@ -49,7 +48,7 @@ export async function askOrRecall<T>(
   };
   const recent = reuseAfter === undefined ? undefined : await recall();
   if (recent && Date.parse(recent.asOf) >= (reuseAfter ?? 0)) return { value: recent.value };
-  // A starting container is not asked: until its data is restored, it would answer with empty lists.
+  // A starting container would answer with empty lists until its data is restored.
   const isAsked = status.state === "ready" || status.state === "crash-looping";
   const present = isAsked ? await attempt(limitMs, ask()) : {};
   if (present.value !== undefined) {

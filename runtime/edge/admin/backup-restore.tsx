@@ -69,7 +69,6 @@ function wordOf({ environment = "restore" }: Visitor): string {
   return environment;
 }
 
-/** The backup, and the previous input if it must be corrected. */
 interface Asked {
   id: string;
   config?: ConfigSource;
@@ -121,10 +120,7 @@ interface Compared {
   newest: GenerationManifest;
 }
 
-/**
- * Compares the backup with the current state: conversations as the gateway reports them, everything else as in the
- * newest backup.
- */
+/** Compares the backup with the current state: the gateway's conversations, otherwise the newest backup. */
 function changesTable({ backup, newest }: Compared, { facts, asOf }: Visitor, now: number): Markup {
   const { counts } = facts.details ?? {};
   const reported: Partial<GenerationManifest["counts"]> = counts

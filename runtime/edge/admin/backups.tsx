@@ -101,7 +101,7 @@ function isLate(code: string): boolean {
   return code === "command_timed_out";
 }
 
-/** Redirects to the list with the outcome, or with the note that the operation continues. */
+/** Redirects to the list with the outcome, or with a note that the operation continues. */
 export function back(context: Context, done: Done, { problem }: Attempt<unknown>): Response {
   if (problem !== undefined && isLate(problem.code)) return goTo(context, ROUTES.backupsPage, "goesOn");
   return goTo(context, ROUTES.backupsPage, done, problem);
@@ -223,13 +223,12 @@ function wholePart({ counts, configProblems }: RestoreReport): Markup {
   );
 }
 
-/** Renders the age of the newest backup. */
 export function lastBackup({ value }: Attempt<BackupsStatus>, now: number): Markup | string {
   if (value === undefined) return "unknown";
   return value.lastAt === undefined ? "none yet" : <Age at={value.lastAt} now={now} />;
 }
 
-/** Renders a note that the config was restored automatically after an invalid change. */
+/** Renders a note that an invalid config was replaced automatically. */
 export function recoveredPart({ value }: Attempt<BackupsStatus>, now: number): Markup | "" {
   if (value?.recovered === undefined) return "";
   const { id, at } = value.recovered;

@@ -7,9 +7,8 @@ const MOST_CHANGES = 500;
 const LONGEST = 8_000;
 
 /**
- * Returns the difference of two texts as lines that begin with `+`, `-` or a space, in groups headed by a line with
- * `@`. `undefined` if nothing changed or the diff is too large. At most 8 kB, with a last line if it was cut. Masks
- * what looks like a secret; the caller must remove other secrets.
+ * Returns a diff as lines that begin with `+`, `-` or a space, in groups headed by `@`. `undefined` if nothing
+ * changed or the diff is too large. At most 8 kB. Masks what looks like a secret; the caller must remove others.
  */
 export function diffText(before: string, after: string): string | undefined {
   const redact = createRedactor({});

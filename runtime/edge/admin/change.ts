@@ -3,7 +3,6 @@ import { LIMIT_MS } from "./answers.ts";
 import { type Done, goTo } from "./flash.ts";
 import type { AdminOptions, PageContext } from "./options.ts";
 
-/** An operator's change, as logged and recorded. */
 interface Change {
   action: string;
   detail?: string;
@@ -13,7 +12,7 @@ interface Change {
   level?: "info" | "warn";
 }
 
-/** Logs a change with the operator's name and records it for the Activity page. */
+/** Logs a change and records it for the Activity page. */
 export async function recordChange(
   context: PageContext,
   { log, record }: Pick<AdminOptions, "log" | "record">,
@@ -24,7 +23,6 @@ export async function recordChange(
   await record(by, action, detail, diff);
 }
 
-/** Steps after a successful change. */
 interface After {
   page: { path: string };
   done: Done;

@@ -72,9 +72,7 @@ interface Tested {
   problem: Reason | undefined;
 }
 
-/**
- * `GET /_admin/channels`: the state of the chat platforms, as reported by the gateway. Does not wake the container.
- */
+/** `GET /_admin/channels`: the state of the chat platforms. Does not wake the container. */
 export async function showChannels(
   context: PageContext,
   { clock }: AdminOptions,
@@ -164,7 +162,6 @@ function serverCard({ name, state, tools, leftOut, problem }: ToolServerHealth):
   );
 }
 
-/** Lists unsupported content. People in the chats do not see it. */
 function findingsPart(findings: readonly ContractFinding[], now: number): Markup {
   return (
     <>
@@ -188,7 +185,6 @@ function findingsPart(findings: readonly ContractFinding[], now: number): Markup
   );
 }
 
-/** Renders the gateway's requests to the broker, by operation. */
 function operationsPart(broker: BrokerCounts | undefined): Markup | string {
   const rows = Object.entries(broker?.operations ?? {}).sort(([a], [b]) => a.localeCompare(b));
   if (broker === undefined || rows.length === 0) return "";
@@ -216,7 +212,7 @@ function unnamed({ refused, operations }: BrokerCounts): number {
   return Object.values(operations).reduce((rest, one) => rest - one.refused, refused);
 }
 
-/** Labels of the last response to the process that fetches a platform's events. */
+/** Labels of the time at which a platform last responded to a poll or heartbeat. */
 const FETCHED: Partial<Record<Platform, string>> = {
   telegram: "Last successful poll",
   discord: "Last acknowledged heartbeat",

@@ -109,7 +109,6 @@ async function showRefusal(context: PageContext, edited: Edited, error: unknown)
   return editPage(context, shown, { problem });
 }
 
-/** Why a text was refused. */
 interface Wrong {
   problem?: Reason | undefined;
   problems?: readonly ToldProblem[];
@@ -151,7 +150,6 @@ function editPage(
   return adminPage(context, { title: TITLE, scripts: ["editor.js"] }, content, status);
 }
 
-/** Renders a file that cannot be edited because it contains secrets. */
 function secretsPage(context: PageContext, file: ConfigText): Promise<Response> {
   const content = (
     <>
@@ -166,7 +164,7 @@ function secretsPage(context: PageContext, file: ConfigText): Promise<Response> 
   return adminPage(context, { title: TITLE }, content);
 }
 
-/** Shows the submitted text after somebody else changed the file, so that it can be merged by hand. */
+/** Shows the submitted text after somebody else changed the file. */
 function changedPage(context: PageContext, { text }: Edited, problem: Reason): Promise<Response> {
   const content = (
     <>

@@ -19,17 +19,16 @@ import { LIMIT_MS } from "./answers.ts";
 const REFUSALS = ["config_changed", "body_too_large", "body_invalid", "disk_full"] as const;
 const REFUSED = 422;
 
-/** The file's new text, or the problems that prevented the change. */
+/** The new text, or the problems that prevented the change. */
 export type Replaced = { text: string; problems: ToldProblem[] };
 
-/** Content of the editor's form. */
 export interface Edited {
   text: string;
   /** SHA-256 of the file that the text was based on, or `none`. */
   expected: string;
 }
 
-/** Returns the page, with its query, from which the operator came to change the config. */
+/** Returns the page from which the operator came, with its query. */
 export function originOf(context: Context): string | undefined {
   const from = context.req.query("from") ?? "";
   return nextPath(from) === from && isPage(from.split("?", 1)[0] ?? "") ? from : undefined;
@@ -41,7 +40,7 @@ export function withOrigin(context: Context, path: string): string {
   return from === undefined ? path : `${path}?${new URLSearchParams({ from })}`;
 }
 
-/** Reads the config file for editing, with redacted secrets. Rejects with StewardError. */
+/** Reads the redacted config file for editing. Rejects with StewardError. */
 export async function readConfigText(sandbox: Sandbox, as: ConfigTextKind): Promise<ConfigText> {
   const path = `${CONTROL_ROUTES.configFile}?as=${as}`;
   return readEditedConfig(await answer(await ask(sandbox, { method: "GET", path })));

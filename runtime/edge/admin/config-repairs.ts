@@ -56,7 +56,6 @@ async function propose(
   return configReviewPage(context, { ...value, before: comparable(value.before, value.edited.text) });
 }
 
-/** Returns the problems that the new text would have. */
 async function problemsOf(sandbox: Sandbox, before: string, edited: Proposal["edited"]) {
   return edited.text === before ? [] : (await replaceConfigText(sandbox, edited, false)).problems;
 }
@@ -138,7 +137,7 @@ function laidOut(text: string): string {
   }
 }
 
-/** Returns the old text for the diff, formatted like the new one if that is formatted. */
+/** Returns the old text for the diff, formatted like the new one. */
 function comparable(before: string, after: string): string {
   return after === laidOut(after) ? laidOut(before) : before;
 }
@@ -166,8 +165,8 @@ async function readLastGood({ sandbox, backups }: AdminOptions): Promise<Proposa
 }
 
 /**
- * `GET /_admin/config/allow-group?platform=&group=&from=`: shows the config with one more group. The ledger links
- * here from messages that were ignored because their group is not listed.
+ * `GET /_admin/config/allow-group?platform=&group=&from=`: shows the config with one more group, for messages that
+ * were ignored because their group is not listed.
  */
 export async function allowGroup(context: PageContext, { sandbox }: AdminOptions): Promise<Response> {
   const { platform, group } = readQuery(context, groupQuery());
@@ -189,7 +188,7 @@ async function withOneMore(sandbox: Sandbox, platform: Platform, group: string):
   };
 }
 
-/** @throws StewardError `config_invalid` if the file is not JSON of the expected form; it must be repaired first. */
+/** @throws StewardError `config_invalid` if the file must be repaired first. */
 function withGroup(text: string, platform: Platform, group: string): string {
   const config = record(parseJson(text) ?? null);
   const channels = record(config["channels"]);

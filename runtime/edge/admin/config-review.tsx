@@ -9,19 +9,17 @@ import { AlertBox, Prose } from "../ui/state.tsx";
 import { type Edited, originOf, withOrigin } from "./config-file.ts";
 import type { PageContext } from "./options.ts";
 
-/** A proposed change of the config. */
 export interface ConfigReview {
   title: string;
-  /** Explains the change in one or two sentences. */
   about: string;
   before: string;
   edited: Edited;
   problems: ToldProblem[];
-  /** Action that changes the file in the container, for a text that need not or must not pass through the page. */
+  /** Changes the file in the container, for a text that must not pass through the page. */
   inPlace?: { path: string; button: string; tone: "primary" | "danger" };
 }
 
-/** Renders a proposed change with its buttons. One with problems cannot be saved. */
+/** Renders a proposed change. One with problems cannot be saved. */
 export function configReviewPage(
   context: PageContext,
   { title, about, before, edited, problems, inPlace }: ConfigReview,
@@ -62,7 +60,6 @@ export function configReviewPage(
   return adminPage(context, { title }, content);
 }
 
-/** Renders why a repair changes nothing. */
 export function nothingToMendPage(context: PageContext, why: string): Promise<Response> {
   const content = (
     <>
@@ -108,7 +105,6 @@ export function ProblemList({ problems }: { problems: readonly ToldProblem[] }):
   );
 }
 
-/** Renders the problems that prevent saving. */
 export function ProblemsAlert({ problems }: { problems: readonly ToldProblem[] }): Markup | null {
   if (problems.length === 0) return null;
   return (
@@ -123,7 +119,6 @@ export function ProblemsAlert({ problems }: { problems: readonly ToldProblem[] }
   );
 }
 
-/** Links back to the page where the change began. */
 export function BackLink({ context }: { context: PageContext }): Markup {
   const origin = originOf(context);
   if (origin !== undefined) return <LinkLine href={origin}>Back without a change</LinkLine>;

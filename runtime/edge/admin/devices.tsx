@@ -81,7 +81,7 @@ export async function showDevices(context: PageContext, options: AdminOptions): 
   return adminPage(context, { title: "Access", asOf, waits: true }, content);
 }
 
-/** Returns who has access and who requests it, from the container's current or last answer. */
+/** Returns who has access or requests it, from the container's current or last answer. */
 export async function knownAccess(
   { sandbox, answers, clock }: AdminOptions,
   visitor: Visitor,
@@ -93,8 +93,8 @@ export async function knownAccess(
 }
 
 /**
- * `POST /_admin/devices/approve` and `…/reject`, with one or more fields `request`. Affects exactly the requests
- * that the page showed. An approval grants a person's rights unless the request names the operator role.
+ * `POST /_admin/devices/approve` and `…/reject`, with one or more fields `request`. Settles exactly the requests
+ * that the page showed. Approval grants a person's rights unless the request names the operator role.
  */
 export async function settleRequests(
   context: PageContext,
@@ -148,7 +148,7 @@ interface Change {
   input: object;
 }
 
-/** Makes changes one after another. Reports the first failure; the page shows what is still open. */
+/** Makes changes one by one and reports the first failure. */
 async function changeAll(
   context: PageContext,
   options: AdminOptions,
@@ -184,8 +184,8 @@ async function changeAll(
 }
 
 /**
- * Returns a change's arguments for the record. The person or browser replaces the request's code, which is
- * meaningless later.
+ * Returns a change's arguments for the record, with the person instead of the request's code, which is meaningless
+ * later.
  */
 function recordedArguments(values: readonly string[], result: unknown): readonly string[] {
   const { approved, rejected: sender = approved } = result as { approved?: unknown; rejected?: unknown };
@@ -194,12 +194,11 @@ function recordedArguments(values: readonly string[], result: unknown): readonly
   return isRecord(sender) ? [id, ...values.slice(1)] : [values[0] ?? "", id, ...values.slice(2)];
 }
 
-/** Returns the directory keys of people waiting for approval. */
 export function waitingKeys(list: AccessList | undefined): string[] {
   return (list?.senders ?? []).map(({ platform, sender }) => `${platform}:${sender}`);
 }
 
-/** Renders the oldest requests for approval with their buttons, and the total. */
+/** Renders the oldest requests for approval, and the total. */
 export function waitingPart({ problem, ...all }: AccessList, names: Names, now: number): Markup {
   const count = all.senders.length + all.requests.length;
   const requests = longest(all.requests).slice(0, Math.max(BROWSERS, REQUESTS - all.senders.length));
@@ -232,7 +231,6 @@ function longest<Request extends { askedAt: number }>(requests: readonly Request
   return requests.toSorted((a, b) => a.askedAt - b.askedAt);
 }
 
-/** A person or browser with access. */
 interface Holder {
   id: string;
   name?: string;
@@ -241,7 +239,6 @@ interface Holder {
   approvedAt?: number;
 }
 
-/** Renders people and browsers with access, each with its buttons. */
 function approvedPart(list: AccessList, names: Names, query: ListingQuery, now: number): Markup {
   const { devices, people, problem } = list;
   const rows: Holder[] = [
@@ -292,7 +289,6 @@ function approvedPart(list: AccessList, names: Names, query: ListingQuery, now: 
   );
 }
 
-/** Renders the buttons that change the role and revoke access. */
 function holderForms({ id, role }: Holder): Markup | null {
   if (role === "revoked") return null;
   const [platform, value = ""] = id.split(/:(.*)/s);

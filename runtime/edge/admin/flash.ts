@@ -44,7 +44,6 @@ export const UNDO_MS = 15_000;
 export interface Flash {
   done?: Done | undefined;
   problem?: ErrorCode | undefined;
-  /** Token for undoing the action. */
   undo?: string | undefined;
 }
 

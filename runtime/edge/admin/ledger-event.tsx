@@ -104,7 +104,6 @@ function TextForm({ id }: { id: string }): Markup {
   );
 }
 
-/** Renders an event's steps, each with the time since it was received. */
 function Course({ timeline }: { timeline: Timeline | undefined }): Markup | null {
   if (timeline === undefined) return null;
   const received = Date.parse(timeline.received);

@@ -102,10 +102,8 @@ export function replayFromPage(options: AdminOptions): Handler<AccessVariables> 
   };
 }
 
-/** Filter in the query. */
 type Filter = Omit<LedgerQuery, "limit" | "since" | "tenant"> & { range?: keyof typeof RANGES | undefined };
 
-/** Renders the number of events in each state, with links to them. */
 export function countsPart(counts: LedgerCounts): Markup {
   return (
     <dl class="stats">
@@ -234,7 +232,7 @@ export function SenderName({ sender, names }: { sender: string | undefined; name
   return <Person id={sender} entry={names.get(sender)} href={address({ sender })} />;
 }
 
-/** The chat of an event: platform and name, or only the platform's direct message. */
+/** The chat of an event, by platform and name. */
 export function PlaceName({ entry, names }: { entry: LedgerEntry; names: Names }): Markup {
   const { conversation, place = conversation, platform } = entry;
   const known = names.get(place);

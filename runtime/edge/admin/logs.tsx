@@ -25,8 +25,8 @@ const logsQuery = () =>
   });
 
 /**
- * `GET /_admin/logs?level=&text=&follow=1`: the end of the gateway's redacted output, including earlier runs. Wakes
- * nothing. A script follows the output; without scripts, `follow` makes the page reload.
+ * `GET /_admin/logs?level=&text=&follow=1`: the end of the gateway's redacted output. Wakes nothing. A script
+ * follows the output; without scripts, `follow` reloads the page.
  */
 export async function showLogs(context: PageContext, { sandbox, answers }: AdminOptions): Promise<Response> {
   const { follow, ...filter } = readQuery(context, logsQuery());

@@ -133,7 +133,6 @@ function modelsTable(rows: readonly ListedModel[], states: readonly ModelHealth[
   );
 }
 
-/** Renders the models that a channel's answers depend on. */
 export function modelCards(models: readonly ModelHealth[]): Markup {
   return (
     <ul class="cards">

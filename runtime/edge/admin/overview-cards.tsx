@@ -16,7 +16,6 @@ import { placeOf, type SessionRow } from "./sessions.tsx";
 
 export const FEW = 5;
 
-/** Renders the last backup and the last successful verification or restore. */
 export function backupsCard(
   backups: Attempt<BackupsStatus>,
   verified: ActivityEntry | undefined,
@@ -108,7 +107,6 @@ export function browsersCard(access: AccessList | undefined, now: number): Marku
   );
 }
 
-/** Renders the states of channels and models. */
 export function servicesCard(details: GatewayStatus | undefined): Markup | null {
   if (details === undefined) return null;
   const { channels, models } = details;
@@ -136,10 +134,7 @@ export function servicesCard(details: GatewayStatus | undefined): Markup | null 
   );
 }
 
-/**
- * Renders the container, its processes and its last starts. `bundle` is the edge's. `processes` is empty for a
- * stopped container, and `undefined` if it does not answer.
- */
+/** Renders the container. `bundle` is the edge's. `processes` is `undefined` if the container does not answer. */
 export function gatewayCard(
   status: SandboxStatus,
   bundle: string,

@@ -31,9 +31,8 @@ import { knownSchedules } from "./schedules.tsx";
 import { knownSessions, placeOf } from "./sessions.tsx";
 import { totals } from "./usage.tsx";
 
-/** Timeout for the container's answers. */
 const LIMIT_MS = 3_000;
-/** Number and maximum age of the messages in which groups without answers are searched. */
+/** Number and maximum age of the messages searched for groups without answers. */
 const IGNORED = 50;
 const SILENT_MS = 7 * 24 * 60 * 60_000;
 /** Stored lists of this age are reused, because each request starts a process in the container. */
@@ -119,7 +118,7 @@ async function read(options: AdminOptions, visitor: Visitor, now: number) {
   };
 }
 
-/** Returns the newest ignored message of each unlisted group, unless a later message there was answered. */
+/** Returns the newest ignored message of each unlisted group, unless a later one was answered. */
 function silentGroups(ignored: readonly LedgerEntry[], answered: readonly LedgerEntry[]): LedgerEntry[] {
   const groups = new Map<string, LedgerEntry>();
   for (const entry of ignored) {
@@ -133,7 +132,6 @@ function silentGroups(ignored: readonly LedgerEntry[], answered: readonly Ledger
   return [...groups.values()];
 }
 
-/** Problems, worst first, each with a link to its remedy. */
 function Problems({ problems }: { problems: readonly HealthProblem[] }): Markup | null {
   if (problems.length === 0) return null;
   return (
@@ -151,7 +149,6 @@ function Problems({ problems }: { problems: readonly HealthProblem[] }): Markup 
   );
 }
 
-/** Today's messages and cost, with the previous days. */
 function todayPart(
   { days, messages, models, prices }: UsageReport,
   firstWords: FirstWordReport | undefined,

@@ -32,7 +32,7 @@ export async function restartGateway(context: PageContext, options: AdminOptions
 
 const PATH = /^\/_admin\/[a-z-]*$/;
 
-/** `POST /_admin/wake`, field `page`: starts a stopped container and returns to that page of the navigation. */
+/** `POST /_admin/wake`, field `page`: starts a stopped container and returns to that page. */
 export async function wakeFromPage(context: PageContext, { sandbox, log }: AdminOptions): Promise<Response> {
   const { page } = await readFields(context.req.raw, { page: PATH });
   if (!isPage(page)) throw new StewardError("form_invalid");

@@ -12,7 +12,7 @@ export type ScheduleRow = z.infer<ReturnType<typeof schedules.list.output>>["sch
 
 export type RunRow = z.infer<ReturnType<typeof schedules.history.output>>["runs"][number];
 
-/** Ways to specify the time: the command line's option, its label and an example. */
+/** Ways to specify the time, by command-line option: label and example. */
 const KINDS = {
   cron: ["Cron expression", "0 9 * * 1-5"],
   every: ["Every", "1h30m"],
@@ -24,7 +24,7 @@ const CONTENTS = { text: "Send this text", prompt: "Ask the agent, and send its 
 /** Accepts any value, so that the form can show what is wrong with it. */
 const ANY = /^[\s\S]{0,20000}$/;
 const LONGEST = { chat: 500, when: 120, timezone: 64, message: 20_000 } as const;
-/** The form's fields, each with the pattern that a request must match. */
+/** Fields and their patterns. */
 export const SCHEDULE_FORM = {
   chat: ANY,
   kind: new RegExp(`^(?:${Object.keys(KINDS).join("|")})$`),
@@ -45,7 +45,6 @@ export const EMPTY: Values = {
   message: "",
 };
 
-/** Error sentences by field. */
 export type Marks = Partial<Record<keyof Values, string>>;
 
 /** Error for a form whose fields explain what is wrong. */
@@ -103,7 +102,6 @@ export function valuesOf(
   };
 }
 
-/** Returns a chat's name and address for the form. */
 export function chatText(address: string, entry: Pick<NameEntry, "name"> | undefined): string {
   return entry?.name === undefined ? address : `${entry.name} (${address})`;
 }
@@ -139,13 +137,11 @@ function sentence(words: string): string {
 interface ScheduleFormProps {
   values: Values;
   marks: Marks;
-  /** Suggestions for the chat field. */
   chats: readonly string[];
   /** The edited schedule; absent for a new one. */
   id?: string | undefined;
 }
 
-/** The form with its values, and each error below its field. */
 export function ScheduleForm({ values, marks, chats, id }: ScheduleFormProps): Markup {
   const query = id === undefined ? "" : `?${new URLSearchParams({ id })}`;
   const kinds = Object.entries(KINDS).map(([name, [label]]) => [name, label] as const);

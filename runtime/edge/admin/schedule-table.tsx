@@ -8,7 +8,6 @@ import { Age, Moment } from "../ui/time.tsx";
 import type { RunRow, ScheduleRow } from "./schedule-form.tsx";
 
 const LONGEST_EXCERPT = 100;
-/** Schedules per page. */
 const ROWS = 15;
 
 /** Sorts schedules by their next run, those without one last. */
@@ -16,18 +15,16 @@ export function inOrder(rows: readonly ScheduleRow[]): ScheduleRow[] {
   return rows.toSorted((a, b) => ((a.nextAt ?? "~") < (b.nextAt ?? "~") ? -1 : 1));
 }
 
-/** Returns the directory key of a schedule's chat. */
 export function addressOf({ to }: Pick<ScheduleRow, "to">): string {
   return `${to.platform}:${to.chat}`;
 }
 
-/** Returns the first characters of a schedule's message. */
 export function excerpt({ text, prompt = "" }: ScheduleRow): string {
   const line = (text ?? prompt).replace(/\s+/g, " ").trim();
   return line.length > LONGEST_EXCERPT ? `${line.slice(0, LONGEST_EXCERPT - 1).toWellFormed()}…` : line;
 }
 
-/** A schedule's time in words, or its expression if an older container supplies no words. */
+/** A schedule's time in words; an older container supplies only the expression. */
 export function Times({ row: { at, every, cron, timezone = "UTC", words } }: { row: ScheduleRow }): Markup {
   if (cron === undefined) return <>{words ?? (at === undefined ? `Every ${every}` : "Once")}</>;
   return (

@@ -52,8 +52,8 @@ export async function editSchedule(context: PageContext, options: AdminOptions):
 }
 
 /**
- * `POST /_admin/schedules/add`, `…/edit?id=` and `…/preview`: saves the form, or shows it again with its next runs
- * or its errors.
+ * `POST /_admin/schedules/add`, `…/edit?id=` and `…/preview`: saves the form, or shows it again with a preview or
+ * errors.
  */
 export async function saveSchedule(
   context: PageContext,
@@ -90,7 +90,6 @@ function idOf(context: Context): string {
   return id;
 }
 
-/** Actions on a schedule, and the message after each. */
 const CHANGES = {
   pause: "paused",
   resume: "resumed",
@@ -116,7 +115,7 @@ export async function changeSchedule(
   });
 }
 
-/** Returns the schedules and their last runs, from the container's current or last answer. */
+/** Returns the schedules and runs, from the container's current or last answer. */
 export function knownSchedules(
   { sandbox, answers }: AdminOptions,
   visitor: Visitor,
@@ -136,7 +135,6 @@ export function knownSchedules(
 interface Shown {
   query?: ListingQuery;
   id?: string | undefined;
-  /** The submitted form with its errors or its preview. */
   values?: Values;
   marks?: Marks;
   problem?: Reason;
@@ -204,7 +202,6 @@ async function page(
   return adminPage(context, { ...frame, title: "Schedules" }, content, statusOf(problem));
 }
 
-/** Times of an unsaved form. */
 function PreviewBox({ words = "", next = [] }: Preview): Markup {
   return (
     <aside class="done" role="status">

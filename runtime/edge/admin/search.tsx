@@ -32,7 +32,7 @@ type Known = Parameters<typeof sessions.list.text>[0] & Parameters<typeof schedu
 
 /**
  * `GET /_admin/search?q=`: pages, actions, people, places, conversations and schedules by name. Clients that are
- * not browsers, such as the pages' palette, get JSON. Asks no container.
+ * not browsers get JSON. Asks no container.
  */
 export async function showSearch(context: PageContext, options: AdminOptions): Promise<Response> {
   const { q = "" } = readQuery(context, searchQuery());

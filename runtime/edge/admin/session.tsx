@@ -91,7 +91,6 @@ export async function deleteSession(context: PageContext, options: AdminOptions)
   return changeAndGo(context, options, made, { ...change, done: "forgotten" });
 }
 
-/** Parts of the page that depend on the request. */
 interface Shown {
   conversation: string;
   messages?: readonly Message[] | undefined;

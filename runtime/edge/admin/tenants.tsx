@@ -41,9 +41,8 @@ function namedChat({ url }: Request): string | undefined {
 }
 
 /**
- * Preserves the chat that a URL names. The first link or button of a page would lose it and affect the deployment's
- * sandbox instead. Opening such a page therefore selects the chat, and other responses redirect within that chat.
- * An invalid chat is refused.
+ * Preserves the chat that a URL names, because links and buttons would lose it and affect the deployment's sandbox.
+ * Opening such a page selects the chat; other responses redirect within it. An invalid chat is refused.
  */
 export function keepNamedChat(): MiddlewareHandler {
   return async function namedChatMiddleware(context, next) {
@@ -67,7 +66,7 @@ export function keepNamedChat(): MiddlewareHandler {
   };
 }
 
-/** Selects the sandbox that the pages show: a chat's, or the deployment's if `chat` is empty. */
+/** Selects the sandbox that the pages show; the deployment's if `chat` is empty. */
 function choose(context: Context, chat: string): void {
   setCookie(context, TENANT_COOKIE, isTenantId(chat) ? chat : "", {
     httpOnly: true,
@@ -165,7 +164,6 @@ function chatsTable(tenants: readonly Tenant[], names: Names, query: ListingQuer
   );
 }
 
-/** Returns the directory key of a tenant's chat. */
 function keyOf({ id }: Tenant): string {
   const { platform, chat } = chatOfTenant(id);
   return `${platform}:${chat}`;

@@ -10,7 +10,6 @@ import { type Done, UNDO_COOKIE, UNDO_MS } from "./flash.ts";
 import type { AdminOptions, PageContext } from "./options.ts";
 
 export interface Removal {
-  /** Detail for the activity record. */
   detail: string;
   result: unknown;
 }
@@ -27,8 +26,8 @@ interface Offer {
 const slotOf = (context: PageContext) => `undo ${context.get("identity").name}`;
 
 /**
- * Offers to undo removals, if all of them can be undone. Only the next page in this browser shows the offer: a
- * cookie contains its token, so no URL reveals it.
+ * Offers to undo removals, if all of them can be undone. Only this browser can: a cookie contains the token, so no
+ * URL reveals it.
  */
 export async function offerUndo(
   context: PageContext,
@@ -57,9 +56,7 @@ export async function offerUndo(
     });
 }
 
-/**
- * `POST /_admin/undo`, fields `undo` and `page`: restores what this browser removed last, once and within seconds.
- */
+/** `POST /_admin/undo`, fields `undo` and `page`: restores this browser's last removal, once and within seconds. */
 export async function undoRemoval(context: PageContext, options: AdminOptions): Promise<Response> {
   const { answers, clock, sandbox } = options;
   const form = { undo: /^\w+\.[\w-]{36}$/, page: /^\/[\w/]+$/ };

@@ -77,7 +77,6 @@ export async function exportUsage(
 
 const CSV_HEAD = "day,model,requests,tokens in,tokens out,cost in USD,received,answered,of,name,id";
 
-/** Returns one line per day, per model and day, and per person or place in 30 days. */
 function csvOf({ days, messages, models, prices, sources }: UsageReport, names: Names): string {
   const lines: (string | number)[][] = [CSV_HEAD.split(",")];
   for (const day of days) {

@@ -9,7 +9,6 @@ import { attempt } from "../operate.ts";
 import { askOrRecall } from "./answers.ts";
 import type { AdminOptions } from "./options.ts";
 
-/** Data sources of every admin page's frame. */
 interface VisitorOptions extends Pick<
   AdminOptions,
   "clock" | "ledger" | "answers" | "sandbox" | "backups" | "tenants"
@@ -22,12 +21,12 @@ interface VisitorOptions extends Pick<
 
 /** Timeout for the state in a page's frame. */
 const LIMIT_MS = 3_000;
-/** Automatic page updates reuse an answer of this age. */
+/** Maximum age of an answer for automatic page updates. */
 const REUSED_MS = 15_000;
-/** The same after a change, so that several changes cause one request. */
+/** The same right after a change, so that several changes cause one request. */
 const REUSED_AFTER_CHANGE_MS = 500;
 
-/** Provides the visitor and the deployment's health to admin pages. Starts nothing and does not count as activity. */
+/** Provides the visitor and the health to admin pages. Starts nothing and does not count as activity. */
 export function describeVisitor(options: VisitorOptions): MiddlewareHandler<AccessVariables> {
   return async function describeVisitorMiddleware(context, next) {
     let visitor: Promise<Visitor> | undefined;

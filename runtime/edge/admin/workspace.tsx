@@ -175,7 +175,7 @@ function purposeOf(name: string): string {
   return (Object.hasOwn(KNOWN, name) && KNOWN[name]) || "";
 }
 
-/** The chats' roots. Each has a separate list, so that one chat's files do not hide another's. */
+/** Each root has a separate list, so that one chat's files do not hide another's. */
 function Chats({ chats = [] }: List): Markup | null {
   if (chats.length === 0) return null;
   return (
@@ -296,7 +296,6 @@ function Masked({ text }: File): Markup {
   );
 }
 
-/** A previous version, with the changes that restoring it would make. */
 function Former({ name, version, file }: { name: string; version: Version; file: File }): Markup {
   return (
     <form class="wide" method="post" action={ROUTES.workspaceSave.path}>
@@ -312,7 +311,6 @@ function Former({ name, version, file }: { name: string; version: Version; file:
   );
 }
 
-/** Hidden fields that identify the file and the content it replaces. */
 function Written({ name, expected }: { name: string; expected: string }): Markup {
   return (
     <>

@@ -1,6 +1,4 @@
-/**
- * Script of the chat page; contract/chat.ts defines the protocol. All content is inserted as text, never as markup.
- */
+/** Script of the chat page; contract/chat.ts defines the protocol. Content is inserted as text, never as markup. */
 import type { ChatTurn, ToPage } from "../../contract/chat.ts";
 import { type Ended, PageConnection } from "./connection.ts";
 import { Conversations } from "./conversations.ts";
@@ -94,7 +92,6 @@ function receive(message: Exclude<ToPage, { type: "challenge" }>): void {
   if (conversation === open()) showMessage(message);
 }
 
-/** Updates the page for a message of the open conversation. */
 function showMessage(message: ToPage): void {
   switch (message.type) {
     case "file":
@@ -155,7 +152,6 @@ function greet(message: Extract<ToPage, { type: "welcome" }>): void {
 
 type OpenConversation = Partial<Pick<Extract<ToPage, { type: "opened" }>, "items" | "running" | "waiting">>;
 
-/** Renders a conversation from scratch. */
 function show(
   history: readonly ChatTurn[],
   { items: sent = [], running = [], waiting = [] }: OpenConversation = {},
@@ -215,7 +211,7 @@ function clearForm(): void {
   takeFiles();
 }
 
-/** Withdraws a waiting message, also from the gateway if it may have arrived there. */
+/** Withdraws a waiting message, also from the gateway if it may have arrived. */
 function withdraw(id: string): void {
   if (connection.isWelcome) return sendStop(id);
   messages.withdraw(id);
@@ -226,7 +222,6 @@ function sendStop(id: string, conversation = open()): void {
   connection.send({ type: "stop", id, ...inConversation(conversation) });
 }
 
-/** Stops all answers in progress. */
 function stopAll(): void {
   if (!isCurrent) return say(crypto.randomUUID(), { text: "/stop", files: [], conversation: open() });
   for (const id of transcript.busy) sendStop(id);

@@ -1,6 +1,6 @@
-/** Finds the config key at a text offset and its JSON schema. The text need not be valid JSON yet. */
+/** Finds the config key at a text offset and its JSON schema. The text need not be valid JSON. */
 
-/** The keywords of JSON Schema that describe a value or contain other schemas. */
+/** The JSON Schema keywords that describe a value or contain other schemas. */
 export interface Schema {
   description?: string;
   type?: string;
@@ -72,7 +72,6 @@ export function placeAt(text: string, offset: number): Place {
   return { path, isKey, from: word.from, to: word.to, word: word.text, taken: inside?.keys ?? [] };
 }
 
-/** Returns the schemas that apply to the value at a path. */
 export function schemasAt(root: Schema, path: readonly string[]): Schema[] {
   return path.reduce((at, key) => at.flatMap((one) => below(one, key)), spread(root));
 }
@@ -88,7 +87,6 @@ function spread(schema: Schema): Schema[] {
   return [schema, ...parts.flatMap(spread)];
 }
 
-/** Returns the completions for a place. */
 export function offersAt(root: Schema, { path, isKey, taken }: Place): Offer[] {
   const schemas = schemasAt(root, path);
   const offers = isKey ? schemas.flatMap((one) => keyOffers(one, taken)) : schemas.flatMap(valueOffers);
@@ -102,7 +100,6 @@ function keyOffers({ properties = {} }: Schema, taken: readonly string[]): Offer
 
 const isGiven = (value: unknown): boolean => value !== undefined;
 
-/** Returns the values that a schema allows explicitly. */
 function valuesOf({ type, enum: values = [], const: constant }: Schema): unknown[] {
   return [...values, constant, ...(type === "boolean" ? [true, false] : [])].filter(isGiven);
 }
@@ -121,7 +118,7 @@ function valueOffers(schema: Schema): Offer[] {
   }));
 }
 
-/** Describes a value by its schemas: description, allowed values and default. Empty if they have none. */
+/** Describes a value by its schemas: description, allowed values and default. */
 export function describe(schemas: readonly Schema[]): string {
   const said = schemas.flatMap(spread);
   const description = said.find((one) => one.description !== undefined)?.description;
@@ -132,7 +129,7 @@ export function describe(schemas: readonly Schema[]): string {
   return [description, listed, standard].filter(isGiven).join(" ");
 }
 
-/** Returns the help for the key at an offset, or for the key of the value there, with the bounds of the word. */
+/** Returns the help for the key or value at an offset, with the bounds of the word. */
 export function helpAt(root: Schema, text: string, offset: number) {
   const place = placeAt(text, offset);
   if (place.from === place.to) return undefined;

@@ -1,4 +1,4 @@
-/** Shows the connection state, the pairing request and error messages of the chat page. */
+/** Connection state, pairing request and error messages of the chat page. */
 import type { ToPage } from "../../contract/chat.ts";
 import type { Ended } from "./connection.ts";
 import { copies, element } from "./dom.ts";
@@ -48,7 +48,6 @@ const troubleBox = element("trouble", HTMLElement);
 const retry = element("retry", HTMLButtonElement);
 const command = element("command", HTMLElement);
 
-/** Action of the button next to the current message. */
 let goOn = (): void => {};
 
 retry.addEventListener("click", () => {

@@ -3,7 +3,7 @@ import { CHAT_CLOSE, type FromPage, proofText, type ToPage } from "../../contrac
 import { displayName, openDevice } from "./device.ts";
 
 const LONGEST_WAIT_MS = 30_000;
-/** Maximum delay while the user waits for an answer. A longer one could miss a gateway that sleeps again soon. */
+/** Maximum delay while the user waits. A longer one could miss a gateway that soon sleeps again. */
 const LONGEST_WAITED_FOR_MS = 2_000;
 const FIRST_WAIT_MS = 500;
 
@@ -28,14 +28,14 @@ interface ConnectionOptions {
 }
 
 export class PageConnection {
-  /** True once the gateway has admitted this browser on the current connection. */
+  /** True once the gateway has admitted this browser on this connection. */
   isWelcome = false;
   readonly #options: ConnectionOptions;
   #socket: WebSocket | undefined;
   #attempts = 0;
   /** An idle page must not keep waking the gateway, so it reconnects only when the user types. */
   #isAsleep = false;
-  /** True from when the user types until a connection is welcomed or asks for approval. */
+  /** True from when the user types until the connection succeeds or asks for approval. */
   #isRoused = false;
 
   constructor(options: ConnectionOptions) {

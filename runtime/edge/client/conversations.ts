@@ -123,7 +123,6 @@ export class Conversations {
     title.select();
   }
 
-  /** Asks for confirmation, then deletes the conversation. */
   #delete(): void {
     if (remove.textContent === "Delete") {
       remove.textContent = "Delete permanently";

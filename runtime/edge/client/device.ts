@@ -5,9 +5,7 @@ import { openDatabase, result } from "./unsent.ts";
 const STORE = { database: "steward-chat", store: "keys" };
 const KEY = "device";
 
-/**
- * Names with a token of their user agents. The first match wins: the later tokens also occur in the earlier agents.
- */
+/** Names with a user-agent token. The first match wins: later tokens also occur in earlier browsers' agents. */
 const BROWSERS = { Edge: "Edg/", Firefox: "Firefox/", Chrome: "Chrome/", Safari: "Safari/" };
 const SYSTEMS = ["Android", "iPhone", "iPad", "Windows", "Mac OS", "Linux"];
 

@@ -55,14 +55,14 @@ export function isAtEnd({ scrollHeight, scrollTop, clientHeight }: Element): boo
 
 /** Closes a dialog on a click outside it, as Escape does. */
 export function overlay(dialog: HTMLDialogElement): HTMLDialogElement {
-  // A click on the backdrop targets the dialog. Check where it began: a text selection may end on the backdrop.
+  // A click on the backdrop targets the dialog. A text selection may end there, so check where the press began.
   let isPressed = false;
   dialog.addEventListener("pointerdown", ({ target }) => (isPressed = target === dialog));
   dialog.addEventListener("click", ({ target }) => isPressed && target === dialog && dialog.close());
   return dialog;
 }
 
-/** Handles plain clicks on matching elements, including those added later, instead of the default action. */
+/** Handles plain clicks on matching elements, including later ones, instead of the default action. */
 export function onClick<Kind extends HTMLElement>(
   selector: string,
   kind: new () => Kind,

@@ -1,6 +1,6 @@
 /**
- * Script of the editor pages. It replaces the field `text` with a code editor and keeps the field's value in sync
- * for the form. Without the script, the field itself is editable.
+ * Script of the editor pages. It replaces the field `text` with a code editor and keeps the field's value in sync.
+ * Without the script, the field itself is editable.
  */
 import {
   autocompletion,
@@ -104,7 +104,7 @@ const help = hoverTooltip((view, pos) => {
   return { pos: found.from, end: found.to, above: true, create };
 });
 
-/** Places a problem's mark at the key that the message names on its line, or at the whole line. */
+/** Marks a problem at the key that the message names, or at the whole line. */
 function markOf({ path, message, line, help: more }: ToldProblem, text: Text): Diagnostic {
   const { from: start, text: written } = text.line(Math.min(Math.max(line ?? 1, 1), text.lines));
   const [, key, meant] = /"([^"]+)"(?:; did you mean "([^"]+)")?/.exec(message) ?? [];
@@ -128,7 +128,7 @@ function changeTo(meant: string): Action {
   };
 }
 
-/** Requests the text's problems from the server. Without a response, checks only the syntax. */
+/** Requests the text's problems. Without a response, checks only the syntax. */
 async function findProblems(view: EditorView): Promise<Diagnostic[]> {
   const { doc } = view.state;
   const expected = document.querySelector<HTMLInputElement>("input[name=expected]")?.value ?? "";

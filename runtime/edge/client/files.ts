@@ -1,4 +1,4 @@
-/** Files added to a message. Images are scaled down in the browser to save bandwidth. */
+/** Files added to a message. Images are scaled down to save bandwidth. */
 import { CHAT_FILES } from "../../contract/chat.ts";
 import { trouble } from "./connection-state.ts";
 import type { PageConnection } from "./connection.ts";
@@ -54,7 +54,7 @@ export function offerFiles(takesAll: () => boolean): void {
   document.body.addEventListener("drop", (event) => take(event, event.dataTransfer?.files));
 }
 
-/** Adds a file. Returns a sentence with the reason if it was refused. */
+/** Adds a file, or returns a sentence why not. */
 async function addFile(file: File, takesAll: boolean): Promise<string | undefined> {
   const { name, type } = file;
   if (chosen.length >= CHAT_FILES.most) return `A message can have at most ${CHAT_FILES.most} files.`;

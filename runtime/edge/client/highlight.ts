@@ -43,11 +43,11 @@ function isUsual(code: string): boolean {
   return lines.length <= LONGEST.lines && lines.every(({ length }) => length <= LONGEST.line);
 }
 
-/** Returns highlighted code; `undefined` for an unknown language, or for code beyond the limits. */
+/** Returns highlighted code; `undefined` for an unknown language or beyond the limits. */
 export function colour(code: string, language: string): DocumentFragment | undefined {
   if (!isUsual(code) || highlighter.getLanguage(language) === undefined) return undefined;
   const { value } = highlighter.highlight(code, { language, ignoreIllegals: true });
-  // The output should contain only spans and escaped text. Copy nothing else, so that it cannot inject markup.
+  // Copy only spans and text, so that the output cannot inject markup.
   const parsed = new DOMParser().parseFromString(value, "text/html");
   const fragment = document.createDocumentFragment();
   fragment.append(...[...parsed.body.childNodes].map(copyOf));

@@ -1,4 +1,4 @@
-/** Files and questions from the assistant, shown after the message they belong to. */
+/** Files and questions from the assistant, shown after their message. */
 import type { ChatItem, FromPage } from "../../contract/chat.ts";
 import { trouble } from "./connection-state.ts";
 import type { PageConnection } from "./connection.ts";
@@ -39,12 +39,11 @@ export class Items {
     for (const press of this.#presses.values()) this.#options.connection.send(press);
   }
 
-  /** Deletes the ticket when the connection is lost. */
   close(): void {
     this.#ticket = "";
   }
 
-  /** Returns true if a message comes from a press on this page. Only the first call per message returns true. */
+  /** Returns true on the first call for a message from a press on this page. */
   isPressed(id: string): boolean {
     return this.#pressed.delete(id);
   }

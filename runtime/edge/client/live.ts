@@ -1,17 +1,16 @@
 /**
- * Script of the admin pages: fetches the page again after a change and replaces its content. Form input, selections
- * and open sections are preserved. Without the script, pages are reloaded manually.
+ * Script of the admin pages: replaces a page's content after a change, but preserves form input, selections and
+ * open sections. Without the script, pages are reloaded manually.
  */
 import { LOOK_AFTER_CHANGE, LOOK_HEADER } from "../../contract/client.ts";
 import { button, element, made, onClick, overlay } from "./dom.ts";
 import { offerSearch } from "./palette.ts";
 
-/** Maximum age of a page. The server announces changes, but displayed ages also become outdated. */
+/** Maximum age of a page, since displayed ages become outdated without a change. */
 const AT_LEAST_EVERY_MS = 60_000;
 /** Interval of reloads without a stream of changes. */
 const ASK_EVERY_MS = 10_000;
 const TICK_MS = 250;
-/** Minimum interval between loads, however often something changes. */
 const PAUSE_MS = 750;
 /** Lifetime of a notice, unless the pointer is over it. */
 const NOTICE_MS = 10_000;
@@ -19,7 +18,7 @@ const NOTICE_MS = 10_000;
 const COPIED_MS = 1_500;
 
 const content = element("content", HTMLElement);
-/** False for pages with content that a reload would lose, such as an editor. Then only the frame is updated. */
+/** False if a reload would lose content, such as an editor's. Then only the frame is updated. */
 const isLive = document.body.dataset["live"] !== undefined;
 const FRAME = [".bar", ".side"];
 /** Matches the focus, except on a clicked link, where it is invisible. */
@@ -39,7 +38,6 @@ function address(): string {
   return `${url.pathname}${url.search}`;
 }
 
-/** Returns true if replacing the content would lose form input, a selection or the focus. */
 function isInUse(): boolean {
   const fields = content.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>("input, textarea");
   const isFilled = [...fields].some((field) =>
@@ -121,7 +119,7 @@ function follow(): void {
   stream?.addEventListener("change", tell);
 }
 
-/** Removes a notice after a delay, unless it is hovered or focused. Its undo button expires by then. */
+/** Removes a notice after a delay, unless it is hovered or focused. Its undo button has expired by then. */
 function dismiss(notice: Element): void {
   setTimeout(() => {
     notice.querySelector("form")?.remove();

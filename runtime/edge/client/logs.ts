@@ -1,7 +1,4 @@
-/**
- * Script of the logs page: fetches new lines, filters them, and pauses on request. Content is inserted as text,
- * never as markup.
- */
+/** Script of the logs page: fetches, filters and pauses lines. Content is inserted as text, never as markup. */
 import type { LogTail, SandboxStatus } from "../../contract/control.ts";
 import { type LogLevel, readableLog } from "../../shared/log.ts";
 import { element, isAtEnd, made } from "./dom.ts";
@@ -62,8 +59,7 @@ async function ask(): Promise<LogLines> {
 }
 
 /**
- * Adds received lines. Returns the delay until the next request in milliseconds; `undefined` once the container is
- * stopped.
+ * Adds received lines. Returns the milliseconds until the next request; `undefined` once the container is stopped.
  */
 function take({ state, lines: more, next: then }: LogLines): number | undefined {
   next = then?.toString() ?? next;

@@ -1,6 +1,6 @@
 /**
- * Renders an answer's Markdown, which the gateway has parsed. Content is inserted as text and links must be http or
- * https, so an answer cannot inject markup.
+ * Renders Markdown that the gateway has parsed. Content is inserted as text and links must be http or https, so an
+ * answer cannot inject markup.
  */
 
 import type { Block, Inline, Item } from "../../contract/markdown.ts";

@@ -1,4 +1,4 @@
-/** Search over pages, actions, people and conversations, in a dialog that Ctrl-K opens on every page. */
+/** Search in a dialog that Ctrl-K opens on every page. */
 import { made, onClick, overlay } from "./dom.ts";
 
 /** Delay between the last keystroke and the search. */
@@ -18,7 +18,6 @@ const list = made("ul", [], { id: "found", role: "listbox", ariaLabel: "Results"
 const told = made("p", [], { className: "soft", role: "status" });
 const dialog = overlay(made("dialog", [input, list, told], { className: "palette", ariaLabel: "Search" }));
 
-/** Response format of the server's search. */
 type Found = [kind: string, title: string, href: string];
 
 let asked: AbortController | undefined;
@@ -41,7 +40,7 @@ function setUp(opener: HTMLAnchorElement): void {
   });
 }
 
-/** Selects a result, wrapping around at the ends. */
+/** Selects a result, wrapping around. */
 function choose(index: number): void {
   const { length } = list.children;
   chosen = length === 0 ? 0 : (index + length) % length;
@@ -83,7 +82,6 @@ function open(opener: HTMLAnchorElement): void {
   void search(opener.href);
 }
 
-/** Opens the search by keyboard and by the link in the bar. */
 export function offerSearch(): void {
   onClick("a.find", HTMLAnchorElement, open);
   document.addEventListener("keydown", (event) => {

@@ -13,10 +13,9 @@ type Tone = "" | "waiting" | "busy" | "failed" | "stopped";
 type Shown = Pick<ChatTurn, "text" | "blocks" | "words"> & Partial<Pick<ChatTurn, "at">>;
 
 interface TranscriptOptions {
-  /** Returns true if the gateway can replace and withdraw messages. */
   canChange(): boolean;
   edit(id: string): void;
-  /** Requests another answer to the last message. Without an answer yet, the message keeps its id. */
+  /** Requests another answer. Without a first answer, the message keeps its id. */
   again(id: string, hasAnswer: boolean): void;
   withdraw(id: string): void;
 }
@@ -58,7 +57,7 @@ export class Transcript {
     return text.slice(0, words);
   }
 
-  /** Shows or updates one of the user's messages. Default: its current text. */
+  /** Shows or updates one of the user's messages. */
   showOwn(id: string, text = this.#own.get(id)?.text ?? "", tone: Tone = ""): void {
     const words = messages.get(id)?.text.length;
     this.show("user", id, { text, ...(words !== undefined && { words }) }, tone);
@@ -114,7 +113,7 @@ export class Transcript {
     const article = made("article", [], { ariaLabel: role === "user" ? "You" : "steward" });
     this.#articles.set(`${role} ${key}`, article);
     article.dataset["time"] = timeText(at);
-    // Insert an answer directly after its question, and an item after everything of its message.
+    // Insert an answer after its question, and an item after everything of its message.
     const others = role === "item" && id !== "" ? [...this.log.querySelectorAll<HTMLElement>("article")] : [];
     const last = others.findLast((one) => idOf(one) === id);
     const before = last ?? (role === "user" ? undefined : this.#articles.get(`user ${id}`));

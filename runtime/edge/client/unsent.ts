@@ -18,7 +18,7 @@ export interface Said {
   instead?: string | undefined;
 }
 
-/** Returns the field that names a conversation. Older gateways support only one, and reject the field. */
+/** Returns the field that names a conversation. Older gateways support only one, and reject it. */
 export const inConversation = (id: string): { conversation?: string } =>
   id === "" ? {} : { conversation: id };
 
@@ -29,7 +29,7 @@ export interface StoredMessage extends Said {
   state: "unsent" | "withdrawn" | "answered";
 }
 
-/** Separate from the device key's database, which pages of older versions open with schema version 1. */
+/** Separate from the device key's database, which older pages open with schema version 1. */
 const STORE = { database: "steward-chat-messages", store: "messages", keyPath: "id" };
 /** Session storage key of earlier versions. */
 const FORMER = "steward-chat-unanswered";
@@ -41,7 +41,6 @@ class Messages {
   readonly #messages = new Map<string, StoredMessage>();
   #database: IDBDatabase | undefined;
 
-  /** Loads messages that an earlier page stored. */
   async open(): Promise<void> {
     this.#database = await openDatabase(STORE).catch(() => undefined);
     const request: IDBRequest<StoredMessage[]> | undefined = this.#store("readonly")?.getAll();
@@ -52,7 +51,6 @@ class Messages {
     sessionStorage.removeItem(FORMER);
   }
 
-  /** Returns the unanswered messages, oldest first, optionally of one conversation. */
   unsent(conversation?: string): StoredMessage[] {
     return this.#all("unsent").filter(
       (one) => conversation === undefined || one.conversation === conversation,
@@ -68,12 +66,10 @@ class Messages {
     return this.#messages.get(id);
   }
 
-  /** Returns a message's files, if this browser has them. */
   filesOf(id: string): readonly AddedFile[] {
     return this.get(id)?.files ?? [];
   }
 
-  /** Stores a message until it is answered. */
   put(id: string, said: Said): void {
     this.#set({ ...said, id, at: Date.now(), state: "unsent" });
   }
@@ -84,7 +80,7 @@ class Messages {
     if (known !== undefined) this.#set({ ...known, state: "withdrawn" });
   }
 
-  /** Records an answer. Only the latest messages retain their files. */
+  /** Records an answer. Only the latest messages keep their files. */
   answer(id: string): void {
     const known = this.#messages.get(id);
     if (known === undefined) return;
@@ -119,13 +115,11 @@ class Messages {
 
 export const messages = new Messages();
 
-/** Names of a database and its only store. */
 interface Store extends IDBObjectStoreParameters {
   database: string;
   store: string;
 }
 
-/** Opens a database, creating it if missing. */
 export function openDatabase({ database, store, ...parameters }: Store): Promise<IDBDatabase> {
   const open = indexedDB.open(database, 1);
   open.addEventListener("upgradeneeded", () => open.result.createObjectStore(store, parameters));

@@ -34,7 +34,6 @@ function format(value: number | null, unit: ChartData["unit"]): string {
   return `$${value.toFixed(value > 0 && value < 0.1 ? 4 : 2)}`;
 }
 
-/** Replaces a place's bars with an interactive chart. */
 function draw(place: HTMLElement): void {
   const { labels, series, unit }: ChartData = JSON.parse(place.dataset["chart"] ?? "{}");
   // Read the theme's colours from the bars.

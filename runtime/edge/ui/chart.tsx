@@ -7,7 +7,6 @@ interface Series {
   values: readonly (number | undefined)[];
 }
 
-/** A chart's data and texts. */
 export interface Chart {
   title: string;
   /** Meaning of the labels, for the table's header. */
@@ -32,8 +31,8 @@ const PLACE = 10;
 const BAR = 8;
 
 /**
- * A bar chart, with the same figures in a table, last label first. Screen readers get only the table. `usage.js`
- * replaces the bars with an interactive chart.
+ * A bar chart with a table of the same figures, which screen readers get instead. `usage.js` replaces the bars with
+ * an interactive chart.
  */
 export function BarChart(chart: Chart): Markup {
   const { title, labels, series, unit } = chart;
@@ -81,7 +80,6 @@ export function BarChart(chart: Chart): Markup {
   );
 }
 
-/** A decorative bar below a table cell's figure, relative to the column's maximum. */
 export function CellBar({ value, most }: { value: number; most: number }): Markup {
   const width = most === 0 ? 0 : round((value / most) * 100);
   return (
@@ -91,7 +89,6 @@ export function CellBar({ value, most }: { value: number; most: number }): Marku
   );
 }
 
-/** A decorative line through the values, next to the figure it illustrates. */
 export function Sparkline({ values }: { values: readonly number[] }): Markup {
   const top = Math.max(...values, 0) || 1;
   const step = 100 / Math.max(values.length - 1, 1);

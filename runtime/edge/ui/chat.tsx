@@ -159,7 +159,6 @@ function Composer(): Markup {
   );
 }
 
-/** Returns the manifest for installing the chat as an app. */
 export function chatManifest() {
   return {
     name: "steward chat",

@@ -76,7 +76,7 @@ interface FrameOptions {
   flash?: Flash;
   refreshSeconds?: number | undefined;
   /**
-   * True for a page that shows state: scripts keep it up to date; without them it reloads while the container
+   * True for a page that shows state. Scripts keep it up to date; without them, it reloads while the container
    * starts.
    */
   waits?: boolean;
@@ -86,10 +86,7 @@ interface FrameOptions {
   asOf?: string | undefined;
 }
 
-/**
- * Responds with an admin page: environment, overall state, navigation, identity, the last button's result, and the
- * page's own content.
- */
+/** Responds with an admin page: the common frame and the page's content. */
 export async function adminPage(
   context: Context<AccessVariables>,
   options: FrameOptions,
@@ -154,7 +151,6 @@ function ConsolePage(props: ConsoleProps): Markup {
   );
 }
 
-/** The top bar and the navigation, which small screens collapse. */
 function Header({ title, visitor }: { title: string; visitor: Visitor }): Markup {
   const { chat, environment, health, identity, signsOut } = visitor;
   return (
@@ -225,7 +221,7 @@ function navigationLink(
   );
 }
 
-/** Renders the age of the content, and the button that starts a sleeping container from this page. */
+/** Renders the age of the content and the button to start a sleeping container. */
 function asOfPart(asOf: string | undefined, wakeFrom: string | undefined): Markup | null {
   if (asOf === undefined && wakeFrom === undefined) return null;
   return (
@@ -244,7 +240,6 @@ function asOfPart(asOf: string | undefined, wakeFrom: string | undefined): Marku
   );
 }
 
-/** Names the chat whose sandbox the pages show, to prevent confusion with another. */
 function ShownChat({ chat }: { chat: Visitor["chat"] }): Markup | null {
   if (chat === undefined) return null;
   return (
@@ -254,13 +249,12 @@ function ShownChat({ chat }: { chat: Visitor["chat"] }): Markup | null {
   );
 }
 
-/** The environment's name. Production stands out, to prevent confusion with a test. */
+/** Production stands out, to prevent confusion with a test. */
 function Environment({ name }: { name: string | undefined }): Markup | null {
   if (name === undefined) return null;
   return <span class={`badge ${/^prod/i.test(name) ? "production" : "environment"}`}>{name}</span>;
 }
 
-/** Notice of the last button's success, with an undo button if possible. */
 function Toast({ done, undo, path }: Pick<Flash, "undo"> & { done: Done; path: string | undefined }): Markup {
   return (
     <div class="toast done" role="status">

@@ -9,8 +9,8 @@ interface ContinueProps {
 }
 
 /**
- * Asks for confirmation before opening an address from another site or from the sign-in. The button sends the same
- * request from this page. Without a click, nothing happens: a link alone must not run a command.
+ * Asks for confirmation before opening an address from another site or from the sign-in, because a link alone must
+ * not run a command.
  */
 export function ContinuePage({ address, method = "get" }: ContinueProps): Markup {
   const { pathname, searchParams } = new URL(address, "http://here.invalid");

@@ -12,7 +12,6 @@ interface Hunk {
   lines: string[];
 }
 
-/** A line diff of two texts, marked by sign, word and colour. */
 export function Diff({ before, after }: { before: string; after: string }): Markup {
   const hunks = compare(before, after);
   const lines = hunks.flatMap((hunk) => hunk.lines);

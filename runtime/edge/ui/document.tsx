@@ -11,7 +11,7 @@ export type Markup = ReturnType<typeof html>;
 const ICON =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cpath fill='%231d5cc0' d='M2 1h12a2 2 0 0 1 2 2v7a2 2 0 0 1-2 2H8l-4 4v-4H2a2 2 0 0 1-2-2V3a2 2 0 0 1 2-2z'/%3E%3Cpath fill='none' stroke='%23fff' stroke-width='1.6' d='M4.5 6.5 7 9l4.5-5'/%3E%3C/svg%3E";
 
-/** Content security policy of the pages: styles and scripts only from this origin, nothing inline. */
+/** Styles and scripts only from this origin, nothing inline. */
 export const CONTENT_SECURITY_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
@@ -19,7 +19,6 @@ interface DocumentProps {
   title: string;
   children: Child;
   header?: Markup;
-  /** Uses the application layout: top bar, side navigation and content. */
   shell?: boolean;
   /** Seconds until the page reloads, without scripts. */
   refreshSeconds?: number | undefined;
@@ -28,7 +27,6 @@ interface DocumentProps {
   scripts?: readonly AssetName[];
   /** True if a script may update the content in place. */
   live?: boolean;
-  /** Notice of a button's result, shown over the page. */
   notice?: Child;
 }
 
@@ -65,7 +63,7 @@ export function Document(props: DocumentProps): Markup {
     )}`;
 }
 
-/** Page shown to browsers instead of a problem document. `form` is the refused form. */
+/** Replaces a problem document for browsers. `form` is the refused form. */
 export function ProblemPage({ title, detail, fix, code, status, form }: Problem & { form?: Markup }): Markup {
   return (
     <Document title={title}>
@@ -103,7 +101,6 @@ interface LinkLineProps {
   children: Child;
 }
 
-/** A link in a separate paragraph. */
 export function LinkLine({ href, look, children }: LinkLineProps): Markup {
   return (
     <p>

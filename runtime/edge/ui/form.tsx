@@ -18,7 +18,6 @@ interface ActionButtonProps {
   children: string;
 }
 
-/** A form that consists of one button. */
 export function ActionButton(props: ActionButtonProps): Markup {
   const { action, method = "post", fields = [], value, tone, label, hint, children } = props;
   const own = value === undefined ? ({ type: "submit" } as const) : { name: value[0], value: value[1] };
@@ -72,7 +71,7 @@ interface TextAreaProps extends Record<string, string | number | boolean | undef
 }
 
 /**
- * A text area that preserves its text. HTML drops a line feed right after the tag, so this adds one:
+ * Adds a line feed, because HTML drops one right after the tag:
  * https://html.spec.whatwg.org/multipage/syntax.html#element-restrictions
  */
 export function TextArea({ text, ...attributes }: TextAreaProps): Markup {
@@ -121,7 +120,7 @@ export function Editor(props: EditorProps): Markup {
   );
 }
 
-/** A refused form with its submitted values. Wrong ones can be corrected. */
+/** A refused form with its values. Wrong ones can be corrected. */
 export function SentForm(props: {
   method: "get" | "post";
   action: string;
@@ -150,15 +149,13 @@ export function SentForm(props: {
 }
 
 interface ConfirmationProps {
-  /** Text to type as confirmation. */
   word: string;
-  /** The previous, wrong input, if any. */
+  /** The previous, wrong input. */
   typed: string | undefined;
   /** States that nothing was changed, such as "Nothing was restored". */
   notDone: string;
 }
 
-/** The confirmation field `typed` of a destructive form. */
 export function Confirmation({ word, typed, notDone }: ConfirmationProps): Markup {
   return (
     <>
@@ -186,12 +183,11 @@ export function Confirmation({ word, typed, notDone }: ConfirmationProps): Marku
 /** Accepts any input of {@link Confirmation}, so that a wrong one can be shown again. */
 export const TYPED = /^[\s\S]{0,20000}$/;
 
-/** Compares the confirmation, ignoring case. */
 export function confirms(typed: string, word: string): boolean {
   return typed.trim().toLowerCase() === word.toLowerCase();
 }
 
-/** Returns the attributes of an invalid field, or none. `id` names the element with the explanation. */
+/** Attributes of an invalid field. `id` names the element with the explanation. */
 export function invalid(isWrong: boolean, id: string) {
   return isWrong ? ({ "aria-invalid": "true", "aria-describedby": id } as const) : {};
 }

@@ -45,7 +45,7 @@ interface ListProps<Row> {
   caption?(count: number): Child;
 }
 
-/** A sorted page of the rows that match the query's text, ignoring case, and its time range. */
+/** A sorted page of the rows that match the query. */
 export function ListTable<Row>(props: ListProps<Row>): Markup {
   const { path, query, now, rows, columns, read, label, most = ROWS, caption } = props;
   const { q, range, page, sort } = query;
@@ -90,7 +90,7 @@ interface SearchProps {
   children?: Markup;
 }
 
-/** Search and time range fields, with a page's additional fields. Preserves the sort order. */
+/** Search form with a page's additional fields. Preserves the sort order. */
 export function SearchForm({ path, query: { q = "", range, sort }, children }: SearchProps): Markup {
   const ranges = [
     ["", "All"] as const,

@@ -4,7 +4,6 @@ import type { NameEntry } from "../ports.ts";
 import type { Markup } from "./document.tsx";
 import type { Column } from "./table.tsx";
 
-/** Directory entries by key. */
 export type Names = ReadonlyMap<string, NameEntry>;
 
 interface PersonProps {
@@ -12,7 +11,6 @@ interface PersonProps {
   id: string;
   /** Absent if the directory has no entry. */
   entry: NameEntry | undefined;
-  /** Address of a page about the person or place. */
   href?: string | undefined;
   /** Fallback if the directory has no name. */
   otherwise?: string | undefined;
@@ -22,7 +20,7 @@ interface PersonProps {
   lead?: string | undefined;
 }
 
-/** A person or place with avatar and name. The id appears on hover, can be copied, and replaces an unknown name. */
+/** A person or place. The id appears on hover, can be copied, and replaces an unknown name. */
 export function Person(props: PersonProps): Markup {
   const { id, entry, href, lead } = props;
   const shown = nameOf(props);
@@ -36,7 +34,6 @@ export function Person(props: PersonProps): Markup {
   );
 }
 
-/** A complete id with its copy button. */
 export function Id({ id }: { id: string }): Markup {
   return (
     <span class="person">
@@ -56,18 +53,16 @@ export function nameOf({ id, entry, otherwise, name }: PersonProps): string {
   return name ?? (entry?.name || otherwise || id.slice(id.indexOf(":") + 1));
 }
 
-/** Returns a column that identifies each row by a person or place. */
 export function personColumn<Row>(head: string, of: (row: Row) => PersonProps): Column<Row> {
   return { head, kind: "name", by: (row) => nameOf(of(row)), cell: (row) => <Person {...of(row)} /> };
 }
 
-/** Returns the platform's name for a person, place or conversation. */
 export function platformOf(id: string): string {
   const [platform = ""] = id.split(":");
   return platform === "web" ? "Web chat" : (PLATFORM_TITLES[platform as Platform] ?? platform);
 }
 
-/** The avatar of a person or place: its initial on a colour derived from its key. */
+/** Its initial on a colour derived from its key. */
 function Face({ of, name }: { of: string; name: string }): Markup {
   const initial = /[\p{L}\p{N}]\p{M}*/u.exec(name)?.[0] ?? "?";
   return (

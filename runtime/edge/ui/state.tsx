@@ -23,7 +23,7 @@ const TONES: Record<SandboxStatus["state"], string> = {
   "crash-looping": "bad",
 };
 
-/** Shows the gateway's state by colour and text. `overall` keeps it consistent with the header. */
+/** Shows the gateway's state. `overall` keeps it consistent with the header. */
 export function StateLine({ status, overall }: { status: SandboxStatus; overall?: Overall }): Markup {
   const { state } = status;
   const isMute = state === "ready" && (overall === "Down" || sandboxFault(status) !== undefined);
@@ -59,7 +59,6 @@ export function AlertBox({ reason }: ReasonProps): Markup | null {
   );
 }
 
-/** The gateway's state, and why the container's data is missing. */
 export function GatewayState({ visitor, reason }: ReasonProps & { visitor: Visitor }): Markup {
   return (
     <>
@@ -78,7 +77,6 @@ interface AnswerProps<T> {
   children?: Child;
 }
 
-/** The gateway's state with content from the container's answer, or the reason why it is missing. */
 export function ContainerAnswer<T>(props: AnswerProps<T>): Markup {
   const { value, problem } = props.answer;
   return (
@@ -90,7 +88,7 @@ export function ContainerAnswer<T>(props: AnswerProps<T>): Markup {
   );
 }
 
-/** Content of a page before the gateway has ever run. `children` explains what is missing. */
+/** A page before the gateway has ever run. `children` explains what is missing. */
 export function Unreached(props: ReasonProps & { status: SandboxStatus; children: string }): Markup {
   const { status, reason, children } = props;
   return (

@@ -21,7 +21,6 @@ interface TableProps<Row> {
   order?: Order;
 }
 
-/** Sort order in the URL. */
 interface Order {
   /** Column name, prefixed with a minus for descending order. */
   sort: string | undefined;
@@ -32,7 +31,7 @@ interface Order {
 /** Column name in a URL. */
 const nameOf = (head: string): string => head.toLowerCase().replaceAll(" ", "-");
 
-/** Sorts rows by the column that a URL names; unchanged without one. */
+/** Unchanged if the URL names no column. */
 export function sorted<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
@@ -68,7 +67,7 @@ function headCell<Row>({ head, kind, by }: Column<Row>, order?: Order, first?: R
   );
 }
 
-/** A table that scrolls horizontally if needed. On a phone, each row becomes a card. */
+/** Scrolls horizontally if needed. On a phone, each row becomes a card. */
 export function Table<Row>({ label, caption, columns, rows, order }: TableProps<Row>): Markup {
   return (
     <div class="table" role="region" aria-label={label} tabindex={0}>

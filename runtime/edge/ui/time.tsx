@@ -13,7 +13,6 @@ interface AgeProps {
   now: number;
 }
 
-/** Age in words, with the exact time on hover. */
 export function Age({ at, now }: AgeProps): Markup {
   const date = new Date(at);
   const exact = date.toISOString();
@@ -24,14 +23,14 @@ export function Age({ at, now }: AgeProps): Markup {
   );
 }
 
-/** Returns a column of ages. Times are milliseconds since the epoch; 0 and `NaN` are unknown. */
+/** Times are milliseconds since the epoch; 0 and `NaN` are unknown. */
 export function ageColumn<Row>(head: string, now: number, by: (row: Row) => number): Column<Row> {
   const cell = (row: Row) =>
     by(row) > 0 ? <Age at={by(row)} now={now} /> : <span class="soft">unknown</span>;
   return { head, by, cell };
 }
 
-/** Date and time to the second. `at` is ISO 8601. */
+/** `at` is ISO 8601. */
 export function Moment({ at }: { at: string }): Markup {
   const [day = "", time = ""] = at.split("T");
   return (
@@ -41,7 +40,7 @@ export function Moment({ at }: { at: string }): Markup {
   );
 }
 
-/** Words before a time, such as ", until". Renders nothing without a time. */
+/** Renders nothing without a time. */
 export function TimeAfter({ words, at }: { words: string; at: string | undefined }): Markup | null {
   if (at === undefined) return null;
   return (
@@ -51,7 +50,6 @@ export function TimeAfter({ words, at }: { words: string; at: string | undefined
   );
 }
 
-/** Date and time with its age. */
 export function Dated({ at, now }: AgeProps): Markup {
   const date = new Date(at);
   return (
