@@ -29,7 +29,7 @@ export interface Visitor {
   backups: Attempt<BackupsStatus>;
 }
 
-/** Set by the platform and the access middleware. */
+/** Variables set by the platform and the access middleware. */
 export interface AccessVariables {
   Bindings: Client;
   /** `visitor` loads the state on first use, so that changes do not wait for it. */
@@ -62,7 +62,7 @@ export function requireIdentity(identify: Identify): MiddlewareHandler<AccessVar
   };
 }
 
-/** With PUBLIC_WEBHOOKS=false, requires an identity in addition to the signature. */
+/** Requires an identity in addition to the signature if PUBLIC_WEBHOOKS is false. */
 export function requirePublicOrIdentity(isPublic: boolean, identify: Identify): MiddlewareHandler {
   return async function webhookAccessMiddleware(context, next) {
     if (!isPublic && !(await identify(context.req.raw, clientOf(context))).allowed) {

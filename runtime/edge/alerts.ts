@@ -282,7 +282,7 @@ function isTold(subject: string): boolean {
   return ["models", "limits", "first words"].includes(subject) || subject.startsWith("channel ");
 }
 
-/** Omits the reason's detail, which may quote a provider or a person. */
+/** Builds an alert without the reason's detail, which may quote a provider or a person. */
 function alertOf(state: "failing" | "recovered", subject: string, { code, since }: Failing): Alert {
   const known = isErrorCode(code) ? code : "internal";
   return {

@@ -57,7 +57,7 @@ async function revision({ ledger, sandbox, activity }: ChangesOptions): Promise<
   return JSON.stringify([counts, state, since, latest?.at, details && notable(details)]);
 }
 
-/** Omits the times of polls and events, which change constantly. */
+/** Returns a status without the times of polls and events, which change constantly. */
 function notable({ pending, counts, schedules, channels, models, config }: GatewayStatus): unknown {
   const states = [
     ...channels.map((one) => [one.platform, one.state]),

@@ -128,7 +128,7 @@ function printFailure(reply: Extract<OperationReply, { ok: false }>, json: boole
   };
 }
 
-/** On timeout, reports that the operation continues: a long backup has not failed. */
+/** Runs an operation. On timeout, reports that it continues, since a long backup has not failed. */
 async function runHere(run: () => unknown): Promise<OperationReply> {
   const reply = await replyOf(() => commandTimeout(LIMIT_MS, Promise.resolve(run())));
   if (reply.ok || reply.error.code !== "command_timed_out") return reply;

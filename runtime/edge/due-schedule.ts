@@ -11,7 +11,7 @@ const SHORTEST_SLEEP_MS = 10_000;
 /** Longest run for which the container stays awake. The gateway aborts runs after this time. */
 const LONGEST_RUN_MS = 3_600_000;
 
-/** Validated because the agent may forge the response. */
+/** Part of the gateway's status, validated because the agent may forge it. */
 const nextSchedule = once(() => z.object({ schedules: z.object({ nextAt: z.optional(z.string()) }) }));
 
 interface DueScheduleOptions {

@@ -16,7 +16,7 @@ import {
 import { readQuery, wholeNumber } from "./form.ts";
 
 const MOST_ENTRIES = 200;
-/** Built lazily to keep startup fast. */
+/** Query of the ledger, built lazily to keep startup fast. */
 export const listQuery = () =>
   z.strictObject({
     state: z.optional(z.enum(ENTRY_STATES)),

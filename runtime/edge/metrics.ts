@@ -48,7 +48,10 @@ interface Metrics {
   };
 }
 
-/** Omits the gateway's figures if its response is malformed. Wakes nothing and does not count as activity. */
+/**
+ * Reads all figures, without the gateway's if its response is malformed. Wakes nothing and does not count as
+ * activity.
+ */
 async function readMetrics({ ledger, sandbox, tenants }: MetricsOptions): Promise<Metrics> {
   const [counts, { state, since, restarts, coldStartMs, broker, volume, silent }, details, chats] =
     await Promise.all([
@@ -91,7 +94,7 @@ type Labels = Readonly<Record<string, string>>;
 /** `suffix` names a part of a histogram. */
 type Sample = readonly [labels: Labels, value: number, suffix?: string];
 
-/** Omitted if it has no samples. */
+/** A metric. Omitted if it has no samples. */
 interface Family {
   name: string;
   type: "counter" | "gauge" | "histogram";

@@ -151,7 +151,7 @@ export interface Attempt<T> {
   problem?: Reason;
 }
 
-/** Never rejects: a page shows the reason instead of the value. */
+/** Waits for `work`. Never rejects, so that a page can show the reason instead of the value. */
 export async function attempt<T>(milliseconds: number, work: Promise<T>): Promise<Attempt<T>> {
   try {
     return { value: await commandTimeout(milliseconds, work) };

@@ -65,7 +65,7 @@ export interface Timeline {
   settled?: string;
 }
 
-/** Times are ISO 8601. */
+/** A finished delivery attempt. Times are ISO 8601. */
 export interface LedgerAttempt {
   at?: string;
   endedAt: string;

@@ -95,7 +95,7 @@ async function refuse(
   );
 }
 
-/** Behind a proxy that terminates TLS, the request URL is plain HTTP, but the browser's Origin header is not. */
+/** Returns true if the browser uses HTTPS. Behind a proxy that terminates TLS, only the Origin header shows this. */
 function isHttps(context: Context): boolean {
   return [context.req.url, context.req.header("origin")].some((url) => url?.startsWith("https://"));
 }
@@ -164,7 +164,7 @@ export function SignOutForm(): Markup {
   );
 }
 
-/** Stateless: a signed cookie, nothing stored on the server. */
+/** Stateless sessions: a signed cookie, nothing stored on the server. */
 interface Sessions {
   issue(): Promise<string>;
   /** Returns true for an unexpired value signed with the current key. */

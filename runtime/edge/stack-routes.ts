@@ -15,12 +15,12 @@ import type { Backups, Clock, Ledger, RecordChange, Sandbox, Signatures, Signatu
 import { sendProblem } from "./problems.ts";
 import type { Tenants } from "./tenants/ports.ts";
 
-/** Includes the start of a stopped container and a large archive. */
+/** Time for a large archive, including the start of a stopped container. */
 const LIMIT_MS = 90_000;
 const LISTED = 20;
 
 export interface StackAccess {
-  /** Without the key, every request is refused. */
+  /** Key that the stack has deployed. Without it, every request is refused. */
   key: string | undefined;
   signatures: Signatures;
   clock: Clock;

@@ -10,7 +10,7 @@ import { Dated } from "../ui/time.tsx";
 import { LIMIT_MS } from "./answers.ts";
 import type { AdminOptions, PageContext } from "./options.ts";
 
-/** Equals the number of stored entries. */
+/** Maximum entries; equals the number stored. */
 const ENTRIES = 1_000;
 
 /** `GET /_admin/rollouts`: versions that have run here. Wakes nothing. */

@@ -15,7 +15,7 @@ const FILES_MS = 3_000;
 /** Lifetime of a pairing request. A file may still contain expired ones. */
 const PAIRING_LIFE_MS = 60 * 60_000;
 
-/** Times are milliseconds since the epoch. */
+/** A request to write to the bot. Times are milliseconds since the epoch. */
 export interface SenderRequest {
   platform: Platform;
   code: string;

@@ -10,7 +10,7 @@ import { type Names, Person } from "../ui/person.tsx";
 import { placeOf } from "./sessions.tsx";
 import type { AdminOptions, PageContext } from "./options.ts";
 
-/** Equals the number of stored entries. */
+/** Maximum entries; equals the number stored. */
 const ENTRIES = 1_000;
 
 const ACTIONS: Readonly<Record<string, string>> = {

@@ -25,7 +25,7 @@ interface AskOptions<T> {
   isWhole?(value: T): boolean;
 }
 
-/** `reuseAfter` is when a stored answer becomes as good as a new one. */
+/** Answers stored since `reuseAfter` are as good as new ones. */
 type Asked = Pick<Visitor, "reuseAfter"> & { facts: Pick<Visitor["facts"], "status"> };
 
 /**

@@ -2,7 +2,7 @@ import { structuredPatch } from "diff";
 import { createRedactor } from "../../shared/redact.ts";
 
 const CONTEXT_LINES = 2;
-/** Above this, finding the shortest diff takes too long. */
+/** Maximum changed lines. Above this, finding the shortest diff takes too long. */
 const MOST_CHANGES = 500;
 const LONGEST = 8_000;
 

@@ -29,7 +29,7 @@ const groupQuery = () =>
     from: z.optional(z.string()),
   });
 
-/** Includes the time to unpack an archive. */
+/** Timeout that includes unpacking an archive. */
 const LAST_GOOD_LIMIT_MS = 30_000;
 
 const ABOUT_MENDING =

@@ -35,7 +35,7 @@ export async function showSessions(context: PageContext, options: AdminOptions):
   return adminPage(context, { title: "Conversations", asOf: answer.asOf, waits: true }, content);
 }
 
-/** From the container's current or last answer. */
+/** Returns the conversations, from the container's current or last answer. */
 export function knownSessions({ sandbox, answers }: AdminOptions, visitor: Visitor, limitMs = LIMIT_MS) {
   const ask = () => operate(sandbox, sessions.list, {});
   return askOrRecall(answers, visitor, "sessions", ask, { limitMs });

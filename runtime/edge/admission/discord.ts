@@ -145,7 +145,7 @@ function unsupported(type: number): object {
   return { type: MESSAGE, data: { content, flags: EPHEMERAL } };
 }
 
-/** Its global name differs between the two runtimes. */
+/** The key's type, whose global name differs between the two runtimes. */
 type VerifyKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 
 interface SignedInteraction {

@@ -137,7 +137,7 @@ function pressDelivery(form: string, receivedAt: number): Delivery | undefined {
   };
 }
 
-/** Its global name differs between the two runtimes. */
+/** The key's type, whose global name differs between the two runtimes. */
 type SigningKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 
 interface SignedRequest {

@@ -12,7 +12,7 @@ const STATE_FOR_FLOODS_MS = 5_000;
 
 type WebhookRequest =
   | { kind: "event"; delivery: Delivery }
-  /** Answered immediately, without storing or starting anything. */
+  /** An immediate response. Nothing is stored or started. */
   | { kind: "answer"; response: Response };
 
 export interface WebhookOptions {

@@ -29,7 +29,7 @@ export class Chats {
     this.#sql.all("UPDATE ledger_chats SET told = NULL WHERE told IS NOT NULL");
   }
 
-  /** Reserves a notice for the caller to send. */
+  /** Reserves an outage notice for the caller to send. */
   claim(chat: string, word: OutageWord): "claimed" | "told before" | "not known" {
     const [known] = this.#sql.all("SELECT told FROM ledger_chats WHERE chat = ?", chat);
     if (known === undefined) return "not known";
@@ -84,7 +84,7 @@ export class Turns {
   /** Recomputes every turn. No entry may be `delivering`. */
   rebuild(): void {
     this.#sql.all("DELETE FROM ledger_turns");
-    // SQLite takes the other columns from the row with the minimum: https://sqlite.org/lang_select.html#bareagg
+    // SQLite takes the other columns from the row with `min(seq)`: https://sqlite.org/lang_select.html#bareagg
     this.#sql.all(
       `INSERT INTO ledger_turns SELECT conversation, min(seq), next_at, 0 FROM ledger
        WHERE settled_at IS NULL GROUP BY conversation`,

@@ -10,12 +10,12 @@ const KEEP_SETTLED_MS = 7 * 24 * 3_600_000;
 const RETRY = { firstMs: 1_000, longestMs: 5 * 60_000 };
 /** Maximum delay while no gateway answers, so that chats resume soon after it returns. */
 const LONGEST_ABSENT_MS = 15_000;
-/** Before an event expires, it gets one final attempt this early. */
+/** Time before an event expires at which it gets one final attempt. */
 const LAST_TRY_MS = 10 * 60_000;
 const PRUNE_BATCH = 500;
 const TIDY_MS = 60_000;
 const STORE_RETRY_MS = 5_000;
-/** After this many attempts without a gateway, the delay grows: the event may crash the gateway. */
+/** Attempts without a gateway after which delays grow, since the event itself may crash the gateway. */
 const ABSENT_ATTEMPTS = 30;
 
 /** Result of an attempt. `afterMs`: delay that the gateway requested. `absent`: no gateway answered. */
@@ -33,7 +33,7 @@ export type Deliver = (
   on: {
     placed(): void;
     ended(id: string, result: AttemptResult): void;
-    /** Called with the requested names. */
+    /** Receives the names that the request asked for. */
     named?(names: readonly LearnedName[]): void;
   },
 ) => Promise<AttemptResult>;
@@ -48,7 +48,7 @@ export interface DispatcherOptions {
   clock: Clock;
   random(): number;
   log: Log;
-  /** In milliseconds since the epoch. */
+  /** Returns when the gateway last became ready, in milliseconds since the epoch. */
   readyAt?(): number | undefined;
   /** Maximum concurrent requests. Chats with a request in progress use at most half. */
   concurrency: number;

@@ -159,7 +159,7 @@ export class LedgerStore {
     });
   }
 
-  /** Marks the chat's next entry and the due ones after it. */
+  /** Marks the chat's next entry and the due ones after it as `delivering`. */
   #begin({ chatKey, seq: from }: Turn, now: number, readyAt: number): DueChat | undefined {
     const rows = this.#sql.all(
       `SELECT seq, key, delivery, state, attempts, next_at, received_at FROM (

@@ -14,7 +14,7 @@ export interface TellerOptions {
   fetch: Fetch;
 }
 
-/** Sent while the gateway is down. They name no cause, since their readers are not operators. */
+/** Messages sent while the gateway is down. They name no cause, since their readers are not operators. */
 const TEXTS: Record<OutageWord, string> = {
   waits: "I am unavailable at the moment. Your message is saved, and I will answer as soon as I am back.",
   "given up": "I was unavailable for a day and cannot answer what you wrote. Please send it again later.",

@@ -26,7 +26,7 @@ interface BrokerDoorOptions {
 export class BrokerDoor {
   readonly #options: BrokerDoorOptions;
   readonly #strangers: RateLimit;
-  /** Values are the end of the refusal, in milliseconds since the epoch. */
+  /** End of each refusal, in milliseconds since the epoch. */
   readonly #refused = new Map<TenantId, number>();
 
   constructor(options: BrokerDoorOptions) {

@@ -24,7 +24,7 @@ export interface TenantDeskOptions {
   /** Registers an admitted tenant. */
   meet(tenant: TenantId): void;
   place(platform: Platform, sender: string, tenant: TenantId): void;
-  /** Called for a sender's first request. */
+  /** Called for a sender's first pairing request. */
   onRequest(platform: Platform): void;
   /** Replies in the event's chat if the bot may be addressed. Rejects if the platform refuses the text. */
   say(event: Delivery, text: string): Promise<void>;

@@ -14,7 +14,8 @@ export class EdgesByChat<Edge> {
     const known = this.#edges.get(name);
     if (known !== undefined) return known;
     if (this.#edges.size >= MOST_EDGES) {
-      // Never evict the deployment's edge, which counts strangers' requests: strangers can create others.
+      // Never evict the deployment's edge: it holds rate limits, which strangers could reset by creating other
+      // edges.
       const oldest = [...this.#edges.keys()].find((one) => one !== AGENT);
       if (oldest !== undefined) this.#edges.delete(oldest);
     }

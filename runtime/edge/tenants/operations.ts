@@ -72,7 +72,7 @@ function fileIn(input: unknown): string {
 }
 
 interface DeploymentParts {
-  /** Its config file applies to all chats. */
+  /** The deployment's sandbox, whose config file applies to all chats. */
   deployment: Sandbox;
   /** Runs operations about people, without starting a container. */
   operate(request: OperationRequest): Promise<OperationReply>;
@@ -116,7 +116,7 @@ interface AdoptOptions {
   sandbox: Sandbox;
   people: Pick<People, "adopt" | "replace">;
   browsers: Pick<Browsers, "adopt" | "replace">;
-  /** Version of the approvals last stored for that sandbox. */
+  /** Version of the approvals last stored for `sandbox`. */
   stored: string | undefined;
 }
 

@@ -45,7 +45,7 @@ export class TenantOutbox {
     );
   }
 
-  /** In milliseconds since the epoch. */
+  /** Time of the next attempt, in milliseconds since the epoch. */
   get nextAt(): number | undefined {
     const { sql, table } = this.#options;
     const [row] = sql.all(`SELECT min(next_at) AS at FROM ${table}`);

@@ -31,7 +31,7 @@ export interface TenantReport {
   names?: readonly Sighting[];
 }
 
-/** State of an updated container. `starts` means that it is not known yet. */
+/** State of an updated container; `starts` until it answers or fails. */
 export type RenewalOutcome = "answers" | "starts" | "fails";
 
 export interface TenantDirectory {

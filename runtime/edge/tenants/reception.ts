@@ -48,9 +48,9 @@ export interface TenantReceptionOptions {
   readConfig(): Promise<string | undefined>;
   /** The sandbox that served every chat before. */
   sandbox: Sandbox;
-  /** Returns when that sandbox last began to serve every chat, if it has state. */
+  /** Returns when one sandbox last began to serve every chat; `undefined` if it has no state. */
   servedAllSince(): Promise<string | undefined>;
-  /** Stores the approvals for a return to that sandbox. Absent if they are stored there anyway. */
+  /** Stores the approvals for a return to one sandbox for every chat. Absent if they are stored there anyway. */
   storeApprovals?(approvals: Approvals): Promise<void>;
   /** Makes a chat ask the directory again. */
   changeRights(tenant: TenantId, grant: Grant): Promise<void>;
@@ -75,7 +75,7 @@ export class TenantReception {
   readonly #browsers: Browsers;
   readonly #desk: TenantDesk;
   readonly #outbox: TenantOutbox;
-  /** Retried forever: until a tenant applies changed rights, a revoked person still has access. */
+  /** Changed rights to send. Retried forever, since a revoked person has access until the tenant applies them. */
   readonly #rights: TenantOutbox;
   #adopting: Promise<void> | undefined;
   #isAdopted = false;

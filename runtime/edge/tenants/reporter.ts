@@ -34,12 +34,12 @@ export class TenantReporter {
     this.#sentAt = Number.NEGATIVE_INFINITY;
   }
 
-  /** In milliseconds since the epoch; `undefined` if nothing has changed. */
+  /** Time of the next report, in milliseconds since the epoch; `undefined` if nothing has changed. */
   dueAt(now: number): number | undefined {
     return this.#changed ? Math.max(this.#sentAt + MINUTE_MS, now) : undefined;
   }
 
-  /** Never rejects: the next report replaces a lost one. */
+  /** Sends a report. Never rejects: the next report replaces a lost one. */
   async report(): Promise<void> {
     const { tenant, read, send, clock, log } = this.#options;
     this.#changed = false;

@@ -72,7 +72,7 @@ export class TenantRoster {
     );
   }
 
-  /** Least recently used first. */
+  /** Returns running tenants, least recently used first. */
   running(): TenantId[] {
     return this.#sql
       .all(`SELECT id FROM tenants WHERE report ->> '$.running' = 1 ORDER BY report ->> '$.usedAt'`)
@@ -90,7 +90,7 @@ export class TenantRoster {
     return { chats: number("chats"), running: number("running"), failing: number("failing"), counts };
   }
 
-  /** Problems first, then by id. */
+  /** Lists tenants by id, those with problems first. */
   list({ limit, after }: TenantQuery): Tenant[] {
     // Keep `?2` instead of `id` in the subquery: otherwise SQLite seeks by only one of the columns.
     const from =

@@ -249,7 +249,7 @@ function ShownChat({ chat }: { chat: Visitor["chat"] }): Markup | null {
   );
 }
 
-/** Production stands out, to prevent confusion with a test. */
+/** Renders the environment's name. Production stands out, to prevent confusion with a test. */
 function Environment({ name }: { name: string | undefined }): Markup | null {
   if (name === undefined) return null;
   return <span class={`badge ${/^prod/i.test(name) ? "production" : "environment"}`}>{name}</span>;

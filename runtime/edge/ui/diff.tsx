@@ -2,7 +2,7 @@ import { structuredPatch } from "diff";
 import type { Markup } from "./document.tsx";
 
 const CONTEXT_LINES = 3;
-/** Above this, finding the shortest diff takes too long, so everything counts as replaced. */
+/** Maximum changed lines. Above this, finding the shortest diff takes too long, so everything counts as replaced. */
 const MOST_CHANGES = 1_000;
 
 interface Hunk {

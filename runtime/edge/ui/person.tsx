@@ -62,7 +62,7 @@ export function platformOf(id: string): string {
   return platform === "web" ? "Web chat" : (PLATFORM_TITLES[platform as Platform] ?? platform);
 }
 
-/** Its initial on a colour derived from its key. */
+/** The avatar: an initial on a colour derived from the key. */
 function Face({ of, name }: { of: string; name: string }): Markup {
   const initial = /[\p{L}\p{N}]\p{M}*/u.exec(name)?.[0] ?? "?";
   return (

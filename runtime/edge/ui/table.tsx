@@ -31,7 +31,7 @@ interface Order {
 /** Column name in a URL. */
 const nameOf = (head: string): string => head.toLowerCase().replaceAll(" ", "-");
 
-/** Unchanged if the URL names no column. */
+/** Sorts rows by the URL's column; unchanged without one. */
 export function sorted<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
@@ -67,7 +67,7 @@ function headCell<Row>({ head, kind, by }: Column<Row>, order?: Order, first?: R
   );
 }
 
-/** Scrolls horizontally if needed. On a phone, each row becomes a card. */
+/** A table that scrolls horizontally if needed. On a phone, each row becomes a card. */
 export function Table<Row>({ label, caption, columns, rows, order }: TableProps<Row>): Markup {
   return (
     <div class="table" role="region" aria-label={label} tabindex={0}>

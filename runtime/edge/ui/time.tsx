@@ -23,7 +23,7 @@ export function Age({ at, now }: AgeProps): Markup {
   );
 }
 
-/** Times are milliseconds since the epoch; 0 and `NaN` are unknown. */
+/** Returns a column of ages. Times are milliseconds since the epoch; 0 and `NaN` are unknown. */
 export function ageColumn<Row>(head: string, now: number, by: (row: Row) => number): Column<Row> {
   const cell = (row: Row) =>
     by(row) > 0 ? <Age at={by(row)} now={now} /> : <span class="soft">unknown</span>;
@@ -40,7 +40,7 @@ export function Moment({ at }: { at: string }): Markup {
   );
 }
 
-/** Renders nothing without a time. */
+/** Renders words before a time, or nothing without a time. */
 export function TimeAfter({ words, at }: { words: string; at: string | undefined }): Markup | null {
   if (at === undefined) return null;
   return (
