@@ -131,12 +131,12 @@ function edgeFamilies({ version, ledger, sandbox, chats }: Metrics): Family[] {
     ),
     gauge(
       "chat_ledger_entries",
-      "Events in the ledgers of all chats, by state, as the chats last reported.",
+      "Events in all chats' ledgers by state, from their last reports.",
       Object.entries(chats?.counts ?? {}).map(([name, count]) => [{ state: name }, count]),
     ),
     gauge(
       "sandbox_state",
-      "1 for the state that the sandbox is in.",
+      "1 for the sandbox's current state.",
       STATES.map((name) => [{ state: name }, name === state ? 1 : 0]),
     ),
     gauge("volume_writable", "1 while the data directory and the ledger can be written.", [
@@ -212,10 +212,10 @@ function gatewayFamilies(gateway: Metrics["gateway"]): Family[] {
     ),
     gauge(
       "model_requests_7d",
-      "Requests in the last seven days that had any.",
+      "Requests on the last seven active days.",
       used((one) => one.requests),
     ),
-    gauge("model_tokens_7d", "Tokens in the last seven days that had any.", [
+    gauge("model_tokens_7d", "Tokens on the last seven active days.", [
       ...used((one) => one.inputTokens, { direction: "input" }),
       ...used((one) => one.outputTokens, { direction: "output" }),
     ]),

@@ -22,7 +22,7 @@ export async function showRollouts(
   const now = clock();
   const content =
     rollouts.length === 0 ? (
-      <p class="empty">No rollout is recorded yet.</p>
+      <p class="empty">No rollouts yet.</p>
     ) : (
       <Table
         label="Rollouts"

@@ -95,7 +95,7 @@ async function page(context: PageContext, { backups, clock }: AdminOptions, aske
         <p>
           The current state is backed up first, as a copy labelled “Before a restore”. The gateway stops
           during the restore and then restarts; messages that arrive are queued and answered afterwards. The
-          ledger is not rolled back: what was answered is not answered again.
+          ledger is not rolled back, so answered messages are not answered again.
         </p>
       </aside>
       {restoreForm(backup, asked, wordOf(visitor))}

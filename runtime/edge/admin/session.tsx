@@ -153,9 +153,7 @@ function sessionPart({ conversation, messages, typed }: Shown, session: Session,
           action={ROUTES.sessionMessages.path}
           value={value}
           hint={
-            <p class="soft">
-              People wrote these to the bot. Reading them is recorded in Activity, with your name.
-            </p>
+            <p class="soft">These are messages from people. Activity records your name when you read them.</p>
           }
         >
           Show the last messages

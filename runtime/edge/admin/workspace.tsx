@@ -183,7 +183,7 @@ function Chats({ chats = [] }: List): Markup | null {
       <h2>Files of chats</h2>
       <Table
         label="Files of chats"
-        caption="A chat that may not write the shared files has its own."
+        caption="Chats without write access to the shared files have their own."
         columns={[
           { head: "Chat", kind: "name", cell: ({ root }) => <a href={listAddress(root)}>{root}</a> },
           { head: "Files and folders", kind: "number", cell: ({ entries }) => entries },

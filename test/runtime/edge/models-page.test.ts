@@ -89,7 +89,7 @@ describe("rollouts and versions", () => {
     expect(page).toMatch(/Replaced 0\.1\.0[\s\S]*the stack[\s\S]*First version/);
     const none = edgeFixture({ jwk });
     expect(await (await none.app.request(`${HOST}/_admin/rollouts`, { headers })).text()).toContain(
-      "No rollout is recorded yet.",
+      "No rollouts yet.",
     );
     expect(await look("/_admin/about")).toMatch(/steward<\/dt>\s*<dd>\d+\.\d+\.\d+[\s\S]*MIT licence/);
     expect(await look("/_admin/about")).toMatch(/1 day ago[\s\S]*Replaced 0\.1\.0, by the stack/);
