@@ -138,7 +138,7 @@ test.skipIf(browserIsMissing)("a file with a secret is shown without it, and can
   expect(await page.locator("textarea").count()).toBe(0);
   expect(await page.content()).not.toContain(PLAIN);
   await look("config-secret");
-  await page.getByRole("link", { name: "Look for secrets" }).click();
+  await page.getByRole("link", { name: "Find secrets" }).click();
   await page.getByText("without a person's decision").waitFor();
   expect(refusedByPolicy).toEqual([]);
 });
