@@ -4,7 +4,7 @@ import { StewardError } from "../../contract/errors.ts";
 import type { ServiceOperation } from "../../contract/service-operations.ts";
 
 const MAX_BODY_BYTES = 1024 * 1024;
-/** Maximum nesting. Re-encoding thousands of levels would overflow the stack. */
+/** Maximum nesting, far above any platform's. Thousands of levels could not be re-encoded. */
 const DEEPEST = 200;
 const JSON_TYPE = /^application\/json\s*(?:;|$)/i;
 

@@ -33,7 +33,7 @@ export interface WebhookOptions {
 /**
  * Accepts a platform's events. Only verified events are stored and start anything, before the platform gets a
  * response. While the gateway is down, every refusal is a 503, so that a test POST never gets a 401. Floods of
- * refused requests use a cached gateway state, since each look-up on Cloudflare is a billed request.
+ * refused requests use a cached gateway state, since each look-up on Cloudflare is a separate request.
  */
 export function webhook({
   read,

@@ -32,7 +32,7 @@ const CARRIED: Record<Platform, (payload: Fields) => Carried | undefined> = {
 };
 
 /**
- * Returns false for changes that no answer depends on: edits of unknown or unlisted messages, edits without visible
+ * Returns false for changes that no answer depends on: edits of unknown messages or in unlisted groups, edits without visible
  * changes, and deletions of answered messages. Platforms also report link previews and reactions as edits, which
  * would clutter the ledger.
  */
