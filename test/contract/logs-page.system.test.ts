@@ -60,7 +60,7 @@ test.skipIf(browserIsMissing)(
     await page.goto(`${host.url}/_admin/logs`);
     await page.getByText("Following.").waitFor();
     await page.context().setOffline(true);
-    await page.getByText("No answer.").waitFor();
+    await page.getByText("No response.").waitFor();
     await page.context().setOffline(false);
     await page.getByText("Following.").waitFor();
     expect(refusedByPolicy).toEqual([]);

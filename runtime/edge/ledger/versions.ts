@@ -32,9 +32,9 @@ const CARRIED: Record<Platform, (payload: Fields) => Carried | undefined> = {
 };
 
 /**
- * Returns false for changes that no answer depends on: edits of unknown messages or in unlisted groups, edits without visible
- * changes, and deletions of answered messages. Platforms also report link previews and reactions as edits, which
- * would clutter the ledger.
+ * Returns false for changes that no answer depends on: edits of unknown messages or in unlisted groups, edits without
+ * visible changes, and deletions of answered messages. Platforms also report link previews and reactions as edits,
+ * which would clutter the ledger.
  */
 export function isRelevant(sql: Sql, delivery: Delivery, { message, change, always }: Carried): boolean {
   if (change === undefined || always) return true;
