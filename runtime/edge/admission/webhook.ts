@@ -71,7 +71,7 @@ export function webhook({
   /** `wait`: seconds until the client may retry, 0 if it is within its limit. */
   async function refuse(error: StewardError, wait: number): Promise<Response> {
     if (!(await isReady(wait > 0 ? STATE_FOR_FLOODS_MS : 0))) {
-      return sendProblem("gateway_unavailable", `Nothing was stored: ${error.message}`, {
+      return sendProblem("gateway_unavailable", `Nothing is stored: ${error.message}`, {
         retryAfterSeconds: Math.max(wait, RETRY_AFTER_SECONDS),
       });
     }
