@@ -11,45 +11,41 @@ import type { BackupsStatus, Sandbox } from "./ports.ts";
 import type { Attempt } from "./operate.ts";
 import { sendError, sendProblem } from "./problems.ts";
 
-/** Visitor of a page, with what every page shows. */
 export interface Visitor {
   identity: Identity;
-  /** This service holds the session, so it offers to end it. */
+  /** True if this service can end the session. */
   signsOut: boolean;
-  /** Name of the deployment's environment, such as `prod`. */
   environment: string | undefined;
-  /** The chat whose sandbox the pages show; see Tenants. `everyChat`: the one that serves the deployment. */
+  /** The chat whose sandbox the pages show; `everyChat` for the deployment's own. Absent without tenants. */
   chat?: TenantId | "everyChat" | undefined;
   health: Health;
   facts: HealthFacts;
-  /** Milliseconds since the epoch: what the container said from then on need not be asked again. */
+  /** Container answers since this time, in milliseconds since the epoch, may be reused. */
   reuseAfter?: number | undefined;
-  /** ISO 8601: when the gateway said what `facts.details` holds; absent where it says it now. */
+  /** ISO 8601 time of cached `facts.details`; absent if they are current. */
   asOf?: string | undefined;
-  /** Why the gateway does not say it now, though it runs. */
+  /** Why a running gateway's current status is unavailable. */
   problem?: Reason | undefined;
-  /** State of the backups, or why it is unknown. */
   backups: Attempt<BackupsStatus>;
 }
 
-/** Variables that a platform and the access middleware leave for the handlers behind them. */
+/** Variables set by the platform and the access middleware. */
 export interface AccessVariables {
   Bindings: Client;
-  /** `visitor` asks for the state once, where a page is shown: a change does not wait for it. */
+  /** `visitor` loads the state on first use, so that changes do not wait for it. */
   Variables: { identity: Identity; visitor(): Promise<Visitor> };
 }
 
-/** The methods that may change something. */
 const CHANGES: ReadonlySet<string> = new Set(["POST", "PUT", "PATCH", "DELETE"]);
-/** Values by which a browser tells of a page of this origin, and of what a person did without any page. */
+/** `Sec-Fetch-Site` values of this origin's pages and of direct navigation. */
 const OWN_SITES: ReadonlySet<string> = new Set(["same-origin", "none"]);
 
-/** True for a navigation in a browser, which can follow a redirect to a sign-in page. */
+/** Returns true for a browser navigation, which can follow a redirect to a sign-in page. */
 export function wantsHtml(request: Request): boolean {
   return (request.headers.get("accept") ?? "").includes("text/html");
 }
 
-/** Lets a request pass that carries an identity; a browser without one is sent to sign in. */
+/** Requires an identity. Browsers without one are redirected to sign in. */
 export function requireIdentity(identify: Identify): MiddlewareHandler<AccessVariables> {
   return async function requireIdentityMiddleware(context, next) {
     const decision = await identify(context.req.raw, clientOf(context));
@@ -66,7 +62,7 @@ export function requireIdentity(identify: Identify): MiddlewareHandler<AccessVar
   };
 }
 
-/** With PUBLIC_WEBHOOKS=false a webhook needs an identity beside its signature; without one it sees 401. */
+/** Requires an identity in addition to the signature if PUBLIC_WEBHOOKS is false. */
 export function requirePublicOrIdentity(isPublic: boolean, identify: Identify): MiddlewareHandler {
   return async function webhookAccessMiddleware(context, next) {
     if (!isPublic && !(await identify(context.req.raw, clientOf(context))).allowed) {
@@ -78,8 +74,8 @@ export function requirePublicOrIdentity(isPublic: boolean, identify: Identify): 
 }
 
 /**
- * Starts a stopped container for an operator who opens a page. A page that reloads, such as the one that
- * follows the logs, does not count: left open, it would keep the container awake for ever.
+ * Starts a stopped container when an operator opens a page. Automatic reloads do not count: an open page would keep
+ * the container awake.
  */
 export function wakeForOperator(sandbox: Pick<Sandbox, "wake">): MiddlewareHandler {
   return async function wakeForOperatorMiddleware(context, next) {
@@ -89,7 +85,6 @@ export function wakeForOperator(sandbox: Pick<Sandbox, "wake">): MiddlewareHandl
   };
 }
 
-/** Keeps what only some may see, and what leads there, out of every cache. */
 export function noStore(): MiddlewareHandler {
   return async function noStoreMiddleware(context, next) {
     await next();
@@ -98,9 +93,9 @@ export function noStore(): MiddlewareHandler {
 }
 
 /**
- * Refuses a change that another origin's page asks for, and on the API one that a plain form could send.
- * Browsers leave Sec-Fetch-Site out on plain http; there the Origin tells, which they send with every
- * change. A request with neither is refused if it brings a cookie, since an old browser may have sent it.
+ * Refuses changes requested by another origin's page, and on the API those that a plain form could send. On plain
+ * HTTP, browsers omit Sec-Fetch-Site, so the Origin header decides. Without both headers, a cookie suggests an old
+ * browser, and the request is refused.
  */
 export function refuseForeignChanges(): MiddlewareHandler {
   return async function foreignChangesMiddleware(context, next) {
@@ -119,9 +114,8 @@ export function refuseForeignChanges(): MiddlewareHandler {
 }
 
 /**
- * Refuses what another origin's page asks for, also one of the same site, to which the browser adds the
- * session: some of these routes start the container or do more, although they are asked by GET. A person who was led
- * here, as by the identity gateway after the sign-in, is asked whether to continue.
+ * Refuses requests from other origins' pages: the browser adds the session cookie, and some GET routes start the
+ * container. A person who followed a link is asked to confirm.
  */
 export function refuseCrossSite(): MiddlewareHandler {
   return async function crossSiteMiddleware(context, next) {
@@ -134,18 +128,14 @@ export function refuseCrossSite(): MiddlewareHandler {
 }
 
 /**
- * Tells whether a GET may change something: it carries a program's secret, or the browser says that it comes from this
- * origin or was typed. Another origin's page can make a browser send any other request with its session. On plain http
- * one for an image on a sibling host looks like a program's.
+ * Returns true if a GET may change something: it has a program's secret, or the browser marks it as coming from
+ * this origin or as typed. Otherwise a foreign page may have sent it with the user's session.
  */
 export function isDeliberate({ headers }: Request, { isProgram }: Identity): boolean {
   return isProgram || OWN_SITES.has(headers.get("sec-fetch-site") ?? "");
 }
 
-/**
- * Answers a visit with a page whose button opens the same address, by `method`. A request that accepts no page is
- * refused.
- */
+/** Responds with a page whose button opens the same address. Refuses clients that do not accept HTML. */
 export function askToContinue(
   context: Context,
   method: "get" | "post" = "get",
@@ -156,9 +146,9 @@ export function askToContinue(
   return context.html(ContinuePage({ address: `${pathname}${search}`, method }));
 }
 
-/** Returns the client whose rate limit applies to a request without an identity. Unknown addresses share one. */
+/** Returns the rate-limited client of an unidentified request. Unknown addresses share one. */
 export function clientOf(context: Context): string {
-  // Without bindings, as in a test, Hono passes no environment.
+  // Tests pass no bindings, so `env` may be undefined.
   const address: unknown = context.env?.clientAddress;
   return typeof address === "string" && address !== "" ? networkOf(address) : "unknown";
 }

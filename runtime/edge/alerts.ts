@@ -9,21 +9,21 @@ import { gatewayDetails } from "./debug-routes.ts";
 import { commandTimeout } from "./operate.ts";
 import type { Backups, Clock, Sandbox } from "./ports.ts";
 
-/** The header of a webhook's signature: `t=<seconds>,v1=<HMAC-SHA256 of "<seconds>.<body>" in hexadecimal>`. */
+/** Webhook signature: `t=<seconds>,v1=<HMAC-SHA256 of "<seconds>.<body>" in hexadecimal>`. */
 const SIGNATURE_HEADER = "x-steward-signature";
 
-/** Interval between two checks, and so the shortest time between two messages. */
+/** Interval between checks, and so between messages. */
 export const LOOK_EVERY_MS = 60_000;
-/** Interval at which a lasting failure is reported again. */
+/** Interval at which a continuing failure is reported again. */
 const REPEAT_MS = 6 * 3_600_000;
-/** A promise that was broken once is told for this long. */
+/** Time for which one late first word counts as a failure. */
 const LATE_FOR_MS = 15 * 60_000;
 const TIMEOUT_MS = 10_000;
 
-/** One alert: a failure, a recovery, or a test message. Never contains text that a person wrote. */
+/** One alert: a failure, a recovery or a test. Contains no text that a person wrote. */
 interface Alert {
   state: "failing" | "recovered" | "test";
-  /** Subject: `gateway`, `volume`, `models`, `first words`, `channel slack`, `limits`, `backups`, `events`. */
+  /** `gateway`, `volume`, `models`, `first words`, `channel <platform>`, `limits`, `backups` or `events`. */
   subject: string;
   code?: ErrorCode;
   title: string;
@@ -32,16 +32,14 @@ interface Alert {
   since: string;
 }
 
-/** Destinations of alerts, and the means to send them. */
 export interface AlertSender {
   settings: AlertSettings;
   fetch: typeof globalThis.fetch;
-  /** Sends an e-mail; absent if the platform cannot. Rejects if the platform does not accept the message. */
+  /** Absent if the platform cannot send e-mail. Rejects if the message is not accepted. */
   sendEmail?: ((email: Email) => Promise<unknown>) | undefined;
   clock: Clock;
 }
 
-/** An e-mail in plain text. */
 interface Email {
   from: string;
   to: string;
@@ -49,7 +47,7 @@ interface Email {
   text: string;
 }
 
-/** Sends alerts to one destination. Resolves to what went wrong, without the address, or to `undefined`. */
+/** Sends alerts to one destination. Resolves to an error without the address, or `undefined`. */
 type Way = (sender: AlertSender, alerts: readonly Alert[]) => Promise<string | undefined>;
 
 const WAYS: Readonly<Record<"webhook" | "slack" | "email", Way>> = {
@@ -65,14 +63,14 @@ const WAYS: Readonly<Record<"webhook" | "slack" | "email", Way>> = {
     return post(sender, slack, JSON.stringify({ text: slackText(name, alerts) }));
   },
   async email({ settings: { name, email }, sendEmail }, alerts) {
-    if (email === undefined || sendEmail === undefined) return "this deployment sends none";
+    if (email === undefined || sendEmail === undefined) return "this deployment cannot send e-mail";
     const subject = `${name}: ${alerts.map(subjectLine).join(", ")}`;
     try {
       await commandTimeout(TIMEOUT_MS, sendEmail({ ...email, subject, text: emailText(alerts) }));
       return undefined;
     } catch {
-      // The error may name an address.
-      return "Cloudflare did not take it: `from` needs a domain with Email Routing, and `to` a verified address";
+      // The original error may contain an address.
+      return "Cloudflare refused the message: `from` needs a domain with Email Routing, `to` a verified address";
     }
   },
 };
@@ -82,7 +80,6 @@ function destinationsOf(settings: AlertSettings): (keyof typeof WAYS)[] {
   return DESTINATIONS.filter((destination) => settings[destination] !== undefined);
 }
 
-/** Sends alerts to every destination. Returns what went wrong, by destination, without any address. */
 async function sendAlerts(sender: AlertSender, alerts: readonly Alert[]): Promise<string[]> {
   const results = await Promise.all(
     destinationsOf(sender.settings).map(async (destination) => {
@@ -93,7 +90,7 @@ async function sendAlerts(sender: AlertSender, alerts: readonly Alert[]): Promis
   return results.flat();
 }
 
-/** Sends a test message, which shows that alerts arrive. */
+/** Sends a test message to every destination. Returns errors by destination. */
 export function tryAlerts(sender: AlertSender): Promise<string[]> {
   const since = new Date(sender.clock()).toISOString();
   return sendAlerts(sender, [
@@ -118,7 +115,7 @@ async function post(
     await response.body?.cancel();
     return response.ok ? undefined : `answered with ${response.status}`;
   } catch {
-    // The error may name the address, which is a secret.
+    // The original error may contain the address, which is a secret.
     return "did not answer";
   }
 }
@@ -133,7 +130,7 @@ function emailText(alerts: readonly Alert[]): string {
   const blocks = alerts.map(({ state, subject, title, fix, since }) => {
     if (state === "test") return `${title}.`;
     if (state === "recovered") return `${subject} has recovered.`;
-    return `${subject} fails since ${since}: ${title}.${fix === undefined ? "" : `\n${fix}`}`;
+    return `${subject} has been failing since ${since}: ${title}.${fix === undefined ? "" : `\n${fix}`}`;
   });
   return `${blocks.join("\n\n")}\n`;
 }
@@ -149,15 +146,12 @@ function slackText(name: string, alerts: readonly Alert[]): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
 
-/** Sources of the alerts, and the store that remembers what was sent. */
 export interface AlertsOptions extends AlertSender {
   sandbox: Pick<Sandbox, "status" | "peek">;
-  /** True if the gateway should always run: a stopped gateway is then an outage. */
+  /** True if the gateway should always run, so that a stopped one is an outage. */
   neverSleeps: boolean;
   backups: Pick<Backups, "status">;
-  /**
-   * Returns when the oldest unanswered event arrived, in milliseconds since the epoch; `undefined` if there is none.
-   */
+  /** Arrival of the oldest unanswered event, in milliseconds since the epoch. */
   oldestEvent(): number | undefined;
   memory: { read(): string | undefined; write(text: string): void };
   log: Log;
@@ -165,14 +159,13 @@ export interface AlertsOptions extends AlertSender {
 
 interface Failing {
   code: ErrorCode;
-  /** Milliseconds since the epoch. */
   since: number;
   toldAt?: number;
 }
 
 /**
- * Alerts the operator to outages by other means than the bot. A failure that lasts longer than `after` is reported
- * once, then every six hours, and when it has ended. Everything due at one check is sent as one message.
+ * Alerts the operator to outages outside the chats: once after `after`, then every six hours, and on recovery. Each
+ * check sends everything due as one message.
  */
 export class Alerts {
   readonly #options: AlertsOptions;
@@ -185,22 +178,22 @@ export class Alerts {
     this.#afterMs = parseDuration(options.settings.after) ?? 0;
   }
 
-  /** True while there is a failure that may end while the container is asleep, so that another check is needed. */
+  /** True if a known failure could end while the container sleeps. */
   get isOpen(): boolean {
     return Object.keys(this.#read()).some((subject) => !isTold(subject));
   }
 
-  /** Checks everything and sends the alerts that are due. Does nothing within 30 s of the last check. Never rejects. */
+  /** Checks everything and sends due alerts, at most every 30 s. Never rejects. */
   async look(): Promise<void> {
     const now = this.#options.clock();
-    // A destination that answers slowly must not get the same alert twice, and timers are not exact.
+    // Prevents duplicates while a destination is slow, and tolerates inexact timers.
     if (this.#looking || Math.abs(now - this.#lookedAt) < LOOK_EVERY_MS / 2) return;
     this.#looking = true;
     this.#lookedAt = now;
     try {
       await this.#look();
     } catch (error) {
-      this.#options.log.error("alerts could not be looked at", { error: String(error) });
+      this.#options.log.error("the checks for alerts failed", { error: String(error) });
     } finally {
       this.#looking = false;
     }
@@ -224,11 +217,11 @@ export class Alerts {
     ];
     if (alerts.length > 0) {
       const problems = await sendAlerts(this.#options, alerts);
-      for (const problem of problems) log.error("an alert was not taken", { problem });
+      for (const problem of problems) log.error("an alert could not be delivered", { problem });
       if (problems.length < destinationsOf(this.#options.settings).length) {
         for (const [subject, failing] of due) found[subject] = { ...failing, toldAt: now };
       } else {
-        // No destination has accepted the alerts: the next check sends them again.
+        // Every destination failed: the next check retries.
         for (const [subject, failing] of over) found[subject] ??= failing;
       }
     }
@@ -236,14 +229,12 @@ export class Alerts {
     if (text !== JSON.stringify(before)) this.#options.memory.write(text);
   }
 
-  /**
-   * Returns the current failures. While the gateway does not run, failures that only it can report stay as they were.
-   */
+  /** Returns the current failures. Those that only the gateway can report stay while it is down. */
   async #find(before: Record<string, Failing>, now: number): Promise<Record<string, Failing>> {
     const { sandbox, neverSleeps, backups, oldestEvent } = this.#options;
     const [{ state, reason, volume, silent }, details, copies] = await Promise.all([
       sandbox.status(),
-      // An answer of another form says nothing, as none does.
+      // Treat a malformed response like a missing one.
       gatewayDetails(sandbox).catch(() => undefined),
       backups.status(),
     ]);
@@ -264,7 +255,7 @@ export class Alerts {
       }
       return found;
     }
-    // A container of another version may report less.
+    // An older container may report less.
     const { models = [], channels = [], limited = 0, firstWords }: Partial<GatewayStatus> = details;
     const lateAt = Date.parse(firstWords?.lateAt ?? "");
     if (now - lateAt < LATE_FOR_MS) fails("first words", "first_word_late", lateAt);
@@ -286,15 +277,12 @@ export class Alerts {
   }
 }
 
-/**
- * Returns true if only the gateway reports a subject, so that nothing is known of it while the gateway is down or
- * asleep.
- */
+/** Returns true if only the gateway can report on a subject. */
 function isTold(subject: string): boolean {
   return ["models", "limits", "first words"].includes(subject) || subject.startsWith("channel ");
 }
 
-/** Returns an alert, without a reason's detail, which may contain what a provider or a person wrote. */
+/** Builds an alert without the reason's detail, which may quote a provider or a person. */
 function alertOf(state: "failing" | "recovered", subject: string, { code, since }: Failing): Alert {
   const known = isErrorCode(code) ? code : "internal";
   return {

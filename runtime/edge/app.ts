@@ -65,45 +65,39 @@ import {
 } from "./stack-routes.ts";
 import { showSignIn, signIn as signInWith, type SignIn, signOut } from "./sign-in.tsx";
 
-/** Dependencies of the edge. */
 export interface EdgeOptions {
   settings: EdgeSettings;
-  /** The hash of the bundle that the edge runs from, or `source`. */
+  /** Hash of the edge's bundle, or `source`. */
   bundle: string;
-  /** The id of the Worker version that responds. */
   workerVersion?: string | undefined;
-  /** Attests to the secrets in use. */
+  /** Computes keyed hashes of the secrets in use. */
   attestation: Attest;
-  /** The key shared with the stack that deployed it. */
   stackKey: string | undefined;
   ledger: Ledger;
   directory: NameDirectory;
   activity: Activity;
   answers: AnswerMemory;
-  /** Set if each chat has a sandbox of its own. */
+  /** Set if each chat has a separate sandbox. */
   tenants?: Tenants | undefined;
-  /** The tenant that this edge's pages show. Default: the sandbox that serves the deployment. */
+  /** The tenant whose sandbox the pages show. Default: the deployment's sandbox. */
   tenant?: TenantId | undefined;
   signatures: Signatures;
   sandbox: Sandbox;
-  /** Returns the sandbox of a paired browser that has its own. Default: {@link EdgeOptions.sandbox}. */
+  /** Returns a paired browser's separate sandbox. Default: {@link EdgeOptions.sandbox}. */
   browserSandbox?(deviceId: string): Promise<Sandbox | undefined>;
-  /** Backups of the state. */
   backups: Backups;
   identify: Identify;
-  /** The sign-in form, if there is no identity gateway. */
+  /** The sign-in form; absent with an identity gateway. */
   signIn?: SignIn;
-  /** Forwards the gateway's requests to services: see broker.ts. `client` is the sender's network. */
+  /** Handles the gateway's service requests, see broker.ts. `client` is the sender's network. */
   broker(request: Request, client: string): Promise<Response>;
-  /** Reads the pages' styles and scripts. */
   readAsset: ReadAsset;
-  /** Sends an e-mail, if the platform supports it. */
   sendEmail?: AlertSender["sendEmail"];
   clock: Clock;
   log: Log;
 }
 
-/** Builds the edge with every public route, using only web-standard APIs, for the Worker and for Node. */
+/** Builds the edge with every public route, for the Worker and for Node. */
 export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
   const { settings, bundle, attestation, ledger, directory, activity, answers, backups } = options;
   const sandbox = withBrowserNames(options.sandbox, directory);
@@ -203,7 +197,6 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
   app.post(ROUTES.ledgerReplay.path, replayEntry({ ledger, log, record }));
 
   app.get(ROUTES.changes.path, streamChanges({ ledger, sandbox, activity, clock }));
-  // The pages of one chat show its own figures.
   const measured = { ledger, sandbox, tenants: options.tenant === undefined ? tenants : undefined };
   app.get(ROUTES.metricsJson.path, metricsJson(measured));
 
@@ -240,18 +233,12 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
   return app;
 }
 
-/**
- * Returns an app for an edge that cannot be built, for example because of an invalid variable: it reports the reason on
- * every route.
- */
+/** Returns an app for an edge with invalid settings. Every route reports the error. */
 export function createClosedEdge(error: StewardError): Hono {
   return new Hono().use(securityHeaders()).notFound(() => sendError(error));
 }
 
-/**
- * Headers of every response. Hono's `secure-headers` sets the same ones; its other headers and options would be 1 KB of
- * the Worker's bundle.
- */
+/** Hono's `secure-headers` sets the same headers, but would add 1 KB to the Worker's bundle. */
 const SECURITY_HEADERS = {
   "Cross-Origin-Resource-Policy": "same-origin",
   "Cross-Origin-Opener-Policy": "same-origin",
@@ -276,7 +263,7 @@ function securityHeaders(): MiddlewareHandler {
   };
 }
 
-/** Answers a browser with a page in place of a problem document. Status and headers stay; debug routes stay JSON. */
+/** Converts problem documents to pages for browsers, except on debug routes. */
 function showProblems(): MiddlewareHandler {
   return async function showProblemsMiddleware(context, next) {
     await next();
@@ -295,7 +282,9 @@ function recorder(activity: Activity, log: Log): RecordChange {
   return async function recordChange(by, action, detail = "", diff) {
     await activity
       .record({ by, action, detail, ...(diff !== undefined && { diff }) })
-      .catch((error: unknown) => log.error("a change was not recorded", { action, error: String(error) }));
+      .catch((error: unknown) =>
+        log.error("a change could not be recorded", { action, error: String(error) }),
+      );
   };
 }
 
@@ -308,7 +297,7 @@ async function answerError(error: Error, context: Context, log: Log): Promise<Re
     return context.html(ProblemPage({ ...shown, form }), ERRORS[error.code].status);
   }
   if (error instanceof StewardError) return sendError(error);
-  // An error of a Durable Object keeps its code and its message, and loses its class.
+  // Errors of a Durable Object keep code and message but lose their class.
   if ("code" in error && isErrorCode(error.code)) return sendProblem(error.code, error.message);
   log.error("request failed", { path: context.req.path, error: error.message });
   return sendProblem("internal");

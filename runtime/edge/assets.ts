@@ -3,13 +3,11 @@ import { ROUTES } from "../contract/routes.ts";
 import { ASSET_NAMES } from "./ui/asset-names.ts";
 import { sendProblem } from "./problems.ts";
 
-/** Reads the gzipped content of a style or script by its file name; `undefined` if there is no such file. */
+/** Reads a gzipped style or script by file name. */
 export type ReadAsset = (name: string) => Promise<Uint8Array<ArrayBuffer> | undefined>;
 
-/** A style or script of the pages. */
 export type AssetName = keyof typeof ASSET_NAMES;
 
-/** Returns the path at which a page loads a style or script. */
 export function assetPath(name: AssetName): string {
   return ROUTES.asset.path.replace(":file", ASSET_NAMES[name]);
 }
@@ -20,13 +18,12 @@ const TYPES: Readonly<Record<string, string>> = {
   png: "image/png",
   svg: "image/svg+xml",
 };
-/** A name that contains the hash of the content, as esbuild makes it. */
 const HASHED = /-[A-Z0-9]{8}\.\w+$/;
 const FILE = /^[\w-]+\.(?<extension>css|js|png|svg)$/;
 
 /**
- * `GET /assets/<file>`: a style or script of the pages, as it was compressed when it was built. It holds no data, so
- * everyone may load it, and browsers keep it for as long as its name stays the same. Wakes nothing.
+ * `GET /assets/<file>`: a style or script, compressed at build time. Public, since it contains no data. Wakes
+ * nothing.
  */
 export function asset(read: ReadAsset): Handler {
   return async function handleAsset(context) {
@@ -43,7 +40,7 @@ export function asset(read: ReadAsset): Handler {
       const plain = new Blob([content]).stream().pipeThrough(new DecompressionStream("gzip"));
       return new Response(plain, { headers });
     }
-    // A Worker would compress the body once more without `encodeBody`; others ignore it:
+    // Without `encodeBody`, a Worker would compress the body again:
     // https://developers.cloudflare.com/workers/runtime-apis/response/
     const encoded = { headers: { ...headers, "content-encoding": "gzip" }, encodeBody: "manual" };
     return new Response(content, encoded);

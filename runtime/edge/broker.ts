@@ -20,11 +20,11 @@ import { ChatPass } from "./chat-pass.ts";
 import { readServiceBody } from "./admission/body.ts";
 
 const LONGEST_REFUSAL_BYTES = 256 * 1024;
-/** Of what a log shows of a request that names no operation. */
+/** Maximum characters logged of an unknown operation. */
 const LONGEST_NAME = 80;
-/** `anthropic-beta` values that are passed on. Others open the account's files, or run code and programs. */
+/** Forwarded `anthropic-beta` values. Others could expose the account's files or run code. */
 const ANTHROPIC_BETAS = new Set(["structured-outputs-2025-11-13"]);
-/** Headers of an answer that are about the connection it came on. The body is decoded by then. */
+/** Headers of the upstream connection, which do not apply to the decoded body. */
 const CONNECTION_HEADERS = [
   "connection",
   "content-encoding",
@@ -36,38 +36,32 @@ const CONNECTION_HEADERS = [
 
 type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-/** Dependencies of the broker. */
 export interface BrokerOptions {
-  /** Holds the real keys. */
+  /** Contains the real keys. */
   environment: Environment;
-  /** The token of the gateway that runs; empty while none does. */
+  /** Returns the running gateway's pass, or an empty text. */
   token(): string;
   fetch: Fetch;
-  /** The only chat that requests may be about. Default: any. */
+  /** Restricts requests to one chat. Default: any chat. */
   chat?: TenantChat | undefined;
-  /** The HTTP proxy to Telegram. Default: proxies are refused. */
+  /** The HTTP proxy to Telegram. Default: requests with a proxy are refused. */
   proxy?: {
-    /** Returns the address that the config file names. */
     address(): string | undefined;
-    /** Returns a client that goes through a proxy. */
     client(address: string): Fetch;
   };
   log: Log;
 }
 
-/** Broker that runs. */
 export interface Broker {
   /**
-   * Answers a request of the gateway.
+   * Performs a request of the gateway.
    *
-   * @param url Address without the part that names a tenant. Default: the request's.
+   * @param url URL without the tenant part. Default: the request's.
    */
   handle(request: Request, url?: string): Promise<Response>;
-  /** Grows with each request. */
   readonly counts: BrokerCounts;
 }
 
-/** An operation with its arguments, checked. */
 interface BrokerOperation {
   name: OperationName;
   operation: ServiceOperation;
@@ -75,10 +69,10 @@ interface BrokerOperation {
 }
 
 /**
- * Makes a broker. The gateway names an operation of the table in service-operations.ts; the broker makes the service's
- * request out of it, with the key in place of the pass that the gateway has. It takes nothing of the gateway's request
- * but checked arguments: no address, method, header or field that the operation does not have. An answer streams
- * through; a refusal is read first, since services quote keys in them.
+ * Creates the broker, which gives the gateway access to services without their keys. The gateway names an operation
+ * of service-operations.ts and sends its pass. The broker builds the service's request from validated arguments and
+ * the real key; it copies no URL, method or header. Error responses are redacted, since services may quote keys in
+ * them.
  */
 export function createBroker(options: BrokerOptions): Broker {
   const { environment, token, log } = options;
@@ -109,7 +103,7 @@ export function createBroker(options: BrokerOptions): Broker {
     const answer = await send(url, {
       method,
       headers: { ...headers, ...body?.headers, ...betas(name, request.headers) },
-      // A redirect would carry the key elsewhere.
+      // Following a redirect would send the key to another address.
       redirect: "manual",
       signal,
       ...(body && { body: body.bytes }),
@@ -142,7 +136,7 @@ export function createBroker(options: BrokerOptions): Broker {
   return { handle, counts };
 }
 
-/** Failures of the request, and not of the service. */
+/** Errors caused by the request, not by the service. */
 const REFUSALS: ReadonlySet<ErrorCode> = new Set([
   "broker_operation_unknown",
   "broker_arguments_invalid",
@@ -157,7 +151,7 @@ function serviceIn(path: string): ServiceName {
   return path.split("/", 1)[0] as ServiceName;
 }
 
-/** Returns true for a request with the gateway's pass where the service expects its key. */
+/** Returns true if the request has the gateway's pass where the service expects its key. */
 function hasPass(path: string, headers: Headers, token: string): boolean {
   const service = serviceIn(path);
   if (!Object.hasOwn(SERVICES, service)) return false;
@@ -166,7 +160,7 @@ function hasPass(path: string, headers: Headers, token: string): boolean {
   return value.startsWith(before) && isSameToken(value.slice(before.length), token);
 }
 
-/** @throws StewardError for what is not in the table, and for arguments that its operation does not take. */
+/** @throws StewardError for an unknown operation or invalid arguments. */
 function readOperation(method: string, path: string, query: URLSearchParams): BrokerOperation {
   const found = serviceOperation(path);
   if (found === undefined || method !== found.operation.method) {
@@ -190,7 +184,10 @@ function betas(name: OperationName, headers: Headers): Record<string, string> {
   return passed.length === 0 ? {} : { "anthropic-beta": passed.join(",") };
 }
 
-/** The config has a proxy for Telegram alone. The gateway's config and the file may differ for a moment. */
+/**
+ * The config supports a proxy only for Telegram. The header must match the config file, which may differ briefly
+ * after a change.
+ */
 function clientFor(proxy: string | null, name: OperationName, { fetch, proxy: own }: BrokerOptions): Fetch {
   if (proxy === null) return fetch;
   if (serviceIn(name) !== "telegram") throw new StewardError("broker_arguments_invalid");
@@ -204,29 +201,27 @@ async function passOn(answer: Response, redact: (text: string) => string): Promi
   for (const name of CONNECTION_HEADERS) headers.delete(name);
   const { status } = answer;
   if (status < 300) return new Response(answer.body, { status, headers });
-  // Where a redirect leads is nobody's business: the key would have to go along.
+  // Hide the redirect's target: following it would need the key.
   headers.delete("location");
   const refusal = redact(new TextDecoder().decode(await readBytes(answer, LONGEST_REFUSAL_BYTES)));
   return new Response(refusal === "" ? null : refusal, { status, headers });
 }
 
-/** `/telegram/bot<id>:<pass>/<method>`, and with `/file` before the bot the place of a file. */
+/** `/telegram/bot<id>:<pass>/<method>`, or `/telegram/file/bot<id>:<pass>/<path>` */
 const TELEGRAM = /^\/telegram(?<file>\/file)?\/bot\d*:(?<pass>[^/:]+)\/(?<place>.+)$/;
 const DISCORD_MESSAGE = /^\/discord\/channels\/(?<channel>\d+)\/messages(?:\/(?<message>\d+))?$/;
 const ANTHROPIC_MODEL = /^\/anthropic\/v1\/models\/(?<id>[^/]+)$/;
 
-/** A request in the broker's present form, unchecked. */
 interface BrokerRequest {
-  /** Below the broker's own path: `<service>/<operation>`. */
+  /** Relative to the broker's base: `<service>/<operation>`. */
   path: string;
   query: URLSearchParams;
   headers: Headers;
 }
 
 /**
- * Reads a request to the broker. A container outlives the deployment of another Worker by minutes: a gateway of before
- * the operations had names asks by the services' own paths, and its replies must not be lost meanwhile. The next
- * release removes those paths.
+ * Parses a broker request. A container may outlive a Worker deployment by minutes, so the services' own paths of
+ * older gateways are accepted. The next release removes them.
  */
 function brokerRequest(url: string, headers: Headers): BrokerRequest {
   const { pathname, searchParams } = new URL(url);
@@ -257,7 +252,7 @@ function withHeader(headers: Headers, name: string, value: string): Headers {
   return changed;
 }
 
-/** A text that is not encoded well names nothing: it stays as it is, and is refused. */
+/** Returns malformed text unchanged; later validation refuses it. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -8,19 +8,18 @@ import type { AnswerMemory, Sandbox } from "./ports.ts";
 
 const QUESTION = "logs";
 
-/** The end of the gateway's output, of earlier runs too. */
 interface CachedLog extends LogTail {
-  /** ISO 8601: when the container was last asked; absent if that was just now. */
+  /** ISO 8601 time of the container's last answer; absent if it is current. */
   asOf?: string;
-  /** Why the container that runs does not tell more. */
+  /** Why the running container could not be read. */
   problem?: Reason;
 }
 
 /**
- * Returns the end of the gateway's output, and keeps it for when the container sleeps: 200 kB, redacted by the
- * container. Wakes nothing and keeps nothing awake. Never rejects.
+ * Returns the end of the gateway's output, at most 200 kB, and caches it for when the container sleeps. Wakes
+ * nothing and does not count as activity. Never rejects.
  *
- * @param limitMs Time that the container has to answer, in milliseconds.
+ * @param limitMs Timeout for the container's answer, in milliseconds.
  */
 export async function readLog(
   sandbox: Pick<Sandbox, "status" | "peek">,
@@ -30,11 +29,11 @@ export async function readLog(
   const last = await memory.lastAnswer(QUESTION).catch(() => undefined);
   const kept = last && (parseJson(last.text) as LogTail | undefined);
   const { value, problem } = await attempt(limitMs, readLastLines(sandbox, MOST_LINES, kept?.next));
-  // A stopped container has no next line.
+  // A stopped container returns no `next`.
   if (value === undefined || (value.next === undefined && value.lines.length === 0))
     return { lines: [], ...kept, ...(kept && { asOf: last.at }), ...(problem && { problem }) };
   const { lines, next } = value;
-  // Lines without a number may be those that are kept.
+  // Lines without a number may already be in the cache.
   const tail = next === undefined ? { lines } : { lines: appendLines(kept?.lines ?? [], lines), next };
   if (lines.length > 0) await memory.keepAnswer(QUESTION, JSON.stringify(tail)).catch(() => undefined);
   return tail;

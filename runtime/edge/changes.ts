@@ -5,16 +5,13 @@ import { gatewayDetails } from "./debug-routes.ts";
 import { attempt } from "./operate.ts";
 import type { Activity, Clock, Ledger, Sandbox } from "./ports.ts";
 
-/** Between two looks at the state. */
 const EVERY_MS = 1_000;
-/** Most that a look waits for the gateway. */
 const GATEWAY_MS = 1_000;
-/** Keeps a proxy from taking the stream for dead. */
+/** Interval of keep-alive comments, so that proxies keep the stream open. */
 const SIGN_EVERY_MS = 20_000;
-/** A browser then asks for the next stream, with its identity. */
+/** Maximum length of a stream. The browser reconnects, which checks its identity again. */
 const LONGEST_MS = 5 * 60_000;
 
-/** Dependencies of the stream of changes. */
 interface ChangesOptions {
   ledger: Pick<Ledger, "counts">;
   sandbox: Pick<Sandbox, "status" | "peek">;
@@ -23,9 +20,9 @@ interface ChangesOptions {
 }
 
 /**
- * `GET /_admin/api/changes`: Server-Sent Events, one `change` whenever what the pages show may have changed; it says
- * nothing of what. Who accepts no stream gets `{revision}`, which is another after a change. Wakes nothing and keeps
- * nothing awake.
+ * `GET /_admin/api/changes`: Server-Sent Events. Sends an empty `change` event when a page's content may have
+ * changed. Other clients get `{revision}`, which differs after a change. Wakes nothing and does not count as
+ * activity.
  */
 export function streamChanges(options: ChangesOptions): Handler {
   const { clock } = options;
@@ -60,7 +57,7 @@ async function revision({ ledger, sandbox, activity }: ChangesOptions): Promise<
   return JSON.stringify([counts, state, since, latest?.at, details && notable(details)]);
 }
 
-/** Returns the part of a gateway's status whose changes matter to a page: not the times of polls and events. */
+/** Returns a status without the times of polls and events, which change constantly. */
 function notable({ pending, counts, schedules, channels, models, config }: GatewayStatus): unknown {
   const states = [
     ...channels.map((one) => [one.platform, one.state]),

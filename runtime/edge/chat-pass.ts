@@ -4,14 +4,17 @@ import type { TenantChat } from "../contract/tenant.ts";
 import { isRecord, parseJson } from "../shared/json.ts";
 import { readBytes } from "../shared/read-bytes.ts";
 
-/** A gateway fetches a file right after it asked for its path, and a question has few files. */
+/** Maximum remembered files. A gateway fetches each file soon after requesting its path. */
 const MOST_FILES = 256;
 const LONGEST_ANSWER_BYTES = 64 * 1024;
 
-/** A profile with all of its fields, or a server with its roles and emojis. */
+/** Limit for a complete profile, or for a server with roles and emojis. */
 const LONGEST_PROFILE_BYTES = 1024 * 1024;
 
-/** Picks the names out of answers that any chat may ask for, since they concern none: a profile also has addresses. */
+/**
+ * Reduces answers about people and servers to names, since every chat may request them and profiles contain
+ * addresses.
+ */
 const NAMES: Partial<Record<OperationName, (answer: Record<string, unknown>) => object>> = {
   "slack/users.info": ({ ok, error, user }) => {
     const { name, profile } = isRecord(user) ? user : {};
@@ -22,15 +25,15 @@ const NAMES: Partial<Record<OperationName, (answer: Record<string, unknown>) => 
 };
 
 /**
- * Restricts a broker to one chat. A request that names another chat is refused, and so is a file that the service did
- * not give to this broker: other chats' files have names that can be guessed.
+ * Restricts a broker to one chat. Refuses requests that name another chat, and files that the service has not given
+ * to this broker, since file names can be guessed.
  */
 export class ChatPass {
   readonly #own: TenantChat;
-  /** Files by the text that names them in a later request. The oldest is first. In memory: a restart asks again. */
+  /** Files by the text that later requests use, oldest first. */
   readonly #files = new Set<unknown>();
 
-  /** @param own Read at each request. */
+  /** @param own Read at each request, since a chat's id may change. */
   constructor(own: TenantChat) {
     this.#own = own;
   }
@@ -40,11 +43,7 @@ export class ChatPass {
     return this.#own.chat;
   }
 
-  /**
-   * Checks an operation with its arguments and fields.
-   *
-   * @throws StewardError `broker_other_chat`
-   */
+  /** @throws StewardError `broker_other_chat` if an argument or field belongs to another chat. */
   check(name: OperationName, given: Readonly<Record<string, unknown>>): void {
     if (!this.#allows(name, given)) throw new StewardError("broker_other_chat");
   }
@@ -53,16 +52,15 @@ export class ChatPass {
     const { chat } = SERVICE_OPERATIONS[name];
     if (chat === "none") return true;
     if (chat === "unnamed" || !name.startsWith(`${this.#own.platform}/`)) return false;
-    // The chats of a Slack file are in Slack's answer: openSlackFile checks them.
+    // Slack's answer contains the file's chats; openSlackFile checks them.
     if (name === "slack/file") return true;
     if (chat === "file") return this.#files.has(given["path"]);
-    // Compared as text: the schemas take text only, and `@name` or `#name` is not the id of a tenant's chat.
+    // Compare text: `@name` and `#name` are never a tenant's chat id.
     if (given[chat] !== this.chat) return false;
-    // Another chat's file must not be shared into this one.
     return name !== "slack/files.completeUploadExternal" || this.#files.has(given["files"]);
   }
 
-  /** Passes an answer on: of one about people or servers only the names, and remembers the file in one about a file. */
+  /** Reduces an answer to names, or remembers the file that it returns. */
   async read(name: OperationName, answer: Response): Promise<Response> {
     const namesIn = NAMES[name];
     if (namesIn !== undefined && answer.ok) {

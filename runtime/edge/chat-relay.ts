@@ -4,33 +4,29 @@ import { parseJson } from "../shared/json.ts";
 import { closeSocket, joinSockets, type PageSocket } from "./page-sockets.ts";
 
 interface Page {
-  /** Device id that the page's first message claims. It is proven once `welcome` is true. */
+  /** Device id claimed in the page's first message. Proven once `welcome` is true. */
   deviceId?: string | undefined;
-  /** The page has sent nothing. */
   isNew: boolean;
   page: PageSocket;
   gateway: PageSocket;
-  /** The gateway has accepted the device: its messages count as use from now on. */
+  /** True once the gateway has accepted the device. From then on, messages count as activity. */
   welcome: boolean;
-  /** Ids of the messages that are being answered. */
   running: Set<string>;
 }
 
-/** Callbacks of {@link ChatRelay}. */
 interface ChatRelayOptions {
-  /** A paired device is in use. */
   onUse(): void;
-  /** The gateway has let a proven device in, or has closed its socket because its access was revoked. */
+  /** Called when the gateway accepts a device, or closes its socket because access was revoked. */
   onDevice?(deviceId: string, isLetIn: boolean): void;
 }
 
-/** Longest first message, in characters. A longer one is not parsed. */
+/** Maximum characters of a first message to parse. */
 const LONGEST_HELLO = 1_000;
 
 /**
- * Joins the chat pages' sockets with the gateway's, frame by frame. Passing the gateway's socket straight through would
- * hide that a chat is in use: the gateway would sleep during an answer, or a silent page would keep it awake for ever.
- * Frames count as use once the gateway has accepted the device: a stranger must not keep it awake at the operator's cost.
+ * Relays frames between pages and gateway. Otherwise activity would be invisible: the gateway might sleep during an
+ * answer, or an idle page might keep it awake. Frames count only after the gateway accepts the device, so that a
+ * stranger cannot keep it awake.
  */
 export class ChatRelay {
   readonly #options: ChatRelayOptions;
@@ -45,7 +41,6 @@ export class ChatRelay {
     return [...this.#pages].some(({ running }) => running.size > 0);
   }
 
-  /** Joins a page with its gateway. */
   join(page: PageSocket, gateway: PageSocket): void {
     const { onUse, onDevice } = this.#options;
     const one: Page = { page, gateway, isNew: true, welcome: false, running: new Set() };
@@ -69,7 +64,6 @@ export class ChatRelay {
     });
   }
 
-  /** Closes every page's socket. */
   closePages(reason: "asleep" | "restart" | "revoked"): void {
     for (const { page, gateway } of this.#pages) {
       closeSocket(page, CHAT_CLOSE[reason], reason);
@@ -79,13 +73,11 @@ export class ChatRelay {
   }
 }
 
-/** Returns the device id in a `hello`; `undefined` for any other text. */
 function deviceIn(text: string): string | undefined {
   if (text.length > LONGEST_HELLO) return undefined;
   return helloForm().safeParse(parseJson(text)).data?.deviceId;
 }
 
-/** Updates a page's state from a message of its gateway. */
 function follow(one: Page, message: Partial<ToPage>): void {
   if (message.type === "welcome") one.welcome = true;
   if (message.type === "welcome" || message.type === "opened")

@@ -6,9 +6,10 @@ import type { Sandbox } from "./ports.ts";
 import { sendProblem } from "./problems.ts";
 
 /**
- * `GET /chat`: the page, identical for everyone. Like a visit to `/`, it wakes a sleeping container.
+ * `GET /chat`: the page, identical for everyone. Wakes a sleeping container.
  *
- * @param sandbox The sandbox of all browsers; `undefined` if each has its own, which starts when its page is let in.
+ * @param sandbox The sandbox of all browsers; `undefined` if each has a separate one, which starts once its page is
+ * admitted.
  */
 export function chat(sandbox: Sandbox | undefined): Handler {
   return async function handleChat(context) {
@@ -25,31 +26,23 @@ export function chatApp(): Handler {
   };
 }
 
-/**
- * `GET /chat/socket` without an upgrade: refused with 426. WebSocket requests are handled by each platform before they
- * reach this app.
- */
+/** `GET /chat/socket` without an upgrade: responds 426. The platforms handle upgrades before this app. */
 export function chatSocket(): Handler {
   return function handleChatSocket() {
     return sendProblem("chat_upgrade_required");
   };
 }
 
-/** Formats of a page's ticket, with its device, and of an item's id: 32 and 16 random bytes. */
+/** A ticket is a device id and 32 random bytes; an item's id is 16 random bytes. */
 const TICKET = /^(?<device>[0-9a-f]{64})\.[\w-]{43}$/;
 const ITEM = /^[\w-]{22}$/;
-/**
- * Pictures that pages display. Other files are sent as plain bytes: an HTML or SVG file would run scripts on this
- * origin.
- */
+/** Image types that pages may display. HTML or SVG could run scripts on this origin. */
 const PICTURES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 
-/** Sandbox of a browser. */
 type FileSandbox = Pick<Sandbox, "status" | "request">;
 
 /**
- * `GET /chat/files/<item>`: a file that the assistant sent, for a connected page. The gateway checks the page's ticket.
- * Does not wake the container.
+ * `GET /chat/files/<item>`: a file from the assistant. The gateway checks the ticket. Does not wake the container.
  */
 export function chatFile(sandboxOf: (deviceId: string) => Promise<FileSandbox | undefined>): Handler {
   return async function handleChatFile(context) {
@@ -76,10 +69,7 @@ export function chatFile(sandboxOf: (deviceId: string) => Promise<FileSandbox | 
   };
 }
 
-/**
- * Returns the page's content security policy: styles and scripts from files, and a socket to its own host. The socket's URL
- * is listed in addition to 'self', which older browsers apply to http only.
- */
+/** Lists the socket's URL, because older browsers apply 'self' to HTTP only. */
 function chatContentSecurityPolicy(host: string): string {
   return `default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self' ws://${host} wss://${host}; img-src 'self' data: blob:; manifest-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'`;
 }

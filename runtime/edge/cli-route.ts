@@ -14,16 +14,15 @@ import { knownNames } from "./ledger-routes.ts";
 import { askOperation, commandTimeout } from "./operate.ts";
 import type { Backups, NameDirectory, NameEntry, RecordChange, Sandbox } from "./ports.ts";
 
-/** Enough for a large archive, and for the start of a stopped container. */
+/** Time for a large archive, including the start of a stopped container. */
 const LIMIT_MS = 60_000;
-/** As of the other commands whose time is over. */
+/** Exit code of a timeout, as in coreutils' `timeout`. */
 const TIMED_OUT = 124;
 const GOES_ON = `This takes longer than ${LIMIT_MS / 1_000} seconds and continues in the background.`;
 
-/** {@link splitWords} tells what a line may hold. */
+/** Accepts any line; {@link splitWords} validates it. */
 const ANY = /^/;
 
-/** Dependencies of `/debug/cli`. */
 interface CliOptions {
   sandbox: Sandbox;
   directory: NameDirectory;
@@ -32,15 +31,17 @@ interface CliOptions {
   record: RecordChange;
 }
 
-/** Runs one line of the allow-list in the container for an operator, with the gateway up or down. */
+/** Runs a command line for an operator, even while the gateway is down. */
 type RunLine = (line: TypedLine, by: string) => Promise<{ command: string } & CliResult>;
 
-/** A line that the list allows. It is read before the container is asked, so that a wrong one wakes nothing. */
+/** An allowed command line, parsed first so that an invalid one wakes nothing. */
 interface TypedLine extends Line {
   command: string;
 }
 
-/** The operations that run here: on the serverless stack the container sees neither the bucket nor the directory. */
+/**
+ * Operations that run in the edge, because a serverless container can access neither the bucket nor the directory.
+ */
 const AT_EDGE: readonly Operation<object, unknown, EdgeTools>[] = [
   backup.list,
   backup.create,
@@ -48,7 +49,6 @@ const AT_EDGE: readonly Operation<object, unknown, EdgeTools>[] = [
   people.list,
 ];
 
-/** Tools of {@link AT_EDGE}. */
 interface EdgeTools extends Pick<CliOptions, "backups"> {
   people(most: number): Promise<NameEntry[]>;
 }
@@ -64,7 +64,7 @@ function changes({ operation, input }: Line): boolean {
   return operation.changes?.(input) ?? false;
 }
 
-/** Creates what `/debug/cli` runs its lines with. It starts a stopped container. */
+/** Creates the runner of `/debug/cli`. It starts a stopped container. */
 export function createLineRunner({ sandbox, directory, backups, log, record }: CliOptions): RunLine {
   const listPeople = async (limit: number) => (await directory.entries({ kind: "person", limit })).entries;
   return async (line, by) => {
@@ -91,7 +91,7 @@ export function debugCli(run: RunLine): Handler<AccessVariables> {
   };
 }
 
-/** `POST /debug/cli`, with `cmd` as a form field: runs a line that may change something. */
+/** `POST /debug/cli` with the form field `cmd`: runs a line that may change something. */
 export function changeByCli(run: RunLine): Handler<AccessVariables> {
   return async function handleChangeByCli(context) {
     const { cmd } = await readFields(context.req.raw, { cmd: ANY });
@@ -99,7 +99,7 @@ export function changeByCli(run: RunLine): Handler<AccessVariables> {
   };
 }
 
-/** Prints a reply as the command line does, with the names that the directory knows. */
+/** Formats a reply as the command line does, with names from the directory. */
 async function print(
   { operation, input, json }: Line,
   reply: OperationReply,
@@ -128,7 +128,7 @@ function printFailure(reply: Extract<OperationReply, { ok: false }>, json: boole
   };
 }
 
-/** Says that a backup which takes long continues, and not that it failed. */
+/** Runs an operation. On timeout, reports that it continues, since a long backup has not failed. */
 async function runHere(run: () => unknown): Promise<OperationReply> {
   const reply = await replyOf(() => commandTimeout(LIMIT_MS, Promise.resolve(run())));
   if (reply.ok || reply.error.code !== "command_timed_out") return reply;

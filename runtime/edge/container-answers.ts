@@ -13,16 +13,15 @@ import { StewardError } from "../contract/errors.ts";
 import { once } from "../shared/once.ts";
 
 /**
- * Returns a reader of a container's answers, which its agent may have made up. The form has what the edge depends on; other
- * fields are passed on, whatever the container's version. The reader throws a StewardError `gateway_unavailable` for an
- * answer of another form.
+ * Returns a parser of container responses, which the agent may have forged. The schema has only what the edge
+ * depends on, so that other container versions pass. Throws StewardError `gateway_unavailable` for a mismatch.
  */
 function reader<T>(make: () => z.ZodMiniType): (response: Response) => Promise<T> {
   const form = once(make);
   return async (response) => {
     const value: unknown = await response.json().catch(() => undefined);
     if (form().safeParse(value).success) return value as T;
-    throw new StewardError("gateway_unavailable", "The container's answer has another form.");
+    throw new StewardError("gateway_unavailable", "The container's response is malformed.");
   };
 }
 
@@ -47,19 +46,16 @@ const usage = () =>
     object({ day: text(), model: text(), requests: number(), inputTokens: number(), outputTokens: number() }),
   );
 
-/** Reads the container's processes. */
 export const readProcesses = reader<ProcessList>(() =>
   object({
     processes: list(object({ name: text(), logs: optional(list(text())), nextLog: optional(number()) })),
   }),
 );
 
-/** Reads the config file with its secrets redacted. */
 export const readContainerConfig = reader<ContainerConfig>(() =>
   object({ path: optional(text()), valid: optional(z.boolean()), problems: problems() }),
 );
 
-/** Reads the config file for editing. */
 export const readEditedConfig = reader<ConfigText>(() =>
   object({
     text: z.nullable(text()),
@@ -69,15 +65,13 @@ export const readEditedConfig = reader<ConfigText>(() =>
   }),
 );
 
-/** Reads why a config was refused. */
 export const readConfigRefusal = reader<ConfigRefusal>(() => object({ text: text(), problems: problems() }));
 
-/** Reads the end of an operation. Its value has the operation's own form. */
+/** The operation's own schema validates the value. */
 export const readReply = reader<OperationReply>(() =>
   z.union([object({ ok: z.literal(true) }), object({ ok: z.literal(false), error: object({}) })]),
 );
 
-/** Reads a channel's health. */
 export const readChannelHealth = reader<ChannelHealth>(() =>
   object({
     platform: text(),
@@ -86,7 +80,6 @@ export const readChannelHealth = reader<ChannelHealth>(() =>
   }),
 );
 
-/** Reads the gateway's report about itself. */
 export const readGatewayStatus = reader<GatewayStatus>(() =>
   object({
     model: object({ id: text(), reason: reasonSchema() }),
@@ -110,7 +103,6 @@ export const readGatewayStatus = reader<GatewayStatus>(() =>
   }),
 );
 
-/** Reads the gateway's report about its use. */
 export const readUsage = reader<UsageReport>(() =>
   object({
     days: list(text()),

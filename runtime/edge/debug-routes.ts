@@ -18,21 +18,21 @@ import type { Sandbox } from "./ports.ts";
 import { sendError } from "./problems.ts";
 import { readQuery, wholeNumber } from "./form.ts";
 
-/** Time that a config file that is still to be written is waited for, and how often it is looked for. */
+/** Maximum wait for the config file that a first start writes, and interval of checks. */
 const LONGEST_START_MS = 5_000;
 const AGAIN_MS = 250;
 const STARTING = "The gateway is starting and has not written its config file yet.";
 const RETRY_AFTER_SECONDS = 5;
-/** Lines that the supervisor keeps of the gateway's output. */
+/** Lines of gateway output that the supervisor retains. */
 export const MOST_LINES = 500;
-// Made when they are asked for, and not at a start.
+// Built lazily to keep startup fast.
 const logsQuery = () =>
   z.strictObject({
     lines: z._default(wholeNumber(1, MOST_LINES), 200),
     after: z.optional(wholeNumber(0, Number.MAX_SAFE_INTEGER)),
   });
 
-/** The processes of the container; none while it is stopped, which is not a reason to wake it. */
+/** Lists the container's processes, without waking a stopped one. */
 export async function listProcesses(sandbox: Sandbox, logs: boolean): Promise<ProcessList> {
   const { state } = await sandbox.status();
   if (state === "stopped") return { processes: [] };
@@ -45,10 +45,10 @@ export async function listProcesses(sandbox: Sandbox, logs: boolean): Promise<Pr
 }
 
 /**
- * The last lines of the gateway's output, or of them those after `after`; none while the container is stopped.
- * Wakes nothing and keeps nothing awake, so a page may ask again and again.
+ * Returns the last lines of the gateway's output, optionally after line number `after`. Wakes nothing and does not
+ * count as activity, so pages may poll.
  *
- * @throws StewardError `gateway_unavailable` where a container that runs does not answer.
+ * @throws StewardError `gateway_unavailable` if a running container does not answer.
  */
 export async function readLastLines(
   sandbox: Pick<Sandbox, "status" | "peek">,
@@ -66,19 +66,19 @@ export async function readLastLines(
   return { lines: logs.slice(-lines), ...(nextLog !== undefined && { next: nextLog }) };
 }
 
-/** Returns what the gateway tells of itself; `undefined` while it is not ready. Wakes nothing and keeps nothing awake. */
+/** Returns the status of a ready gateway. Wakes nothing and does not count as activity. */
 export async function gatewayDetails(sandbox: Pick<Sandbox, "peek">): Promise<GatewayStatus | undefined> {
   const response = await sandbox.peek({ method: "GET", path: GATEWAY_ROUTES.status });
   return response?.ok ? readGatewayStatus(response) : undefined;
 }
 
-/** Returns what was said and what it took; `undefined` while the gateway is not ready. Wakes nothing and keeps nothing awake. */
+/** Returns the usage report of a ready gateway. Wakes nothing and does not count as activity. */
 export async function gatewayUsage(sandbox: Sandbox): Promise<UsageReport | undefined> {
   const response = await sandbox.peek({ method: "GET", path: GATEWAY_ROUTES.usage });
   return response?.ok ? readUsage(response) : undefined;
 }
 
-/** `GET /debug/processes?logs=true`: state and processes; works while the gateway is dead; starts a stopped container. */
+/** `GET /debug/processes?logs=true`: state and processes, even if the gateway is down. Starts a stopped container. */
 export function debugProcesses(sandbox: Sandbox): Handler {
   return async function handleProcesses(context) {
     await sandbox.wake("operator");
@@ -88,7 +88,7 @@ export function debugProcesses(sandbox: Sandbox): Handler {
   };
 }
 
-/** `GET /debug/logs?lines=&after=`: the last lines of the gateway's output, oldest first; wakes nothing. */
+/** `GET /debug/logs?lines=&after=`: the last lines of gateway output, oldest first. Wakes nothing. */
 export function debugLogs(sandbox: Sandbox): Handler {
   return async function handleLogs(context) {
     const { lines, after } = readQuery(context, logsQuery());
@@ -98,9 +98,8 @@ export function debugLogs(sandbox: Sandbox): Handler {
 }
 
 /**
- * `GET /debug/version`: what runs where. `version` and `bundle` are the edge's, `gateway` and `container` those
- * of the container, once it runs; they differ while a new version is being rolled out. `attestation` and `secrets` are
- * keyed hashes of all secrets and of each that is set: another value, another hash. Wakes nothing.
+ * `GET /debug/version`: versions in use. `version` and `bundle` are the edge's, `gateway` and `container` the
+ * container's. `attestation` and `secrets` are keyed hashes of the secrets, which reveal changes. Wakes nothing.
  */
 export function debugVersion(sandbox: Sandbox, bundle: string, attestation: Attest): Handler {
   return async function handleVersion(context) {
@@ -112,7 +111,7 @@ export function debugVersion(sandbox: Sandbox, bundle: string, attestation: Atte
   };
 }
 
-/** `GET /debug/container-config`: the container's config file with its secrets redacted; starts a stopped container. */
+/** `GET /debug/container-config`: the config file with redacted secrets. Starts a stopped container. */
 export function debugContainerConfig(sandbox: Sandbox): Handler {
   return async function handleContainerConfig(context) {
     try {
@@ -125,10 +124,10 @@ export function debugContainerConfig(sandbox: Sandbox): Handler {
 }
 
 /**
- * The container's config file with its secrets redacted, and whether it is valid; starts a stopped container. A file
- * that the first start is about to write is waited for.
+ * Returns the redacted config file and its problems. Starts a stopped container, and waits for the file that a
+ * first start writes.
  *
- * @throws StewardError `gateway_unavailable` where the supervisor does not answer, or the file is not there in time.
+ * @throws StewardError `gateway_unavailable` if the supervisor does not answer, or the file is not written in time.
  */
 export async function containerConfig(sandbox: Sandbox): Promise<ContainerConfig> {
   for (let waitedMs = 0; ; waitedMs += AGAIN_MS) {

@@ -4,25 +4,23 @@ import { once } from "../shared/once.ts";
 import type { Clock, Notes, Sandbox } from "./ports.ts";
 
 const NOTE = "scheduleAt";
-/** Duration of a start in milliseconds, until one was measured. */
+/** Assumed start time in milliseconds, until one is measured. */
 const COLD_START_MS = 5_000;
-/** Sleeping for less is not worth it: stopping and starting take longer. */
+/** Shorter sleeps are not worth a stop and a start. */
 const SHORTEST_SLEEP_MS = 10_000;
-/** Longest time that a run keeps the container awake: by then the gateway gives it up. */
+/** Longest run for which the container stays awake. The gateway aborts runs after this time. */
 const LONGEST_RUN_MS = 3_600_000;
 
-/** Part of the gateway's status that is read. What a container answers, its agent may have made up. */
+/** Part of the gateway's status, validated because the agent may forge it. */
 const nextSchedule = once(() => z.object({ schedules: z.object({ nextAt: z.optional(z.string()) }) }));
 
-/** Dependencies of {@link DueSchedule}. */
 interface DueScheduleOptions {
-  /** Notes that outlive the gateway, and the duration of its last start. */
   memory: Notes & { coldStart(): Pick<SandboxStatus, "coldStartMs"> };
   sandbox: Pick<Sandbox, "peek">;
   clock: Clock;
 }
 
-/** Time of the gateway's next schedule: noted before the container sleeps, since nothing else wakes it then. */
+/** Stores the next schedule's time before the container sleeps, so that the edge can wake it. */
 export class DueSchedule {
   readonly #options: DueScheduleOptions;
 
@@ -31,35 +29,31 @@ export class DueSchedule {
   }
 
   /**
-   * Reads the time from the gateway, before a sleep.
+   * Reads the time from the gateway before a sleep.
    *
-   * @returns true if the container has to stay awake: the schedule is due soon, or it is running, which the gateway
-   * reports as a time that has passed.
+   * @returns true if the container must stay awake because a schedule is due soon or running.
    */
   async poll(): Promise<boolean> {
     const { memory, sandbox, clock } = this.#options;
     const response = await sandbox.peek({ method: "GET", path: GATEWAY_ROUTES.status });
     const { data } = nextSchedule().safeParse(response?.ok ? await response.json().catch(() => null) : null);
-    // A gateway that does not answer keeps nothing awake; its last answer stays noted.
+    // A gateway that does not answer may sleep; its last stored time still applies.
     if (data === undefined) return false;
     const at = Date.parse(data.schedules.nextAt ?? "");
     const leftMs = at - clock();
-    // A schedule that is stuck would start the container over and over.
+    // Ignore a schedule stuck in the past, which would restart the container repeatedly.
     const isKnown = leftMs > -LONGEST_RUN_MS;
     memory.write(NOTE, isKnown ? String(at) : "");
     return isKnown && leftMs <= this.#leadMs + SHORTEST_SLEEP_MS;
   }
 
-  /**
-   * Returns when a stopped container is started, so that it is ready in time, in milliseconds since the epoch;
-   * `undefined` if no schedule is due.
-   */
+  /** Time to start a stopped container so that it is ready in time, in milliseconds since the epoch. */
   get startAt(): number | undefined {
     const noted = this.#options.memory.read(NOTE);
     return noted === undefined || noted === "" ? undefined : Number(noted) - this.#leadMs;
   }
 
-  /** The container is being started. One start each: a gateway that cannot start must not be started for ever. */
+  /** Clears the stored time when the container starts, so that a failing start is not repeated forever. */
   begun(): void {
     this.#options.memory.write(NOTE, "");
   }

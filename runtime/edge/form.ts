@@ -4,13 +4,12 @@ import "../contract/english.ts";
 import { StewardError } from "../contract/errors.ts";
 import { readBodyText } from "./admission/body.ts";
 
-/** Values beyond which a form is not shown again. */
+/** A form with more values is not shown again. */
 const MOST_SHOWN = 100;
 
-/** A form or query with wrong values. A page shows it again with all values, so that nothing written is lost. */
+/** Invalid values in a form or query. The page shows the form again with all values. */
 export class WrongValuesError extends StewardError {
   readonly sent: readonly (readonly [name: string, value: string])[];
-  /** Names of the wrong ones. */
   readonly wrong: ReadonlySet<string>;
 
   constructor(
@@ -26,9 +25,9 @@ export class WrongValuesError extends StewardError {
 }
 
 /**
- * The values of a form that has each of these fields once and no other.
+ * Reads a form with exactly these fields.
  *
- * @throws StewardError `form_invalid` where one is missing, is there twice or has another form.
+ * @throws StewardError `form_invalid` if a field is missing, repeated, unknown or malformed.
  */
 export async function readFields<N extends string>(
   request: Request,
@@ -48,16 +47,15 @@ export async function readFields<N extends string>(
   return fields as Record<N, string>;
 }
 
-/** Parameter of any address below `/_admin` and `/debug`: the tenant that it is about. */
+/** Parameter on `/_admin` and `/debug` URLs that selects a tenant. */
 export const CHAT_PARAMETER = "chat";
 
-/** More than any page's form has. */
 const MOST_VALUES = 100;
 
 /**
- * The values of the one field that a form has, in their order; the field may be there several times.
+ * Reads all values of a form's only field.
  *
- * @throws StewardError `form_invalid` where it is missing, another field is there, or a value has another form.
+ * @throws StewardError `form_invalid` if it is missing or malformed, or another field is present.
  */
 export async function readField(request: Request, name: string, form: RegExp): Promise<string[]> {
   const entries = [...new URLSearchParams(await readBodyText(request))];
@@ -73,9 +71,9 @@ export async function readField(request: Request, name: string, form: RegExp): P
 }
 
 /**
- * The query of a request as its schema has it. Empty values count as not given.
+ * Parses a query. Empty values count as absent.
  *
- * @throws StewardError `query_invalid` with every problem at once, each with its parameter.
+ * @throws StewardError `query_invalid` with all problems, each with its parameter.
  */
 export function readQuery<T>(context: Context, schema: z.ZodMiniType<T>): T {
   const given = Object.entries(context.req.query()).filter(
@@ -89,7 +87,6 @@ export function readQuery<T>(context: Context, schema: z.ZodMiniType<T>): T {
   throw new WrongValuesError("query_invalid", given, wrong, problems.join("; "));
 }
 
-/** A parameter that is a whole number within bounds. */
 export function wholeNumber(least: number, most: number) {
   const inRange = (text: string): boolean =>
     /^\d{1,15}$/.test(text) && Number(text) >= least && Number(text) <= most;

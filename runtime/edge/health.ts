@@ -4,31 +4,28 @@ import { ROUTES } from "../contract/routes.ts";
 import type { BackupsStatus, LedgerCounts } from "./ports.ts";
 import type { TenantTotals } from "./tenants/ports.ts";
 
-/** Overall state of a deployment, as one word for people. */
 export type Overall = "Healthy" | "Degraded" | "Down" | "Asleep" | "Starting";
 
-/** One thing that is wrong, and the page where it can be fixed. */
+/** A problem, and the page on which to fix it. */
 export interface HealthProblem {
   title: string;
   reason?: Reason | undefined;
   action: { path: string; label: string };
 }
 
-/** State of a deployment with everything that is wrong, the worst first. */
 export interface Health {
   overall: Overall;
   problems: HealthProblem[];
 }
 
-/** Facts that a deployment's health is judged by. What is unknown is left out. */
+/** Facts that determine the health. Unknown ones are absent. */
 export interface HealthFacts {
   status: SandboxStatus;
   details?: GatewayStatus | undefined;
   backups?: BackupsStatus | undefined;
   counts?: LedgerCounts | undefined;
-  /** Why the ledger's counts could not be read. */
   ledger?: Reason | undefined;
-  /** All chats, on pages about the deployment where each has a sandbox of its own. */
+  /** Set on the deployment's pages if each chat has a separate sandbox. */
   chats?: TenantTotals | undefined;
 }
 
@@ -36,8 +33,8 @@ const SEE_LOGS = { path: ROUTES.logsPage.path, label: "See the logs" };
 const RESTART = { path: ROUTES.restartPage.path, label: "Restart the gateway" };
 
 /**
- * Judges a deployment. The gateway's process alone does not make it healthy: without a model or a channel that works
- * nobody gets an answer.
+ * Determines a deployment's health. A running process alone is not enough: answers also need a working model and
+ * channel.
  */
 export function judgeHealth({ status, details, backups, counts, ledger, chats }: HealthFacts): Health {
   const { models = [], channels = [], config } = details ?? {};
@@ -70,7 +67,7 @@ export function judgeHealth({ status, details, backups, counts, ledger, chats }:
     ...(config?.problem
       ? [
           {
-            title: "The changed config is not valid; the old one is in use",
+            title: "The changed config is invalid; the previous one is in use",
             reason: config.problem,
             action: { path: `${ROUTES.configPage.path}#repairs`, label: "Repair the configuration" },
           },
@@ -99,14 +96,14 @@ export function judgeHealth({ status, details, backups, counts, ledger, chats }:
   return { overall: isCalm && chats !== undefined && chats.failing > 0 ? "Degraded" : overall, problems };
 }
 
-/** Returns a fault because of which nobody gets an answer, although the gateway's process may run. */
+/** Returns a fault that prevents all answers even if the gateway runs. */
 export function sandboxFault({ volume, silent }: SandboxStatus): Reason | undefined {
   return volume ?? silent;
 }
 
 function volumeProblems({ volume }: SandboxStatus): HealthProblem[] {
   if (volume === undefined) return [];
-  return [{ title: "Nothing can be stored: messages are not taken", reason: volume, action: SEE_LOGS }];
+  return [{ title: "Nothing can be stored: messages are refused", reason: volume, action: SEE_LOGS }];
 }
 
 function gatewayProblems(

@@ -12,10 +12,9 @@ import { StartProgress } from "./ui/starts.tsx";
 import type { Clock, Sandbox } from "./ports.ts";
 import { sendProblem } from "./problems.ts";
 
-/** Seconds after which the wait page looks again. */
 const WAIT_REFRESH_SECONDS = 2;
 
-/** Seconds after which a visitor may look again whose wish to wake the container was not granted. */
+/** Retry interval for a visitor whose wake request was refused by the limit. */
 export const REFUSED_WAKE_SECONDS = 600;
 
 const LIVE_HEADERS = {
@@ -26,12 +25,12 @@ const LIVE_HEADERS = {
   "x-frame-options": "DENY",
 };
 
-/** `GET /healthz`: always the same. With the headers of the other routes as one constant: it is asked often. */
+/** `GET /healthz`. Constant headers keep it cheap, because probes call it often. */
 export function live(): Response {
   return new Response("ok", { headers: LIVE_HEADERS });
 }
 
-/** `GET /`: what this is, or 502 with the cause; it wakes a sleeping container within limits. */
+/** `GET /`: the home page, or 502 with the cause. Wakes a sleeping container within limits. */
 export function home(sandbox: Sandbox, clock: Clock): Handler {
   return async function handleHome(context) {
     const status = await sandbox.status();
@@ -48,19 +47,18 @@ export function home(sandbox: Sandbox, clock: Clock): Handler {
         "retry-after": String(wait),
       });
     }
-    // Anyone may ask: the detail, with paths and names of the config, is the operator's (`/_admin/`).
+    // This page is public, so it omits details such as paths and config names.
     const { code } = status.reason ?? { code: "gateway_not_ready" as const };
     return sendProblem(code, undefined, { status: 502, retryAfterSeconds: wait });
   };
 }
 
-/** A stopped container that this visit starts. */
+/** Returns the status while this visit starts the container. */
 function begun(status: SandboxStatus, now: number): SandboxStatus {
   const at = new Date(now).toISOString();
   return { ...status, state: "starting", since: at, start: { at, phase: "starting" } };
 }
 
-/** Facts of the edge that `GET /readyz` tells. */
 interface Running {
   sandbox: Sandbox;
   bundle: string;
@@ -69,8 +67,8 @@ interface Running {
 }
 
 /**
- * `GET /readyz`: 200 or 503 with the state, and what a deployment looks for: the bundle, the secrets' keyed hash, and
- * the Worker's version, of which two may answer while one takes over; wakes nothing.
+ * `GET /readyz`: 200 or 503 with the state, the bundle, the secrets' keyed hash, and the Worker's version, since
+ * two versions may respond during a rollout. Wakes nothing.
  */
 export function readiness({ sandbox, bundle, workerVersion, attestation }: Running): Handler {
   return async function handleReadiness(context) {
@@ -89,17 +87,15 @@ export function readiness({ sandbox, bundle, workerVersion, attestation }: Runni
   };
 }
 
-/** Properties of {@link WaitPage}. */
 interface WaitProps {
   status: SandboxStatus;
   refreshSeconds: number;
-  /** Milliseconds since the epoch. */
   now: number;
 }
 
-/** The page of `/` while the gateway is not ready: the cause. It continues automatically once the gateway is up. */
+/** The page of `/` while the gateway is not ready. It reloads until the gateway is up. */
 function WaitPage({ status, refreshSeconds, now }: WaitProps): Markup {
-  // Everyone may look: neither paths nor names of the config.
+  // This page is public, so show no paths or config names.
   const known = status.reason && reason(status.reason.code);
   return (
     <Document title="steward is not ready" refreshSeconds={refreshSeconds}>
@@ -110,7 +106,7 @@ function WaitPage({ status, refreshSeconds, now }: WaitProps): Markup {
       <RepairLink reason={status.reason} />
       {known && (
         <p class="soft">
-          The operator finds the details in the <a href={ROUTES.admin.path}>administration</a>.
+          Operators can find the details in the <a href={ROUTES.admin.path}>administration</a>.
         </p>
       )}
       <p class="soft">This page refreshes every {refreshSeconds} seconds.</p>

@@ -5,41 +5,39 @@ const CLOCK_TOLERANCE_SECONDS = 30;
 const LOOPBACK = /^http:\/\/(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?$/;
 const HOST_NAME = /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/i;
 
-/** Identity that the identity gateway vouches for. */
+/** Identity verified by the identity gateway or ADMIN_TOKEN. */
 export interface Identity {
-  /** E-mail of a person, or the common name of a service token. */
+  /** A person's e-mail address, or a service token's common name. */
   name: string;
-  /** The request carries a Bearer or service token, which no page can make a browser send. */
+  /** True for a Bearer or service token, which a page cannot make a browser send. */
   isProgram: boolean;
 }
 
-/** Whom a request is from, or why that is not known. */
 export type IdentityDecision =
   | { allowed: true; identity: Identity }
   | { allowed: false; error: StewardError; loginUrl?: string; retryAfterSeconds?: number };
 
-/** Decides whose request this is. `client` is whom wrong tries are counted for. */
+/** Identifies a request. Wrong tokens count against `client`. */
 export type Identify = (request: Request, client: string) => Promise<IdentityDecision>;
 
 /**
- * The identity gateway's origin. A bare host name means https; a full origin is taken for loopback
- * hosts only, where the rehearsal's gateway lives.
+ * Returns the identity gateway's origin. Full origins are accepted only for loopback hosts, which the rehearsal
+ * uses.
  */
 function teamOrigin(teamDomain: string): string | undefined {
   if (LOOPBACK.test(teamDomain)) return teamDomain;
   return HOST_NAME.test(teamDomain) ? `https://${teamDomain.toLowerCase()}` : undefined;
 }
 
-/** Settings of {@link accessIdentity}. */
 export interface AccessOptions {
   teamDomain: string | undefined;
   audience: string | undefined;
-  /** Place where the keys come from; by default the gateway's own, fetched once and again for an unknown key id. */
+  /** Default: the gateway's endpoint, fetched again for an unknown key id. */
   keys?: (certificates: URL) => JWTVerifyGetKey;
 }
 
 /**
- * Identity by the gateway's application token, checked here although the gateway checked it before:
+ * Verifies the identity gateway's application token again, in case a request bypassed the gateway:
  * https://developers.cloudflare.com/cloudflare-one/access-controls/applications/http-apps/authorization-cookie/validating-json/
  */
 export function accessIdentity({ teamDomain, audience, keys = createRemoteJWKSet }: AccessOptions): Identify {
@@ -64,22 +62,25 @@ export function accessIdentity({ teamDomain, audience, keys = createRemoteJWKSet
       return { allowed: false, error: new StewardError("identity_required"), loginUrl: login };
     }
     try {
-      // RFC 8725 section 3.1: the algorithm is ours to name, never the token's.
+      // RFC 8725 section 3.1: fix the algorithm; never trust the token's.
       const { payload, protectedHeader } = await jwtVerify(token, keySet, {
         issuer,
         audience,
         algorithms: ["RS256"],
         requiredClaims: ["exp", "iat"],
         clockTolerance: CLOCK_TOLERANCE_SECONDS,
-        // Far longer than a session may last; with it the time of issue is checked, which must not lie ahead.
+        // Far above any session length. Setting it makes jose reject tokens issued in the future.
         maxTokenAge: "366 days",
       });
-      // Without one, any key of the gateway's would do.
+      // Without a key id, jose would accept any of the gateway's keys.
       if (protectedHeader.kid === undefined) throw new errors.JWSInvalid("no kid");
       const { email, common_name: service } = payload;
       const name = email ?? service ?? payload.sub;
       if (typeof name !== "string" || name === "") {
-        return { allowed: false, error: new StewardError("identity_required", "The token names nobody.") };
+        return {
+          allowed: false,
+          error: new StewardError("identity_required", "The token contains no name."),
+        };
       }
       return { allowed: true, identity: { name, isProgram: email === undefined && service !== undefined } };
     } catch (error) {
@@ -88,7 +89,6 @@ export function accessIdentity({ teamDomain, audience, keys = createRemoteJWKSet
   };
 }
 
-/** The token of a request: the gateway's header, else its cookie. */
 function readToken(headers: Headers): string | undefined {
   const header = headers.get("cf-access-jwt-assertion");
   if (header !== null && header !== "") return header;
@@ -97,7 +97,9 @@ function readToken(headers: Headers): string | undefined {
   return cookie?.slice("CF_Authorization=".length) || undefined;
 }
 
-/** Returns where a browser signs in: https://developers.cloudflare.com/cloudflare-one/access-controls/applications/http-apps/ */
+/**
+ * Returns the sign-in URL: https://developers.cloudflare.com/cloudflare-one/access-controls/applications/http-apps/
+ */
 function loginUrl(issuer: string, audience: string, url: URL): string {
   const login = new URL(`/cdn-cgi/access/login/${url.host}`, issuer);
   login.searchParams.set("kid", audience);
@@ -105,14 +107,14 @@ function loginUrl(issuer: string, audience: string, url: URL): string {
   return login.href;
 }
 
-/** Returns what went wrong with a token, in words that do not repeat it. */
+/** Explains why a token was refused, without quoting it. */
 function tokenError(error: unknown): StewardError {
   if (error instanceof errors.JWTExpired)
     return new StewardError("identity_required", "The sign-in has expired.");
   if (error instanceof errors.JWTClaimValidationFailed) {
     return new StewardError(
       "identity_required",
-      `The token's "${error.claim}" claim is not this application's.`,
+      `The token's "${error.claim}" claim belongs to another application.`,
     );
   }
   const unverified = [errors.JWTInvalid, errors.JWSInvalid, errors.JWSSignatureVerificationFailed];

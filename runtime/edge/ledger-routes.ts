@@ -16,7 +16,7 @@ import {
 import { readQuery, wholeNumber } from "./form.ts";
 
 const MOST_ENTRIES = 200;
-/** Query for entries. Made when they are, and not at a start. */
+/** Query of the ledger, built lazily to keep startup fast. */
 export const listQuery = () =>
   z.strictObject({
     state: z.optional(z.enum(ENTRY_STATES)),
@@ -30,8 +30,8 @@ export const listQuery = () =>
 const replayBody = () => z.strictObject({ key: z.string().check(z.minLength(1), z.maxLength(300)) });
 
 /**
- * `GET /debug/ledger?state=&platform=&sender=&place=&q=&limit=&before=`: counts and a page of entries, newest first, with
- * the names of their people and places by key; wakes nothing.
+ * `GET /debug/ledger?state=&platform=&sender=&place=&q=&limit=&before=`: counts and a page of entries, newest
+ * first, with names by key. Wakes nothing.
  */
 export function debugLedger(ledger: Ledger, directory: NameDirectory): Handler {
   return async function handleLedger(context) {
@@ -42,7 +42,7 @@ export function debugLedger(ledger: Ledger, directory: NameDirectory): Handler {
   };
 }
 
-/** Returns what the directory knows of the people and places of entries or a query, by key. */
+/** Returns the directory's entries for the people and places in entries or a query. */
 export async function namesIn(
   directory: NameDirectory,
   entries: readonly Pick<LedgerQuery, "sender" | "place">[],
@@ -51,7 +51,7 @@ export async function namesIn(
   return namesOf(directory, [...keys]);
 }
 
-/** Returns the directory's entries for people and places, by key; none if the directory does not answer. */
+/** Returns the directory's entries by key; none if the directory does not answer. */
 export async function namesOf(
   directory: NameDirectory,
   keys: readonly string[],
@@ -59,7 +59,6 @@ export async function namesOf(
   return keys.length === 0 ? new Map() : directory.names(keys).catch(() => new Map());
 }
 
-/** Returns the names alone, by key. See {@link namesOf}. */
 export async function knownNames(
   directory: NameDirectory,
   keys: readonly string[],
@@ -74,14 +73,13 @@ function named(entries: ReadonlyMap<string, NameEntry>): Map<string, string> {
   return new Map(names);
 }
 
-/** Dependencies of a replay. */
 export interface ReplayOptions {
   ledger: Ledger;
   log: Log;
   record: RecordChange;
 }
 
-/** `POST /_admin/api/ledger/replay` `{key}`: an entry that failed or was ignored is delivered as if it had just come. */
+/** `POST /_admin/api/ledger/replay` `{key}`: redelivers a failed or ignored entry as if it were new. */
 export function replayEntry(options: ReplayOptions): Handler<AccessVariables> {
   return async function handleReplay(context) {
     const value = await readJsonBody(context.req.raw);
@@ -94,7 +92,7 @@ export function replayEntry(options: ReplayOptions): Handler<AccessVariables> {
 }
 
 /**
- * Has an entry delivered again that failed or was ignored, and keeps in the log who wanted it.
+ * Redelivers an entry and records who requested it.
  *
  * @throws StewardError `ledger_entry_unknown` or `ledger_entry_not_replayable`.
  */
@@ -106,6 +104,6 @@ export async function replayKey(
   const result = await ledger.replay(key);
   if (result === "unknown") throw new StewardError("ledger_entry_unknown", `No entry has the key ${key}.`);
   if (result === "not_replayable") throw new StewardError("ledger_entry_not_replayable");
-  log.info("operator had an event delivered again", { ...wish });
+  log.info("operator replays an event", { ...wish });
   await record(wish.by, "replay", key);
 }

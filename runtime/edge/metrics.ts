@@ -12,11 +12,10 @@ const STATES: readonly SandboxState[] = ["stopped", "starting", "ready", "crash-
 
 const OUTCOMES = ["answered", "failed", "refused"] as const;
 
-/** Sources of the figures. */
 interface MetricsOptions {
   ledger: Ledger;
   sandbox: Sandbox;
-  /** Set if each chat has a sandbox of its own. */
+  /** Set if each chat has a separate sandbox. */
   tenants: Tenants | undefined;
 }
 
@@ -27,7 +26,6 @@ export function metricsJson(options: MetricsOptions): Handler {
   };
 }
 
-/** `GET /metrics`: the same figures for Prometheus. */
 export function metricsText(options: MetricsOptions): Handler {
   return async function handleMetricsText(context) {
     const text = exposition(await readMetrics(options));
@@ -35,24 +33,25 @@ export function metricsText(options: MetricsOptions): Handler {
   };
 }
 
-/** Measurements of a deployment. */
 interface Metrics {
   version: string;
   ledger: LedgerCounts;
-  /** All chats, where each has a sandbox of its own. */
   chats?: TenantTotals;
   sandbox: Pick<
     SandboxStatus,
     "state" | "since" | "restarts" | "coldStartMs" | "broker" | "volume" | "silent"
   >;
-  /** Told by the gateway itself; only while it is ready. */
+  /** From the gateway's own status; absent unless it is ready. */
   gateway?: Pick<GatewayStatus, "counts" | "schedules" | "usage" | "firstWords" | "findings"> & {
     channels: { platform: string; state: string }[];
     models: { id: string; state: string }[];
   };
 }
 
-/** Reads all figures; without the gateway's if its answer has another form. Wakes nothing and keeps nothing awake, so it may be asked at any rate. */
+/**
+ * Reads all figures, without the gateway's if its response is malformed. Wakes nothing and does not count as
+ * activity.
+ */
 async function readMetrics({ ledger, sandbox, tenants }: MetricsOptions): Promise<Metrics> {
   const [counts, { state, since, restarts, coldStartMs, broker, volume, silent }, details, chats] =
     await Promise.all([
@@ -92,10 +91,10 @@ function gatewayMetrics(details: GatewayStatus): NonNullable<Metrics["gateway"]>
 }
 
 type Labels = Readonly<Record<string, string>>;
-/** The suffix is that of a part of a histogram. */
+/** `suffix` names a part of a histogram. */
 type Sample = readonly [labels: Labels, value: number, suffix?: string];
 
-/** One metric with its samples; one without samples is left out. */
+/** A metric. Omitted if it has no samples. */
 interface Family {
   name: string;
   type: "counter" | "gauge" | "histogram";
@@ -103,7 +102,7 @@ interface Family {
   samples: readonly Sample[];
 }
 
-/** The figures in Prometheus's text format. Units are base units: seconds, not milliseconds. */
+/** Formats the figures for Prometheus, in base units such as seconds. */
 function exposition(metrics: Metrics): string {
   return [...edgeFamilies(metrics), ...gatewayFamilies(metrics.gateway)]
     .filter(({ samples }) => samples.length > 0)
@@ -117,12 +116,12 @@ function edgeFamilies({ version, ledger, sandbox, chats }: Metrics): Family[] {
     gauge("build_info", "The version of the edge.", [[{ version }, 1]]),
     gauge(
       "ledger_entries",
-      "Events in the ledger by state; settled ones are kept seven days.",
+      "Events in the ledger by state. Settled events are deleted after seven days.",
       Object.entries(ledger).map(([name, count]) => [{ state: name }, count]),
     ),
     gauge(
       "chats",
-      "Chats with a sandbox of their own, and those of them whose container runs or that get no answer.",
+      "Chats with a separate sandbox: all, with a running container, and failing.",
       chats === undefined
         ? []
         : (["chats", "running", "failing"] as const).map((name) => [
@@ -132,12 +131,12 @@ function edgeFamilies({ version, ledger, sandbox, chats }: Metrics): Family[] {
     ),
     gauge(
       "chat_ledger_entries",
-      "Events in the ledgers of all chats, by state, as the chats last reported.",
+      "Events in all chats' ledgers by state, from their last reports.",
       Object.entries(chats?.counts ?? {}).map(([name, count]) => [{ state: name }, count]),
     ),
     gauge(
       "sandbox_state",
-      "1 for the state that the sandbox is in.",
+      "1 for the sandbox's current state.",
       STATES.map((name) => [{ state: name }, name === state ? 1 : 0]),
     ),
     gauge("volume_writable", "1 while the data directory and the ledger can be written.", [
@@ -151,19 +150,19 @@ function edgeFamilies({ version, ledger, sandbox, chats }: Metrics): Family[] {
     ]),
     counter(
       "broker_requests_total",
-      "Requests of the gateway to its services, by how the broker dealt with them.",
+      "Requests of the gateway to services, by the broker's outcome.",
       OUTCOMES.flatMap((outcome): Sample[] => (broker ? [[{ outcome }, broker[outcome]]] : [])),
     ),
     counter(
       "broker_operations_total",
-      "Operations that the gateway asked the broker for, by how it dealt with them.",
+      "Service operations requested by the gateway, by the broker's outcome.",
       Object.entries(broker?.operations ?? {}).flatMap(([operation, counts]) =>
         OUTCOMES.map((outcome): Sample => [{ operation, outcome }, counts[outcome]]),
       ),
     ),
     gauge(
       "cold_start_seconds",
-      "From the container's last start to the gateway's first answer.",
+      "Time from the container's last start to the gateway's first response.",
       coldStartMs === undefined ? [] : [[{}, coldStartMs / 1_000]],
     ),
   ];
@@ -179,17 +178,17 @@ function gatewayFamilies(gateway: Metrics["gateway"]): Family[] {
     ]);
   const ready = (state: string): number => (state === "ready" ? 1 : 0);
   return [
-    counter("answers_total", "Answers of the model in all channels, the web chat and schedules included.", [
+    counter("answers_total", "Model answers in all channels, the web chat and schedules.", [
       [{}, counts.answered],
     ]),
     gauge("answers_active", "Events that are being answered.", [[{}, counts.active]]),
     histogram(
       "first_word_seconds",
-      "From a message's arrival to the first word of its answer, or a notice in its place.",
+      "Time from a message's arrival to the first word of its answer, or to a notice instead.",
       firstWords,
     ),
-    gauge("conversations", "Conversations that are kept.", [[{}, counts.conversations]]),
-    gauge("messages", "Messages that are kept.", [[{}, counts.messages]]),
+    gauge("conversations", "Stored conversations.", [[{}, counts.conversations]]),
+    gauge("messages", "Stored messages.", [[{}, counts.messages]]),
     gauge("schedules", "Schedules.", [[{}, schedules.count]]),
     gauge("schedules_missed", "Runs missed in the last seven days.", [[{}, schedules.missed]]),
     gauge("schedules_failed", "Runs that failed in the last seven days.", [[{}, schedules.failed ?? 0]]),
@@ -205,7 +204,7 @@ function gatewayFamilies(gateway: Metrics["gateway"]): Family[] {
     ),
     counter(
       "not_understood_total",
-      "Parts of messages, tools, streams and answers that this version does not know.",
+      "Parts of messages, tools, streams and answers that this version does not support.",
       [...new Set(findings.map(({ area }) => area))].map((area) => [
         { area },
         findings.filter((one) => one.area === area).reduce((sum, { count }) => sum + count, 0),
@@ -213,10 +212,10 @@ function gatewayFamilies(gateway: Metrics["gateway"]): Family[] {
     ),
     gauge(
       "model_requests_7d",
-      "Requests on the last seven days with any.",
+      "Requests on the last seven active days.",
       used((one) => one.requests),
     ),
-    gauge("model_tokens_7d", "Tokens on the last seven days with any.", [
+    gauge("model_tokens_7d", "Tokens on the last seven active days.", [
       ...used((one) => one.inputTokens, { direction: "input" }),
       ...used((one) => one.outputTokens, { direction: "output" }),
     ]),

@@ -8,18 +8,17 @@ import { readReply } from "./container-answers.ts";
 import type { Operation } from "../operations/operation.ts";
 import type { NameDirectory, PortRequest, Sandbox, Sighting } from "./ports.ts";
 
-/** Status of a container whose main process is silent. */
 export const NO_SUPERVISOR = "The container's supervisor does not answer.";
-/** Status of a container that a rollout has not reached yet: it answers, and does not know the route. */
+/** Detail of a 404 from a container that a rollout has not replaced yet. */
 const OLD_SUPERVISOR = "The container still runs an older version. The rollout replaces it within minutes.";
 
-/** Refusals that are the supervisor's own, and not a failure of it. */
+/** Statuses of a refused operation, as opposed to a failed one. */
 const REFUSALS: readonly number[] = [ERRORS.command_not_allowed.status, ERRORS.commands_busy.status];
 
 /**
- * Asks the supervisor; starts a stopped container.
+ * Sends a request to the supervisor. Starts a stopped container.
  *
- * @throws StewardError `gateway_unavailable` where it does not answer, `tenant_unknown` for a chat that was not let in.
+ * @throws StewardError `gateway_unavailable`, or `tenant_unknown` for a chat that is not admitted.
  */
 export async function askSupervisor(
   sandbox: Pick<Sandbox, "request">,
@@ -28,15 +27,15 @@ export async function askSupervisor(
   try {
     return await sandbox.request("supervisor", request);
   } catch (error) {
-    // No wait helps, as it does for the others.
+    // Unlike other failures, this one is permanent.
     if (error instanceof StewardError && error.code === "tenant_unknown") throw error;
     throw new StewardError("gateway_unavailable", NO_SUPERVISOR, { cause: error });
   }
 }
 
 /**
- * Returns the container as a page sees it that only looks: what it asks starts nothing and is no use, so that a page
- * which is left open keeps no container awake.
+ * Returns a view of the container for display: requests start nothing and do not count as activity, so an open page
+ * keeps no container awake.
  */
 export function withoutWaking(sandbox: Sandbox): Sandbox {
   return {
@@ -49,7 +48,6 @@ export function withoutWaking(sandbox: Sandbox): Sandbox {
   };
 }
 
-/** Devices in the reply to an operation about them. */
 const devicesReply = once(() => {
   const device = z.object({
     deviceId: z.string(),
@@ -66,7 +64,7 @@ const devicesReply = once(() => {
   });
 });
 
-/** Returns a sandbox whose answers about browsers also give the directory their names. */
+/** Returns a sandbox that records the browser names in answers in the directory. */
 export function withBrowserNames(sandbox: Sandbox, directory: Pick<NameDirectory, "noteNames">): Sandbox {
   const noted = async <Answer extends Response | undefined>(
     { path, body = "" }: PortRequest,
@@ -88,7 +86,7 @@ export function withBrowserNames(sandbox: Sandbox, directory: Pick<NameDirectory
       admitted: "browser",
       at: Math.max(device.approvedAtMs, ...Object.values(device.tokens).map((one) => one.lastUsedAtMs ?? 0)),
     }));
-    // The operation has succeeded, whatever becomes of the names.
+    // The operation has succeeded even if storing the names fails.
     if (sightings.length > 0) await directory.noteNames(sightings).catch(() => undefined);
     return response;
   };
@@ -100,9 +98,9 @@ export function withBrowserNames(sandbox: Sandbox, directory: Pick<NameDirectory
 }
 
 /**
- * Has the container run an operation, with the gateway up or down; starts a stopped container.
+ * Runs an operation in the container, even if the gateway is down. Starts a stopped container.
  *
- * @throws StewardError the supervisor's refusal, or `gateway_unavailable` if it does not answer.
+ * @throws StewardError the supervisor's refusal, or `gateway_unavailable`.
  */
 export async function askOperation(
   sandbox: Pick<Sandbox, "request">,
@@ -122,10 +120,10 @@ export async function askOperation(
 }
 
 /**
- * Has the container run an operation, and reads what it returns by the operation's own schema.
+ * Runs an operation in the container and parses its result.
  *
- * @throws StewardError what {@link askOperation} throws, the operation's own error, or `command_failed` for an answer
- * of another form.
+ * @throws StewardError as {@link askOperation}, the operation's own error, or `command_failed` for a malformed
+ * result.
  */
 export async function operate<I extends object, O, T>(
   sandbox: Sandbox,
@@ -142,18 +140,18 @@ export async function operate<I extends object, O, T>(
   return value.data;
 }
 
-/** Waits for `work` for at most so many milliseconds: a page must not wait for a container that hangs. */
+/** Rejects with `command_timed_out` after the given milliseconds. */
 export function commandTimeout<T>(milliseconds: number, work: Promise<T>): Promise<T> {
   return withTimeout(milliseconds, work, () => new StewardError("command_timed_out"));
 }
 
-/** Outcome of an attempt: a value, or the reason why there is none. */
+/** A value, or the reason why there is none. */
 export interface Attempt<T> {
   value?: T;
   problem?: Reason;
 }
 
-/** Waits for `work` within a limit. Never rejects: a page shows the reason in the value's place. */
+/** Waits for `work`. Never rejects, so that a page can show the reason instead of the value. */
 export async function attempt<T>(milliseconds: number, work: Promise<T>): Promise<Attempt<T>> {
   try {
     return { value: await commandTimeout(milliseconds, work) };

@@ -1,6 +1,6 @@
 import { CHAT_CLOSE } from "../contract/chat.ts";
 
-/** A WebSocket, as the platform and Node's library have it. */
+/** The common interface of the platform's WebSocket and Node's `ws`. */
 export interface PageSocket {
   readonly readyState: number;
   send(data: string): void;
@@ -14,32 +14,30 @@ export interface PageSocket {
 
 const OPEN = 1;
 
-/** Sends a message, unless the socket is not open any more. */
 export function sendOn(socket: PageSocket, data: unknown): void {
   if (socket.readyState === OPEN) socket.send(String(data));
 }
 
-/** Closes a socket. A code that cannot be sent, such as 1006, becomes `restart`, so that the page reconnects. */
+/** Closes a socket. Reserved codes such as 1006 become `restart`, so that the page reconnects. */
 export function closeSocket(socket: PageSocket, code = 1006, reason = ""): void {
   const sent = code >= 1000 && ![1004, 1005, 1006, 1015].includes(code);
   try {
     socket.close(sent ? code : CHAT_CLOSE.restart, reason);
   } catch {
-    // The socket was lost meanwhile.
+    // The connection is already lost.
   }
 }
 
-/** Callbacks for what passes between two joined sockets. */
 interface Passing {
   onPage?(data: unknown): void;
   onGateway?(data: unknown): void;
-  /** Either socket has closed; `code` is that of the gateway's end. */
+  /** Called when either socket closes. `code` is set if the gateway's did. */
   onEnd?(code: number | undefined): void;
 }
 
-/** Forwards messages and the close between a page's socket and its gateway's, in both directions. */
+/** Forwards messages and the close between a page and its gateway, in both directions. */
 export function joinSockets(page: PageSocket, gateway: PageSocket, told: Passing = {}): void {
-  // The page closed while the gateway started.
+  // The page closed while the gateway was starting.
   if (page.readyState > OPEN) return closeSocket(gateway, 1001);
   page.addEventListener("message", ({ data }) => {
     told.onPage?.(data);

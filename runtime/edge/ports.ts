@@ -7,85 +7,79 @@ import type { TenantId } from "../contract/tenant.ts";
 /** Milliseconds since the epoch. */
 export type Clock = () => number;
 
-/** Texts by name that outlive the memory of who keeps them. */
+/** Named texts that survive a restart. */
 export interface Notes {
   read(name: string): string | undefined;
   write(name: string, value: string): void;
 }
 
-/** Outcome of an event's admission. */
 export interface Admission {
-  /** Nothing was stored: the event is already known, or no answer can depend on it. */
+  /** True if nothing was stored: the event is known, or no answer can depend on it. */
   duplicate: boolean;
-  /** The gateway was ready when the event was recorded, or has nothing to do for it. */
+  /** True if the gateway was ready when the event was recorded, or need not handle it. */
   ready: boolean;
 }
 
-/** States of a ledger entry. `answered`, `ignored` (the note gives the reason) and `failed` are settled. */
+/** States of a ledger entry. `answered`, `ignored` and `failed` are settled; the note gives the reason. */
 export const ENTRY_STATES = ["waiting", "delivering", "answered", "ignored", "failed"] as const;
 
-/** See {@link ENTRY_STATES}. */
 export type EntryState = (typeof ENTRY_STATES)[number];
 
-/** Counts of ledger entries by state. */
 export type LedgerCounts = Record<EntryState, number>;
 
-/** One event of the ledger without message contents, safe to display. Times are ISO 8601. */
+/** A ledger event without its contents. Times are ISO 8601. */
 export interface LedgerEntry {
-  /** `<platform>:<the platform's event id>` */
+  /** `<platform>:<event id>` */
   key: string;
   platform: string;
   conversation: string;
   state: EntryState;
-  /** Number of deliveries started. */
   attempts: number;
   receivedAt: string;
-  /** Time of the next delivery; only while the entry is not settled. */
+  /** Time of the next delivery; absent once settled. */
   nextAt?: string;
   settledAt?: string;
-  /** Result of the last attempt, or how the entry was settled. */
+  /** Result of the last attempt, or reason for the final state. */
   note?: string;
-  /** Id of the group whose message was ignored because the config does not list it. */
+  /** Id of the unlisted group whose message was ignored. */
   group?: string;
-  /** Its author, as a key of the {@link NameDirectory}. Absent if no person wrote it. */
+  /** Key of the {@link NameDirectory}; absent if no person wrote the event. */
   sender?: string;
-  /** The chat, as a key of the {@link NameDirectory}. */
+  /** Key of the {@link NameDirectory}. */
   place?: string;
-  /** Absent for an entry that an older version returns. */
+  /** Absent in entries from an older version. */
   timeline?: Timeline;
 }
 
-/** Course of an event. Times are ISO 8601; one that is unknown, or has not come, is absent. */
+/** Course of an event. Times are ISO 8601 and absent if unknown or not reached. */
 export interface Timeline {
   received: string;
-  /** The event was on disk. */
   recorded?: string;
-  /** The container that answers it was ready, if it had to be started. */
+  /** Time at which the container was ready, if it had to start. */
   started?: string;
-  /** The last attempt began. */
+  /** Start of the last attempt. */
   attempted?: string;
-  /** The chat got the first word of the answer, or a notice. */
+  /** Time at which the chat got the first word, or a notice. */
   firstWord?: string;
-  /** The reply was sent. */
   reply?: string;
   settled?: string;
 }
 
-/** A delivery of an event that has ended. Times are ISO 8601. */
+/** A finished delivery attempt. Times are ISO 8601. */
 export interface LedgerAttempt {
   at?: string;
   endedAt: string;
-  /** Why it was not the last one, or how it settled the event. */
+  /** Why the event was retried, or how it was settled. */
   note: string;
 }
 
-/** An event with its last attempts, the oldest first. */
+/** An event with its last attempts, oldest first. */
 export interface LedgerDetails {
   entry: LedgerEntry;
   attempts: LedgerAttempt[];
 }
 
-/** Orders of the newest 20,000 entries. Those by name or outcome have the newest first within a group. */
+/** Sort orders of the newest 20,000 entries. Equal values are ordered newest first. */
 export const LEDGER_SORTS = [
   "received",
   "-received",
@@ -97,23 +91,22 @@ export const LEDGER_SORTS = [
   "-outcome",
 ] as const;
 
-/** Filter of entries. */
 export interface LedgerQuery {
   state?: EntryState | undefined;
   platform?: Platform | undefined;
   limit: number;
   sort?: (typeof LEDGER_SORTS)[number] | undefined;
-  /** `next` of the previous page in the same order. */
+  /** `next` of the previous page with the same order. */
   before?: number | undefined;
-  /** Substring of the event's id or conversation, or of the name of its sender or place; case-insensitive. */
+  /** Case-insensitive substring of the event's id, conversation, sender or place. */
   q?: string | undefined;
-  /** Only events that this person sent: a key of the {@link NameDirectory}. */
+  /** Key of the {@link NameDirectory}. */
   sender?: string | undefined;
-  /** Only events of this chat: a key of the {@link NameDirectory}. */
+  /** Key of the {@link NameDirectory}. */
   place?: string | undefined;
-  /** Milliseconds since the epoch: only entries received at or after this time. */
+  /** Earliest receipt, in milliseconds since the epoch. */
   since?: number | undefined;
-  /** Only entries of this chat. Only a host's ledger holds those of several. */
+  /** Only entries of this chat, in a host's ledger for all chats. */
   tenant?: TenantId | undefined;
 }
 
@@ -123,69 +116,60 @@ export interface LedgerPage {
   next?: number;
 }
 
-/** Result of a request to redeliver an entry. */
 export type ReplayResult = "replayed" | "unknown" | "not_replayable";
 
-/**
- * The ledger as the edge uses it. When `admit` resolves, the event is on disk and delivery has started: a sleeping
- * sandbox is being woken.
- */
+/** The ledger as the edge uses it. When `admit` resolves, the event is stored and its delivery has started. */
 export interface Ledger {
   admit(event: Delivery): Promise<Admission>;
   counts(): Promise<LedgerCounts>;
   list(query: LedgerQuery): Promise<LedgerPage>;
   details(key: string): Promise<LedgerDetails | undefined>;
-  /**
-   * Returns the beginning of what an event says, from the stored event. The caller records who asked. `undefined` for
-   * an event without text, or one that is gone.
-   */
+  /** Returns the beginning of the stored event's text, if any. The caller records who asked. */
   excerpt(key: string): Promise<string | undefined>;
   /**
-   * Returns the newest events with their contents, newest first: {@link Delivery} as JSON. At most `limit`, and as many as
-   * fit into 1.5 MiB together. `undefined` for one that is larger than 128 KiB.
+   * Returns the newest events as {@link Delivery} JSON, newest first, up to 1.5 MiB. An event above 128 KiB is
+   * `undefined`.
    */
   recent(limit: number): Promise<(string | undefined)[]>;
-  /** Resets a failed or ignored entry to its initial state and starts its delivery. */
+  /** Makes a failed or ignored entry new and starts its delivery. */
   replay(key: string): Promise<ReplayResult>;
 }
 
-/** Somebody or some place that events have named. Times are ISO 8601. */
+/** A person or place in events. Times are ISO 8601. */
 export interface NameEntry {
-  /** `<platform>:<id>`; the platform of a browser is `web`. */
+  /** `<platform>:<id>`; a browser's platform is `web`. */
   key: string;
   kind: NameKind;
   platform: Platform | "web";
   id: string;
-  /** One line of plain text that a stranger chose. Absent until the platform has told it. */
+  /** One line of plain text, chosen by a stranger. Absent until known. */
   name?: string;
-  /** Hue of its picture, in degrees. */
+  /** Hue of the avatar, in degrees. */
   hue: number;
   firstSeenAt: string;
   lastSeenAt: string;
-  /** Why its last message was admitted, if the gateway has said so. */
+  /** Why the last message was admitted, if known. */
   admitted?: Admitted;
 }
 
-/** A part of the directory. */
 export interface NameQuery {
   kind?: NameKind | undefined;
   platform?: Platform | "web" | undefined;
-  /** Only chats that can be written to; a direct chat has its own key, and the name of its person. */
+  /** Only chats that can receive messages. A direct chat has a separate key. */
   isChat?: boolean | undefined;
-  /** Substring of the name or id, case-insensitive. */
+  /** Case-insensitive substring of the name or id. */
   q?: string | undefined;
   limit: number;
-  /** `next` of the previous page. */
   before?: string | undefined;
 }
 
-/** Entries, the last seen first. `next` is set if there are more. */
+/** Entries, last seen first. `next` is set if there are more. */
 export interface NamePage {
   entries: NameEntry[];
   next?: string;
 }
 
-/** Something that has been learned about a person or a place. */
+/** A fact learned about a person or place. */
 export interface Sighting {
   key: string;
   kind: NameKind;
@@ -193,54 +177,48 @@ export interface Sighting {
   admitted?: Admitted | undefined;
   /** Key of the person whose direct chat this is. */
   personOf?: string | undefined;
-  /** Time of the sighting, in milliseconds since the epoch. Default: now. */
+  /** Milliseconds since the epoch. Default: now. */
   at?: number | undefined;
 }
 
-/** People and places by name, as their events and the platforms tell. Reading wakes nothing. */
+/** Names of people and places, from events and the platforms. Reading wakes nothing. */
 export interface NameDirectory {
-  /** Returns what is known of these keys. A direct chat is known by its person. */
+  /** A direct chat resolves to its person. */
   names(keys: readonly string[]): Promise<Map<string, NameEntry>>;
   entries(query: NameQuery): Promise<NamePage>;
-  /** Records what was learned otherwise, such as a browser's name. */
   noteNames(sightings: readonly Sighting[]): Promise<void>;
 }
 
-/** One change made by an operator. */
 export interface ActivityEntry {
   /** ISO 8601 */
   at: string;
-  /** The operator's name. */
   by: string;
   /** Verb, such as `approve`. */
   action: string;
   /** Object of the verb; never a secret or message text. */
   detail: string;
-  /** Change of a text without secrets, see `diffText`; kept for the newest changes only. */
+  /** Diff without secrets, see `diffText`; stored for the newest changes only. */
   diff?: string;
 }
 
-/** `used`: already accepted earlier. `full`: too many signatures are remembered to accept another one now. */
+/** `used`: accepted before. `full`: too many signatures are stored. */
 export type SignatureUse = "accepted" | "used" | "full";
 
-/** Remembers the stack's signatures, so that each is accepted only once. Survives restarts, and wakes nothing. */
+/** Stores the stack's signatures, so that each is accepted only once. Survives restarts; wakes nothing. */
 export interface Signatures {
-  /** Marks a valid signature as used. After `expiresAt` (milliseconds since the epoch) it is rejected anyway. */
+  /** Marks a valid signature as used. `expiresAt` is in milliseconds since the epoch. */
   useSignature(mac: string, expiresAt: number): Promise<SignatureUse>;
 }
 
-/** Record of what operators changed. Reading and writing wake nothing. */
+/** Record of operators' changes. Reading and writing wake nothing. */
 export interface Activity {
   record(entry: Omit<ActivityEntry, "at">): Promise<void>;
-  /** Newest first. `actions`: only entries with one of these. */
   activity(limit: number, actions?: readonly string[]): Promise<ActivityEntry[]>;
 }
 
-/** A stored response of the container to a page. */
 export interface LastAnswer {
   /** ISO 8601 */
   at: string;
-  /** JSON text. */
   text: string;
 }
 
@@ -250,13 +228,13 @@ export interface AnswerMemory {
   lastAnswer(question: string): Promise<LastAnswer | undefined>;
 }
 
-/** Records a change under an operator's name. Never rejects: a failure is logged, and the change remains in effect. */
+/** Records an operator's change. Never rejects: a failure is logged, and the change stays in effect. */
 export type RecordChange = (by: string, action: string, detail?: string, diff?: string) => Promise<void>;
 
-/** The two HTTP servers inside the container. */
+/** The two HTTP servers in the container. */
 export type SandboxPort = "gateway" | "supervisor";
 
-/** A request to the container as plain data, so that a Worker can pass it to its Durable Object. */
+/** A request to the container as plain data, which a Worker can pass to its Durable Object. */
 export interface PortRequest {
   method: "GET" | "POST" | "PUT";
   /** Path and query. */
@@ -269,39 +247,38 @@ export interface Sandbox {
   /** Wakes nothing. */
   status(): Promise<SandboxStatus>;
   /**
-   * Starts a stopped container in the background. Operators can always do this; visitors up to three times an hour. For
-   * operators only, a crashed gateway is restarted at once: a stranger must not bypass its backoff.
+   * Starts a stopped container in the background, for visitors up to three times an hour. Only operators also
+   * restart a crashed gateway, since strangers must not bypass its backoff.
    *
    * @returns true if the request was granted.
    */
   wake(by: "visitor" | "operator"): Promise<boolean>;
   /**
-   * Restarts the gateway; starts a stopped container. If the cached config was deleted or replaced in the bucket, that
-   * takes effect.
+   * Restarts the gateway, or starts a stopped container. Applies a cached config that was deleted or replaced in
+   * the bucket.
    *
    * @throws StewardError why it failed.
    */
   restart(): Promise<void>;
-  /** Sends a request to one of the container's servers, with the control token; starts a stopped container. */
+  /** Sends a request with the control token. Starts a stopped container. */
   request(port: SandboxPort, request: PortRequest): Promise<Response>;
   /**
-   * Sends a request to the gateway if it is ready, or to the supervisor if it runs. It starts nothing and does not
-   * count as activity. `undefined` if there was no response.
+   * Sends a request to a ready gateway or a running supervisor, if there is one. Starts nothing and does not count
+   * as activity.
    */
   peek(request: PortRequest, port?: SandboxPort): Promise<Response | undefined>;
 }
 
-/** State of the backups. Times are ISO 8601. */
+/** Status of the backups. Times are ISO 8601. */
 export interface BackupsStatus {
-  /** Time of the newest backup. */
   lastAt?: string;
   /** Why the last backup or restore failed; absent after a success. */
   problem?: Reason;
-  /** A start found an invalid config and used the one of this backup instead. Cleared when the file changes. */
+  /** Set if a start replaced an invalid config with this backup's. Cleared when the file changes. */
   recovered?: RecoveredConfig;
 }
 
-/** A config that was restored from a backup automatically. */
+/** A config restored automatically from a backup. */
 export interface RecoveredConfig {
   id: string;
   /** ISO 8601 */
@@ -310,20 +287,21 @@ export interface RecoveredConfig {
 
 /** Backups as the edge uses them; see contract/backup.ts. Methods reject with StewardError. */
 export interface Backups {
-  /** Wakes nothing. */
   status(): Promise<BackupsStatus>;
-  /** Newest first. Wakes nothing on the serverless stack, where the backups are in the bucket. */
+  /** Newest first. Wakes nothing on the serverless stack, which lists the bucket. */
   list(): Promise<GenerationManifest[]>;
-  /** Creates a backup; starts a stopped container. `force`: even if it contains far less than the previous one. */
+  /** Starts a stopped container. `force` accepts a backup that contains far less than the previous one. */
   create(options?: { force?: boolean; cause?: BackupCause }): Promise<GenerationManifest>;
-  /** Unpacks a backup into a scratch directory and verifies it. */
+  /** Unpacks and verifies a backup in a scratch directory. */
   verify(id: string): Promise<RestoreReport>;
   /** Backs up the current state, replaces it with the given backup and restarts the gateway. */
   restore(id: string, config: ConfigSource): Promise<RestoreReport>;
-  /** The config that the next start of a stopped container uses, as JSON text, if known. Wakes nothing. */
+  /** Returns the JSON text of a stopped container's next config, if known. Wakes nothing. */
   cachedConfig(): Promise<string | undefined>;
-  /** The archive of a backup, read while it is consumed. Wakes nothing on the serverless stack. */
+  /** Wakes nothing on the serverless stack. */
   download(id: string): Promise<ReadableStream<Uint8Array>>;
-  /** The config file of a backup. A secret gets the same mark as in the current file, whose digest is included. */
+  /**
+   * Returns a backup's config. Secrets have the same placeholders as in the current file, whose digest is included.
+   */
   configOf(id: string): Promise<ConfigText>;
 }

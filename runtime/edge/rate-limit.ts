@@ -2,27 +2,23 @@ import type { Context, MiddlewareHandler } from "hono";
 import type { Clock } from "./ports.ts";
 import { sendProblem } from "./problems.ts";
 
-/** Limits of each caller in a minute. `/healthz` and `/readyz` have no limit: what watches must see. */
+/** Limits per caller and minute. `/healthz` and `/readyz` have none, so that monitoring always works. */
 export const PER_MINUTE = {
-  /** `GET /` of one client. The wait page asks 30 times a minute. */
+  /** `GET /`, per client. The wait page reloads 30 times a minute. */
   visits: 300,
-  /** Requests below `/_admin/` and `/debug/` of one identity. */
+  /** Requests below `/_admin/` and `/debug/`, per identity. */
   identity: 300,
-  /**
-   * Webhook requests of one client that the platform did not send, or that are malformed. Verified ones
-   * are not counted and always pass, also from an address that forged ones come from.
-   */
+  /** Unverified or malformed webhook requests, per client. Verified ones always pass, even from the same address. */
   refusedWebhooks: 600,
-  /** Wrong tokens of one client, by form or as Bearers, where ADMIN_TOKEN is the identity. A right one always passes. */
+  /** Wrong admin tokens, per client, by form or Bearer. A correct one always passes. */
   wrongTokens: 30,
 } as const;
 
-/** Most callers that are remembered. Above, the one not seen for longest is evicted. */
+/** Maximum tracked callers. The least recently seen is evicted. */
 const MOST_CALLERS = 5_000;
 
-/** Settings of a {@link RateLimit}. */
 interface RateLimitOptions {
-  /** Limit of a caller in a minute: all of it at once, then as time gives it back. */
+  /** Capacity of the bucket, which refills over a minute. */
   perMinute: number;
   clock: Clock;
 }
@@ -33,14 +29,14 @@ interface Bucket {
 }
 
 /**
- * Limit on how often each caller may do something: a token bucket a caller
- * (https://en.wikipedia.org/wiki/Token_bucket). It is kept in memory: a restart resets it, and on Cloudflare
- * each isolate counts for itself, so that it bounds what a flood costs rather than counting to the last request.
+ * Limits how often each caller may act, with a token bucket per caller
+ * (https://en.wikipedia.org/wiki/Token_bucket). Buckets are in memory and per Cloudflare isolate, so the limit is
+ * approximate. It bounds the cost of a flood.
  */
 export class RateLimit {
   readonly #perMinute: number;
   readonly #clock: Clock;
-  /** In the order of use, the longest unused first. */
+  /** Least recently used first. */
   readonly #buckets = new Map<string, Bucket>();
 
   constructor({ perMinute, clock }: RateLimitOptions) {
@@ -48,7 +44,7 @@ export class RateLimit {
     this.#clock = clock;
   }
 
-  /** Counts one for a caller. @returns 0 where it may be done, else the seconds until the next may. */
+  /** Takes a token for a caller. @returns 0 if allowed, else the seconds until the next token. */
   take(caller: string): number {
     const bucket = this.#refilled(caller);
     const wait = this.#waitSeconds(bucket);
@@ -60,7 +56,7 @@ export class RateLimit {
     return wait;
   }
 
-  /** Takes back what was counted for a caller, who has turned out to be entitled. */
+  /** Returns a token to a caller that was entitled. */
   giveBack(caller: string): void {
     const bucket = this.#buckets.get(caller);
     if (bucket !== undefined) bucket.tokens = Math.min(this.#perMinute, bucket.tokens + 1);
@@ -70,7 +66,7 @@ export class RateLimit {
     const now = this.#clock();
     const bucket = this.#buckets.get(caller);
     if (bucket === undefined) return { tokens: this.#perMinute, at: now };
-    // A clock that was set back gives nothing, and takes nothing.
+    // A clock that is set back neither adds nor removes tokens.
     const gained = (Math.max(0, now - bucket.at) / 60_000) * this.#perMinute;
     return { tokens: Math.min(this.#perMinute, bucket.tokens + gained), at: now };
   }
@@ -80,7 +76,6 @@ export class RateLimit {
   }
 }
 
-/** Refuses a caller's requests beyond its limit with 429. */
 export function limitRequests(limit: RateLimit, callerOf: (context: Context) => string): MiddlewareHandler {
   return async function rateLimitMiddleware(context, next) {
     const retryAfterSeconds = limit.take(callerOf(context));

@@ -18,26 +18,20 @@ import { base64url, fromBase64url } from "../contract/digest.ts";
 
 const ADMIN = "admin";
 
-/** The cookie that a session is kept in. */
 const SESSION_COOKIE = "steward_session";
-/** Time that a session lasts. */
 const SESSION_SECONDS = 12 * 60 * 60;
 
 const HMAC = { name: "HMAC", hash: "SHA-256" };
 const FORM = /^(\d{13,15})\.([\w-]{43})$/;
 const encoder = new TextEncoder();
 
-/** A host that does not exist, as the base for resolving an address: another origin afterwards means another host. */
+/** A nonexistent host. If resolving changes the origin, the address points to another host. */
 const HERE = "http://here.invalid";
 // oxlint-disable-next-line no-control-regex -- what a header or the URL parser treats in its own way is refused.
 const UNSAFE = /[\u0000-\u0020\u007f\\]/;
 
-/** Dependencies of signing in. */
 export interface SignIn {
-  /**
-   * Compares a token with ADMIN_TOKEN, and counts a wrong one for its client. For a wrong one it returns the seconds to
-   * wait, 0 below the limit.
-   */
+  /** Compares a token with ADMIN_TOKEN. Returns the seconds to wait after a wrong one, 0 below the limit. */
   check(
     token: string | undefined,
     client: string,
@@ -45,14 +39,13 @@ export interface SignIn {
   sessions: Sessions;
 }
 
-/** `GET /_admin/sign-in?next=`: the form. */
 export function showSignIn(): Handler {
   return function handleShowSignIn(context) {
     return context.html(<SignInPage next={nextPath(context.req.query("next"))} />);
   };
 }
 
-/** `POST /_admin/sign-in`: starts a session for the right token, then redirects to `next`. */
+/** `POST /_admin/sign-in`: starts a session for the correct token, then redirects to `next`. */
 export function signIn({ check, sessions }: SignIn, log: Log): Handler {
   return async function handleSignIn(context) {
     const form = new URLSearchParams(await readBodyText(context.req.raw));
@@ -71,13 +64,13 @@ export function signIn({ check, sessions }: SignIn, log: Log): Handler {
     log.info("somebody signed in with the admin token", { client });
     const attributes = { path: "/", httpOnly: true, sameSite: "Strict", secure: isHttps(context) } as const;
     setCookie(context, SESSION_COOKIE, await sessions.issue(), { ...attributes, maxAge: SESSION_SECONDS });
-    // A link to the sign-in page must not trigger what a debug route does for a query string.
+    // Ask before opening a URL with a query: a link to the sign-in page must not trigger a debug route.
     if (!next.includes("?")) return context.redirect(next, 303);
     return context.html(<ContinuePage address={next} />);
   };
 }
 
-/** `POST /_admin/sign-out`: takes the session from the browser. */
+/** `POST /_admin/sign-out`: deletes the browser's session cookie. */
 export function signOut(): Handler {
   return function handleSignOut(context) {
     const secure = isHttps(context);
@@ -86,7 +79,7 @@ export function signOut(): Handler {
   };
 }
 
-/** The form again with what is wrong, or the problem document for clients that are not browsers. */
+/** Shows the form with the error, or a problem document to clients other than browsers. */
 async function refuse(
   context: Context,
   next: string,
@@ -102,41 +95,34 @@ async function refuse(
   );
 }
 
-/**
- * Tells whether the browser uses HTTPS. Behind a proxy that terminates TLS the request itself arrives as plain HTTP,
- * but the Origin header comes from the browser.
- */
+/** Returns true if the browser uses HTTPS. Behind a proxy that terminates TLS, only the Origin header shows this. */
 function isHttps(context: Context): boolean {
   return [context.req.url, context.req.header("origin")].some((url) => url?.startsWith("https://"));
 }
 
-/** Returns where a browser goes once it is signed in: a path of this site with its query; anything else is the overview. */
+/** Returns the path to open after sign-in. Anything other than a path on this site becomes the overview. */
 export function nextPath(wanted: string | null | undefined): string {
   const fallback = ROUTES.admin.path;
   if (!wanted?.startsWith("/") || UNSAFE.test(wanted)) return fallback;
   const url = URL.canParse(wanted, HERE) ? new URL(wanted, HERE) : undefined;
-  // Looked at after resolving: "/.//evil.example" becomes "//evil.example", which is another host.
+  // Check after resolving: "/.//evil.example" becomes "//evil.example", which names another host.
   if (url?.origin !== HERE || url.pathname.startsWith("//")) return fallback;
   return url.pathname === ROUTES.signInPage.path ? fallback : `${url.pathname}${url.search}`;
 }
 
-/** The sign-in page's address for a request that has no identity. */
 function signInUrl(request: Request): string {
   const { pathname, search } = new URL(request.url);
   const next = request.method === "GET" ? nextPath(`${pathname}${search}`) : ROUTES.admin.path;
   return `${ROUTES.signInPage.path}?next=${encodeURIComponent(next)}`;
 }
 
-/** Content of the sign-in page. */
 interface SignInView {
-  /** Path on this site to go to after signing in. */
   next: string;
-  /** Problem of the try before. */
+  /** Error of the previous attempt. */
   code?: ErrorCode;
   retryAfterSeconds?: number;
 }
 
-/** The page of `/_admin/sign-in`. */
 function SignInPage({ next, code, retryAfterSeconds }: SignInView): Markup {
   return (
     <Document title="Sign in to steward">
@@ -165,12 +151,11 @@ function SignInPage({ next, code, retryAfterSeconds }: SignInView): Markup {
           Sign in
         </button>
       </form>
-      <p class="soft">It is the value of ADMIN_TOKEN in this deployment.</p>
+      <p class="soft">Use the value of ADMIN_TOKEN in this deployment.</p>
     </Document>
   );
 }
 
-/** The sign-out button of the pages that require signing in. */
 export function SignOutForm(): Markup {
   return (
     <form method="post" action={ROUTES.signOut.path}>
@@ -179,17 +164,16 @@ export function SignOutForm(): Markup {
   );
 }
 
-/** Stateless sessions: nothing is stored, and a session's content is signed. */
+/** Stateless sessions: a signed cookie, nothing stored on the server. */
 interface Sessions {
-  /** The value of a new session's cookie. */
   issue(): Promise<string>;
-  /** True for a value that was issued with this token and has not expired. */
+  /** Returns true for an unexpired value signed with the current key. */
   verify(value: string | undefined): Promise<boolean>;
 }
 
 /**
- * Sessions whose key comes from the admin token: the cookie does not hold the token, and a new token
- * ends every session. A session that is signed out lives on in a copy of its cookie until it expires.
+ * The signing key derives from the admin token, so a new token ends every session. A copy of a cookie stays valid
+ * after sign-out until it expires.
  */
 function createSessions(adminToken: string, clock: Clock): Sessions {
   const key = deriveKey(adminToken);
@@ -207,7 +191,7 @@ function createSessions(adminToken: string, clock: Clock): Sessions {
   };
 }
 
-/** HKDF (RFC 5869) with a purpose of its own, so that the key is good for sessions only. */
+/** Derives a key with HKDF (RFC 5869). Its own `info` limits the key to sessions. */
 async function deriveKey(adminToken: string) {
   const secret = await crypto.subtle.importKey("raw", encoder.encode(adminToken), "HKDF", false, [
     "deriveKey",
@@ -218,16 +202,14 @@ async function deriveKey(adminToken: string) {
   return crypto.subtle.deriveKey(hkdf, secret, { ...HMAC, length: 256 }, false, [...usages]);
 }
 
-/** Settings of {@link adminTokenAccess}. */
 interface AdminTokenOptions {
   adminToken: string;
   clock: Clock;
 }
 
 /**
- * Identity on a host without an identity gateway: ADMIN_TOKEN as a Bearer, or the session of a browser
- * that signed in with it. A right token always passes, however many wrong ones came before it: only those wait. So it
- * is the token's length that keeps it from being guessed, and a stack takes none below 16 characters.
+ * Identifies operators on a host without an identity gateway: by ADMIN_TOKEN as a Bearer token, or by a session. A
+ * correct token always passes, so its length must protect against guessing: stacks require 16 characters.
  */
 export function adminTokenAccess({ adminToken, clock }: AdminTokenOptions): {
   identify: Identify;

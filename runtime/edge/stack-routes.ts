@@ -15,28 +15,25 @@ import type { Backups, Clock, Ledger, RecordChange, Sandbox, Signatures, Signatu
 import { sendProblem } from "./problems.ts";
 import type { Tenants } from "./tenants/ports.ts";
 
-/** A stopped container starts before, and its archive may be of some size. */
+/** Time for a large archive, including the start of a stopped container. */
 const LIMIT_MS = 90_000;
-/** So many backups are listed, the newest. */
 const LISTED = 20;
 
-/** Dependencies of {@link requireStack}. */
 export interface StackAccess {
-  /** The key that the stack has deployed; without it everyone is refused. */
+  /** Key that the stack has deployed. Without it, every request is refused. */
   key: string | undefined;
   signatures: Signatures;
   clock: Clock;
-  /** Counts what is refused, for each client. */
   refusals: RateLimit;
 }
 
-/** A right signature that is accepted no more. */
+/** Errors for a valid signature that cannot be accepted. */
 const REFUSED: Record<Exclude<SignatureUse, "accepted">, ErrorCode> = {
   used: "stack_signature_used",
   full: "rate_limited",
 };
 
-/** Lets a request pass that the stack has signed, once. */
+/** Accepts each request signed by the stack once. */
 export function requireStack({ key, signatures, clock, refusals }: StackAccess): MiddlewareHandler {
   return async function requireStackMiddleware(context, next) {
     const { pathname, search } = new URL(context.req.url);
@@ -52,7 +49,7 @@ export function requireStack({ key, signatures, clock, refusals }: StackAccess):
   };
 }
 
-/** `GET /stack/backups`: the newest manifests, newest first, and why the last attempt failed; wakes nothing. */
+/** `GET /stack/backups`: the newest manifests, newest first, and why the last attempt failed. Wakes nothing. */
 export function stackBackups(backups: Backups): Handler {
   return async function handleStackBackups(context) {
     const [list, { problem }] = await commandTimeout(
@@ -64,8 +61,8 @@ export function stackBackups(backups: Backups): Handler {
 }
 
 /**
- * `GET /stack/chats`: how far the present version has come with the chats' containers, `null` if one sandbox serves them
- * all; starts the containers of canaries.
+ * `GET /stack/chats`: the update's progress across the chats' containers, or `null` if one sandbox serves them all.
+ * Starts the canaries' containers.
  */
 export function stackChats(tenants: Tenants | undefined): Handler {
   return async function handleStackChats(context) {
@@ -73,7 +70,7 @@ export function stackChats(tenants: Tenants | undefined): Handler {
   };
 }
 
-/** `GET /stack/channels`: the container's state, and how each channel is doing if the gateway is ready; wakes nothing. */
+/** `GET /stack/channels`: the container's state, and each channel's state if the gateway is ready. Wakes nothing. */
 export function stackChannels(sandbox: Sandbox): Handler {
   return async function handleStackChannels(context) {
     const [{ state, reason }, details] = await Promise.all([sandbox.status(), gatewayDetails(sandbox)]);
@@ -82,9 +79,8 @@ export function stackChannels(sandbox: Sandbox): Handler {
 }
 
 /**
- * `GET /stack/config-variables`: the variables that the config names, each with its place, and what is wrong with the
- * config of a running container, so that a preview refuses to stop the gateway; wakes nothing. A config that is not
- * there yet, or is not JSON, names no variable.
+ * `GET /stack/config-variables`: variables that the config references, and a running container's config problems,
+ * so that a preview can refuse a deployment that would stop the gateway. Wakes nothing.
  */
 export function stackConfigVariables(sandbox: Sandbox, backups: Backups): Handler {
   return async function handleStackConfigVariables(context) {
@@ -98,7 +94,7 @@ export function stackConfigVariables(sandbox: Sandbox, backups: Backups): Handle
   };
 }
 
-/** `POST /stack/alerts`: sends a message that says that alerts arrive; 502 with each destination that takes none. */
+/** `POST /stack/alerts`: sends a test alert. Responds 502 with each destination that failed. */
 export function tryStackAlerts(
   settings: AlertSettings | undefined,
   sender: Pick<AlertSender, "sendEmail" | "clock">,
@@ -110,35 +106,34 @@ export function tryStackAlerts(
   };
 }
 
-/** `POST /stack/backups/create`: makes one and answers its manifest; starts a stopped container. */
+/** `POST /stack/backups/create`: creates a backup and returns its manifest. Starts a stopped container. */
 export function createStackBackup(backups: Backups, log: Log): Handler {
   return async function handleCreateStackBackup(context) {
-    log.info("the stack makes a backup");
+    log.info("the stack creates a backup");
     return context.json({ backup: await commandTimeout(LIMIT_MS, backups.create({ cause: "rollout" })) });
   };
 }
 
-/** Dependencies of {@link stackReplay}. */
 export interface ReplayOptions {
   ledger: Pick<Ledger, "recent">;
   sandbox: Pick<Sandbox, "request" | "wake">;
-  /** Number of events that the operator has consented to; 0: none. */
+  /** Number of events that the operator allows; 0 for none. */
   replayEvents: number;
   log: Log;
 }
 
 /**
- * `POST /stack/replay`: the newest events as a redacted record, which the gateway makes. Starts a stopped container; the
- * answer is `gateway_unavailable` until its gateway is ready.
+ * `POST /stack/replay`: the newest events, redacted by the gateway. Starts a stopped container; responds
+ * `gateway_unavailable` until the gateway is ready.
  */
 export function stackReplay({ ledger, sandbox, replayEvents, log }: ReplayOptions): Handler {
   return async function handleStackReplay() {
     if (replayEvents === 0) throw new StewardError("replay_not_allowed");
     const events = await ledger.recent(replayEvents);
-    log.info("the stack gets a redacted record of events", { events: events.length });
+    log.info("the stack reads redacted events", { events: events.length });
     const body = `{"deliveries":[${events.map((event) => event ?? "null").join(",")}]}`;
     const request = { method: "POST", path: GATEWAY_ROUTES.replay, body } as const;
-    // Counts as use: otherwise a container that the request starts would sleep again at once.
+    // Counts as activity; otherwise the started container would go back to sleep.
     await sandbox.wake("operator");
     const asked = sandbox.request("gateway", request).catch((error: unknown) => {
       throw new StewardError("gateway_unavailable", undefined, { cause: error });
@@ -148,12 +143,12 @@ export function stackReplay({ ledger, sandbox, replayEvents, log }: ReplayOption
   };
 }
 
-/** `POST /stack/backups/verify`: what a drill of the newest one finds, which is recorded; starts a stopped container. */
+/** `POST /stack/backups/verify`: verifies the newest backup and records that. Starts a stopped container. */
 export function verifyStackBackup(backups: Backups, log: Log, record: RecordChange): Handler {
   return async function handleVerifyStackBackup(context) {
     const [newest] = await commandTimeout(LIMIT_MS, backups.list());
     if (newest === undefined) throw new StewardError("backup_unknown");
-    log.info("the stack checks a backup", { id: newest.id });
+    log.info("the stack verifies a backup", { id: newest.id });
     const report = await commandTimeout(LIMIT_MS, backups.verify(newest.id));
     await record("the stack", "verify", newest.id);
     return context.json({ backup: newest, report });

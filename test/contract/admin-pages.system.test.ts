@@ -35,7 +35,7 @@ test.skipIf(browserIsMissing)("the operator approves a sender and rejects anothe
   await look("devices");
   const card = (user: string) => page.getByRole("listitem").filter({ hasText: user });
   await card("UANN").getByRole("button", { name: "Approve as person slack" }).press("Enter");
-  await page.getByRole("status").getByText("Approved, with a person").waitFor();
+  await page.getByRole("status").getByText("Approved with a person").waitFor();
   await look("devices-approved");
   await card("UBOB").getByRole("button", { name: "Reject slack" }).click();
   await page.getByText("Rejected.").waitFor();
@@ -72,7 +72,7 @@ test.skipIf(browserIsMissing)("the operator approves a browser of the web chat a
   await expect.poll(() => chat?.locator("#state").textContent(), SOON).toBe("Connected");
   await look("devices-paired");
   await page.getByRole("button", { name: "Revoke" }).click();
-  await page.getByText("Revoked. The device is cut off within a second.").waitFor();
+  await page.getByText("Revoked. The device is disconnected within a second.").waitFor();
   await expect.poll(() => chat?.locator("#state").textContent(), SOON).toBe("Revoked");
   expect(refusedByPolicy).toEqual([]);
 });

@@ -32,7 +32,7 @@ async function approve({ host, page }: Admin, id: string, user: string): Promise
     }, SOON)
     .toBe(1);
   await button.click();
-  await page.getByText("Approved, with a person").waitFor();
+  await page.getByText("Approved with a person").waitFor();
   const told = ({ channel, text }: { channel: string; text: string }) =>
     channel === `D${user}` && text.includes("You are approved");
   await host.slack.waitFor(told, SOON.timeout);
@@ -75,7 +75,7 @@ test.skipIf(browserIsMissing)(
     await page.getByRole("link", { name: "Last backup: none yet" }).click();
     await look("backups-none");
     await page.getByRole("button", { name: "Back up now" }).click();
-    await page.getByText("A backup was made.").waitFor();
+    await page.getByText("Backup created.").waitFor();
     const card = page.getByRole("row").filter({ hasText: "00000001-00000001" });
     await card.getByText("1 session, 2 messages, 0 schedules, 1 approval").waitFor();
     await card.getByRole("button", { name: "Verify 00000001-00000001" }).click();
@@ -102,7 +102,7 @@ test.skipIf(browserIsMissing)(
     await page.getByRole("heading", { name: "Restore a backup" }).waitFor();
     expect(await page.getByRole("row", { name: /^Messages/ }).textContent()).toMatch(/4\s*2/);
     await look("backup-restore");
-    await tabTo(admin, /^The backup's own/);
+    await tabTo(admin, /^From the backup/);
     await tabTo(admin, /^To confirm, type/);
     await page.keyboard.type("restore");
     await tabTo(admin, /^Restore this backup/);

@@ -100,7 +100,7 @@ test.skipIf(browserIsMissing)(
     await host.writeConfig({ nonsense: true });
     process.kill(await host.gatewayPid(), "SIGKILL");
     await host.inState("crash-looping");
-    await isState(page, "Not connected, trying again");
+    await isState(page, "Disconnected, retrying");
     await write(page, "first");
     await write(page, "second");
     await write(page, "third");
@@ -148,7 +148,7 @@ test.skipIf(browserIsMissing)(
     await expect.poll(() => list.allTextContents(), SOON).toEqual(["Plan a week in Rome", "Birds"]);
     await page.getByRole("button", { name: "Rename or delete Birds" }).press("Enter");
     await page.locator("#delete").press("Enter");
-    expect(await page.locator("#delete").textContent()).toBe("Delete for good");
+    expect(await page.locator("#delete").textContent()).toBe("Delete permanently");
     await page.locator("#delete").press("Enter");
     await shows(page, "Plan a week in Rome", "You said: Plan a week in Rome");
     await page.reload();
@@ -170,7 +170,7 @@ test.skipIf(browserIsMissing)(
       ]);
     await expect
       .poll(() => page.locator("#trouble-text").textContent(), SOON)
-      .toBe("big.csv has 6 MB; a file may have 5 MB.");
+      .toBe("big.csv has 6 MB; the limit is 5 MB per file.");
     await page.locator("#retry").click();
     await page.getByRole("button", { name: "Remove plan.md" }).waitFor();
     await write(page, "Which word?");

@@ -116,7 +116,7 @@ test.skipIf(browserIsMissing)("a file that nobody can mend is set aside for a fr
   await page.goto(`${host.url}/_admin/config`);
   // What may keep somebody out is never dropped by itself.
   await page.getByRole("link", { name: "Migrate deprecated keys" }).click();
-  await page.getByText("without a person's decision").waitFor();
+  await page.getByText("Nothing can be repaired automatically").waitFor();
   await page.getByRole("link", { name: "Back to the configuration" }).click();
   await page.getByRole("link", { name: "Reset to defaults" }).click();
   await page.getByRole("heading", { name: "What changes" }).waitFor();
@@ -138,8 +138,8 @@ test.skipIf(browserIsMissing)("a file with a secret is shown without it, and can
   expect(await page.locator("textarea").count()).toBe(0);
   expect(await page.content()).not.toContain(PLAIN);
   await look("config-secret");
-  await page.getByRole("link", { name: "Look for secrets" }).click();
-  await page.getByText("without a person's decision").waitFor();
+  await page.getByRole("link", { name: "Find secrets" }).click();
+  await page.getByText("Nothing can be repaired automatically").waitFor();
   expect(refusedByPolicy).toEqual([]);
 });
 

@@ -74,6 +74,6 @@ test("the bundle's host takes the last good config by itself where that is confi
   const second = await start();
   expect(await readFile(config, "utf8")).toBe(good);
   const overview = await (await fetch(`${second.url}/_admin/`, { headers })).text();
-  expect(overview).toMatch(/not valid at a start[\s\S]*00000001-00000001/);
+  expect(overview).toMatch(/invalid at a start[\s\S]*00000001-00000001/);
   await second.stop();
 });

@@ -36,7 +36,7 @@ test.skipIf(browserIsMissing)(
     expect(await shown()).toContain("Unrecognized key");
     expect(await shown()).not.toContain("INFO ");
     await page.getByLabel("Text").fill("nothing says this");
-    await page.getByText("No line fits the filter.").waitFor();
+    await page.getByText("No line matches the filter.").waitFor();
 
     await page.getByLabel("Text").fill("");
     await page.getByLabel("Level").selectOption({ label: "All" });
@@ -60,7 +60,7 @@ test.skipIf(browserIsMissing)(
     await page.goto(`${host.url}/_admin/logs`);
     await page.getByText("Following.").waitFor();
     await page.context().setOffline(true);
-    await page.getByText("No answer.").waitFor();
+    await page.getByText("No response.").waitFor();
     await page.context().setOffline(false);
     await page.getByText("Following.").waitFor();
     expect(refusedByPolicy).toEqual([]);

@@ -24,7 +24,7 @@ test.skipIf(browserIsMissing)(
 
     await page.goto(`${host.url}/_admin/backups`);
     await page.getByRole("button", { name: "Back up now" }).click();
-    await page.getByText("A backup was made.").waitFor();
+    await page.getByText("Backup created.").waitFor();
 
     await page.setViewportSize({ width: 1440, height: 900 });
     await page.goto(`${host.url}/_admin/usage?range=week`);

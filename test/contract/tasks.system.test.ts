@@ -69,7 +69,7 @@ test.skipIf(browserIsMissing)("a stranger is approved in one step", async () => 
   await overviewWith(admin, "Waiting for approval (1)");
   const task = operator(admin);
   await task.click("button", /^Approve as person slack/);
-  await admin.page.getByText("Approved, with a person").waitFor();
+  await admin.page.getByText("Approved with a person").waitFor();
   expect(await task.done("approve a stranger")).toBe("within its limits");
   expect(task.took).toEqual({ pages: 1, actions: 1 });
 });
@@ -110,7 +110,7 @@ test.skipIf(browserIsMissing)("a backup of before is restored", async () => {
   const admin = await begin();
   await admin.page.goto(`${admin.host.url}/_admin/backups`);
   await admin.page.getByRole("button", { name: "Back up now" }).click();
-  await admin.page.getByText("A backup was made.").waitFor();
+  await admin.page.getByText("Backup created.").waitFor();
   await admin.page.goto(`${admin.host.url}/_admin/`);
   const task = operator(admin);
   await task.go("Backups");

@@ -10,10 +10,10 @@ import { Dated } from "../ui/time.tsx";
 import { LIMIT_MS } from "./answers.ts";
 import type { AdminOptions, PageContext } from "./options.ts";
 
-/** As many as are kept. */
+/** Maximum entries; equals the number stored. */
 const ENTRIES = 1_000;
 
-/** `GET /_admin/rollouts`: the versions that have run here, newest first; wakes nothing. */
+/** `GET /_admin/rollouts`: versions that have run here. Wakes nothing. */
 export async function showRollouts(
   context: PageContext,
   { activity, clock }: AdminOptions,
@@ -22,7 +22,7 @@ export async function showRollouts(
   const now = clock();
   const content =
     rollouts.length === 0 ? (
-      <p class="empty">No rollout is recorded yet.</p>
+      <p class="empty">No rollouts yet.</p>
     ) : (
       <Table
         label="Rollouts"
@@ -40,7 +40,7 @@ export async function showRollouts(
             head: "State",
             cell: (row) => (
               <span class={row === rollouts[0] ? "badge ok" : "badge"} title={`Build ${row.bundle}`}>
-                {row === rollouts[0] ? "Runs now" : "Replaced"}
+                {row === rollouts[0] ? "Running" : "Replaced"}
               </span>
             ),
           },
@@ -51,9 +51,9 @@ export async function showRollouts(
   return adminPage(context, { title: "Rollouts", waits: true }, content);
 }
 
-/** Returns the rollouts of a record, each with how it changed the one before. */
+/** Returns the rollouts in a record, each with the change from the previous one. */
 function rolloutsOf(entries: readonly ActivityEntry[]) {
-  // A record in memory may hold other entries too.
+  // The in-memory record ignores the filter by action.
   const builds = entries
     .filter(({ action }) => action === "deploy")
     .map(({ at, by, detail }) => {
@@ -75,7 +75,7 @@ function rolloutsOf(entries: readonly ActivityEntry[]) {
   });
 }
 
-/** `GET /_admin/about`: what runs here, since when, and under which licence; wakes nothing. */
+/** `GET /_admin/about`: the running version, its start and the licence. Wakes nothing. */
 export async function showAbout(
   context: PageContext,
   { activity, bundle, clock }: AdminOptions,
@@ -87,7 +87,6 @@ export async function showAbout(
   );
 }
 
-/** Facts of the edge beside those that every page has. */
 interface Edge {
   bundle: string;
   rollout: ReturnType<typeof rolloutsOf>[number] | undefined;
@@ -95,7 +94,7 @@ interface Edge {
 }
 
 function aboutPart({ facts, environment }: Visitor, { bundle, rollout, now }: Edge): Markup {
-  // Not by their builds: on Cloudflare the Worker's and the container's differ.
+  // Compare versions, not builds: on Cloudflare, the Worker's and the container's builds differ.
   const { version } = facts.status;
   const inside = version ?? "unknown while asleep";
   const isOther = version !== undefined && version !== VERSION;
@@ -113,8 +112,8 @@ function aboutPart({ facts, environment }: Visitor, { bundle, rollout, now }: Ed
             ],
             ["Since", rollout && <Dated at={rollout.at} now={now} />],
             ["Change", rollout && `${rollout.change}, by ${rollout.by}`],
-            ["In the container", isOther ? `${inside}: an update is under way` : inside],
-            ["Environment", environment ?? "not named"],
+            ["In the container", isOther ? `${inside}: update in progress` : inside],
+            ["Environment", environment ?? "unnamed"],
             ["Runs on", <span title={`Build ${bundle}`}>{platform.replace("-", " ")}</span>],
           ]}
         />
@@ -137,8 +136,8 @@ function aboutPart({ facts, environment }: Visitor, { bundle, rollout, now }: Ed
       </Card>
       <Card title="Licence">
         <p>
-          steward is under the MIT licence. It holds Hono, Zod, jose and the other packages of its bill of
-          materials, which <code>npm run sbom</code> prints, each under its own licence.
+          steward is licensed under the MIT licence. It includes Hono, Zod, jose and other packages, each
+          under its own licence. <code>npm run sbom</code> lists them.
         </p>
       </Card>
     </div>

@@ -9,13 +9,13 @@ import { grantedTo, isUsable } from "../../shared/devices.ts";
 import { attempt, operate, commandTimeout } from "../operate.ts";
 import type { Clock, Sandbox } from "../ports.ts";
 
-/** Together 10 s: the lists, and where they do not come the files themselves. */
+/** Timeouts, 10 s together: lists, and files if a list is missing. */
 const LISTS_MS = 7_000;
 const FILES_MS = 3_000;
-/** So long a pairing request can be approved; a file may still hold older ones. */
+/** Lifetime of a pairing request. A file may still contain expired ones. */
 const PAIRING_LIFE_MS = 60 * 60_000;
 
-/** A person that asks to write to the bot. Times are milliseconds since the epoch. */
+/** A request to write to the bot. Times are milliseconds since the epoch. */
 export interface SenderRequest {
   platform: Platform;
   code: string;
@@ -24,7 +24,6 @@ export interface SenderRequest {
   askedAt: number;
 }
 
-/** A browser that asks for the web chat. */
 export interface DeviceRequest {
   requestId: string;
   name: string;
@@ -32,7 +31,6 @@ export interface DeviceRequest {
   askedAt: number;
 }
 
-/** A browser that was approved. */
 export interface Device {
   deviceId: string;
   name: string;
@@ -41,25 +39,22 @@ export interface Device {
   role: GrantedRole;
 }
 
-/** A person who was approved. Those in the config's `allowFrom` are not among them. */
+/** A person approved by pairing, not by the config's `allowFrom`. */
 export interface Person {
   platform: Platform;
   sender: string;
   role: GrantedRole;
 }
 
-/** Requests for access, and the devices that have it. */
 export interface AccessList {
   senders: SenderRequest[];
   requests: DeviceRequest[];
   devices: Device[];
-  /** People who may write to the bot by pairing. */
   people: Person[];
-  /** Why the lists are not complete. */
   problem?: Reason;
 }
 
-/** Asks the container, for at most 10 s. Never rejects: what is not known has a reason. */
+/** Reads the lists from the container within 10 s. Never rejects: missing parts have a reason. */
 export async function readAccessList(sandbox: Sandbox, clock: Clock): Promise<AccessList> {
   const [senders, devices] = await Promise.all([
     attempt(LISTS_MS, listSenders(sandbox)),
@@ -108,7 +103,7 @@ async function listDevices(sandbox: Sandbox): Promise<Pick<AccessList, "requests
   return { requests, devices: approved };
 }
 
-/** Returns what the files say: reading one needs no process of its own, so it works where the command line does not. */
+/** Reads the pairing files. This starts no process, so it works even if the command line does not. */
 async function sendersOfFiles(sandbox: Sandbox, clock: Clock): Promise<SenderRequest[]> {
   const oldest = clock() - PAIRING_LIFE_MS;
   const read = async (platform: Platform): Promise<SenderRequest[]> => {
@@ -136,7 +131,7 @@ function sendersOf(
   }));
 }
 
-/** A stranger's name without what turns the text around or cannot be seen. */
+/** Removes control and invisible characters, including those that change text direction. */
 function shown(name: string): string {
   return name.replaceAll(/\p{C}/gu, "").slice(0, 80);
 }

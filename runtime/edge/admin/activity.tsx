@@ -10,10 +10,9 @@ import { type Names, Person } from "../ui/person.tsx";
 import { placeOf } from "./sessions.tsx";
 import type { AdminOptions, PageContext } from "./options.ts";
 
-/** Equals the number of entries stored. */
+/** Maximum entries; equals the number stored. */
 const ENTRIES = 1_000;
 
-/** Labels of the actions on the page. */
 const ACTIONS: Readonly<Record<string, string>> = {
   approve: "Approved",
   grant: "Granted a role",
@@ -39,7 +38,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
 };
 
 /**
- * `GET /_admin/activity`: changes made by operators, the stack and the platforms, newest first. Does not wake the
+ * `GET /_admin/activity`: changes by operators, the stack and the platforms, newest first. Does not wake the
  * container.
  */
 export async function showActivity(
@@ -81,7 +80,6 @@ function actionText({ action }: ActivityEntry): string {
   return ACTIONS[action] ?? action;
 }
 
-/** Returns the directory's key of the person or the place that an entry is about, if it is about one. */
 function subjectKeyOf(detail: string): string {
   const [, platform, id] = /^(?:pairing (\w+)|devices) (\S+)/.exec(detail) ?? [];
   return id === undefined ? placeOf(detail) : `${platform ?? "web"}:${id}`;

@@ -4,37 +4,35 @@ import type { Visitor } from "../access.ts";
 import { attempt } from "../operate.ts";
 import type { AnswerMemory } from "../ports.ts";
 
-/** Most that a page waits for the container, in milliseconds, unless it says otherwise. */
+/** Default timeout in milliseconds for the container's answer. */
 export const LIMIT_MS = 10_000;
 
-/** Questions of the pages whose answers are kept. */
+/** Keys of the stored answers. */
 type Question = "gateway" | "usage" | "sessions" | "access" | "schedules" | "config" | "models" | "workspace";
 
-/** Answer of the container, the present one or the last. */
 export interface Answer<T> {
   value?: T;
-  /** ISO 8601: when the container gave the value; absent if that was just now. */
+  /** ISO 8601 time of a stored value; absent for a current one. */
   asOf?: string;
-  /** Why there is no present value, where the container runs. */
+  /** Why a running container gave no current value. */
   problem?: Reason;
 }
 
-/** Limits of an answer. */
 interface AskOptions<T> {
   /** Default: {@link LIMIT_MS}. */
   limitMs?: number;
-  /** Says whether an answer is whole enough to be kept. Default: all are. */
+  /** Returns false for an incomplete answer, which is not stored. Default: all are stored. */
   isWhole?(value: T): boolean;
 }
 
-/** State of the container, and from when on its last answer is as good as the present one. */
+/** Answers stored since `reuseAfter` are as good as new ones. */
 type Asked = Pick<Visitor, "reuseAfter"> & { facts: Pick<Visitor["facts"], "status"> };
 
 /**
- * Asks a running container and keeps its answer. Without an answer, such as while it sleeps or starts, returns the last
- * one with its time. Never rejects and wakes nothing.
+ * Asks a running container and stores its answer. Without one, returns the stored answer with its time. Never
+ * rejects and wakes nothing.
  *
- * @param ask resolves with `undefined` where the container cannot tell at the moment
+ * @param ask Resolves to `undefined` if the container has no answer.
  */
 export async function askOrRecall<T>(
   memory: AnswerMemory,
@@ -50,11 +48,11 @@ export async function askOrRecall<T>(
   };
   const recent = reuseAfter === undefined ? undefined : await recall();
   if (recent && Date.parse(recent.asOf) >= (reuseAfter ?? 0)) return { value: recent.value };
-  // Until it has its data back, a container that starts would say that there is nothing.
+  // A starting container would answer with empty lists until its data is restored.
   const isAsked = status.state === "ready" || status.state === "crash-looping";
   const present = isAsked ? await attempt(limitMs, ask()) : {};
   if (present.value !== undefined) {
-    // A page is shown whether or not its answer could be kept.
+    // The page can be shown even if storing its answer fails.
     if (isWhole(present.value))
       await memory.keepAnswer(question, JSON.stringify(present.value)).catch(() => undefined);
     return { value: present.value };

@@ -27,7 +27,6 @@ const CONFIG = new RegExp(`^(?:${CONFIG_SOURCES.join("|")})$`);
 
 const restoreQuery = () => z.strictObject({ id: generationId });
 
-/** Names of the counts, as people read them. */
 const ROWS = [
   ["Sessions", "sessions"],
   ["Messages", "messages"],
@@ -37,19 +36,19 @@ const ROWS = [
 ] as const;
 
 const SOURCES: Record<ConfigSource, string> = {
-  generation: "The backup's own",
-  current: "The one that is there now",
-  fresh: "A fresh one, written from the environment",
+  generation: "From the backup",
+  current: "Keep the current file",
+  fresh: "Defaults, written from the environment",
 };
 
-/** `GET /_admin/backups/restore?id=`: what a restore would change; wakes nothing. */
+/** `GET /_admin/backups/restore?id=`: shows what a restore would change. Wakes nothing. */
 export async function confirmRestore(context: PageContext, options: AdminOptions): Promise<Response> {
   return page(context, options, readQuery(context, restoreQuery()));
 }
 
 /**
- * `POST /_admin/backups/restore`, fields `id`, `config` and `typed`, which has to be the environment's name: replaces
- * the state with the backup.
+ * `POST /_admin/backups/restore`, fields `id`, `config` and `typed`: replaces the state with the backup. `typed`
+ * must be the environment's name.
  */
 export async function restoreBackup(context: PageContext, options: AdminOptions): Promise<Response> {
   const form = { id: ID, config: CONFIG, typed: TYPED };
@@ -65,12 +64,11 @@ export async function restoreBackup(context: PageContext, options: AdminOptions)
   return back(context, "restored", restored);
 }
 
-/** Returns what somebody types to confirm a restore. */
+/** Returns the word to type as confirmation. */
 function wordOf({ environment = "restore" }: Visitor): string {
   return environment;
 }
 
-/** The backup, and what was chosen and typed if that has to be corrected. */
 interface Asked {
   id: string;
   config?: ConfigSource;
@@ -97,7 +95,7 @@ async function page(context: PageContext, { backups, clock }: AdminOptions, aske
         <p>
           The current state is backed up first, as a copy labelled “Before a restore”. The gateway stops
           during the restore and then restarts; messages that arrive are queued and answered afterwards. The
-          ledger is not rolled back: what was answered is not answered again.
+          ledger is not rolled back, so answered messages are not answered again.
         </p>
       </aside>
       {restoreForm(backup, asked, wordOf(visitor))}
@@ -116,16 +114,13 @@ async function findBackup(backups: Backups, id: string): Promise<Compared> {
   return { backup, newest: list[0] ?? backup };
 }
 
-/** A backup, and the newest one, which may be the same: the last copy of the current state. */
+/** A backup, and the newest one, which is the last copy of the current state. */
 interface Compared {
   backup: GenerationManifest;
   newest: GenerationManifest;
 }
 
-/**
- * Compares the backup with the current state: the gateway reports its conversations, and the newest backup holds what
- * it does not report.
- */
+/** Compares the backup with the current state: the gateway's conversations, otherwise the newest backup. */
 function changesTable({ backup, newest }: Compared, { facts, asOf }: Visitor, now: number): Markup {
   const { counts } = facts.details ?? {};
   const reported: Partial<GenerationManifest["counts"]> = counts

@@ -18,18 +18,17 @@ import { recordChange } from "./change.ts";
 import { type Done, goTo, readFlash } from "./flash.ts";
 import type { AdminOptions, PageContext } from "./options.ts";
 
-/** Enough for a large archive, and for the start of a stopped container. Proxies wait longer. */
+/** Time for a large archive, including the start of a stopped container. Proxies wait longer. */
 export const BACKUP_LIMIT_MS = 60_000;
-/** Form of a backup's id. */
 export const ID = /^\d{8}-\d{8}$/;
 const FORCE = /^(?:yes|no)$/;
 
 const LATE = reason(
   "command_timed_out",
-  `The check takes longer than ${BACKUP_LIMIT_MS / 1_000} seconds, so its result is not shown here.`,
+  `The verification takes longer than ${BACKUP_LIMIT_MS / 1_000} seconds, so its result is not shown here.`,
 );
 
-/** `GET /_admin/backups`: those that there are, and how the last attempt went; wakes nothing. */
+/** `GET /_admin/backups`: available backups, and the result of the last attempt. Wakes nothing. */
 export async function showBackups(context: PageContext, { backups, clock }: AdminOptions): Promise<Response> {
   const { facts, health, backups: standing } = await context.get("visitor")();
   const list = await attempt(LIMIT_MS, backups.list());
@@ -39,14 +38,14 @@ export async function showBackups(context: PageContext, { backups, clock }: Admi
     <>
       <StateLine status={facts.status} overall={health.overall} />
       {facts.status.state === "stopped" && (
-        <p class="soft">Making, checking or restoring a backup starts the container.</p>
+        <p class="soft">Creating, verifying or restoring a backup starts the container.</p>
       )}
       <p>Last backup: {lastBackup(standing, now)}. Backups also run automatically after changes.</p>
       <AlertBox reason={problem} /> {recoveredPart(standing, now)}
       <div class="actions">
         <CreateButton force="no">Back up now</CreateButton>
         {problem?.code === "backup_refused" && (
-          <CreateButton force="yes">Back up although it holds less</CreateButton>
+          <CreateButton force="yes">Back up even though it contains less</CreateButton>
         )}
       </div>
       <h2>Available backups</h2>
@@ -56,12 +55,15 @@ export async function showBackups(context: PageContext, { backups, clock }: Admi
     </>
   );
   const flash = readFlash(context);
-  // The button's problem is shown with its detail.
+  // The page shows this problem already, with its detail.
   const shown = problem !== undefined && flash.problem === problem.code ? {} : flash;
   return adminPage(context, { title: "Backups", flash: shown, waits: true }, content);
 }
 
-/** `POST /_admin/backups/create`, field `force`: `yes` also where it holds far less than the one before. */
+/**
+ * `POST /_admin/backups/create`, field `force`: `yes` also accepts one that contains far less than the previous
+ * one.
+ */
 export async function createBackup(context: PageContext, options: AdminOptions): Promise<Response> {
   const { force } = await readFields(context.req.raw, { force: FORCE });
   await recordChange(context, options, { action: "backup" });
@@ -69,7 +71,7 @@ export async function createBackup(context: PageContext, options: AdminOptions):
   return back(context, "backedUp", await attempt(BACKUP_LIMIT_MS, made));
 }
 
-/** `POST /_admin/backups/download`, field `id`: the archive, as it is stored; it is recorded. */
+/** `POST /_admin/backups/download`, field `id`: sends the stored archive and records the download. */
 export async function downloadBackup(context: PageContext, options: AdminOptions): Promise<Response> {
   const { id } = await readFields(context.req.raw, { id: ID });
   const { value, problem } = await attempt(LIMIT_MS, options.backups.download(id));
@@ -81,14 +83,14 @@ export async function downloadBackup(context: PageContext, options: AdminOptions
   });
 }
 
-/** `POST /_admin/backups/verify`, field `id`, or `newest`: what a drill finds. A backup that passes is recorded. */
+/** `POST /_admin/backups/verify`, field `id` or `newest`: verifies a backup. Records one that passes. */
 export async function verifyBackup(context: PageContext, options: AdminOptions): Promise<Response> {
   const { backups, log } = options;
   const fields = await readFields(context.req.raw, { id: /^(?:newest|\d{8}-\d{8})$/ });
   const [newest] = fields.id === "newest" ? await commandTimeout(LIMIT_MS, backups.list()) : [];
   const id = newest?.id ?? fields.id;
   if (id === "newest") return goTo(context, ROUTES.backupsPage, "backedUp", { code: "backup_unknown" });
-  log.info("operator checks a backup", { by: context.get("identity").name, id });
+  log.info("operator verifies a backup", { by: context.get("identity").name, id });
   const { value: report, problem } = await attempt(BACKUP_LIMIT_MS, backups.verify(id));
   if (report !== undefined) await recordChange(context, options, { action: "verify", detail: id });
   const told = problem && (isLate(problem.code) ? LATE : problem);
@@ -99,13 +101,12 @@ function isLate(code: string): boolean {
   return code === "command_timed_out";
 }
 
-/** Goes to the list, which says what was done, or that it is still being done. */
+/** Redirects to the list with the outcome, or with a note that the operation continues. */
 export function back(context: Context, done: Done, { problem }: Attempt<unknown>): Response {
   if (problem !== undefined && isLate(problem.code)) return goTo(context, ROUTES.backupsPage, "goesOn");
   return goTo(context, ROUTES.backupsPage, done, problem);
 }
 
-/** Returns how much a backup holds, in a line. */
 function heldText(counts: GenerationManifest["counts"]): string {
   const kinds = ["sessions", "messages", "schedules", "approvals", "files"] as const;
   return kinds.map((kind) => `${counts[kind]} ${counts[kind] === 1 ? kind.slice(0, -1) : kind}`).join(", ");
@@ -194,7 +195,8 @@ function checkPart(id: string, report: RestoreReport | undefined, problem: Reaso
   return (
     <>
       <p>
-        <code>{id}</code> was unpacked beside the state and compared with its manifest. Nothing was changed.
+        <code>{id}</code> was unpacked to a scratch directory and compared with its manifest. Nothing was
+        changed.
       </p>
       <AlertBox reason={problem} /> {report === undefined ? "" : wholePart(report)}
       <LinkLine href={ROUTES.backupsPage.path}>Back to the backups</LinkLine>
@@ -208,7 +210,7 @@ function wholePart({ counts, configProblems }: RestoreReport): Markup {
       <p class="state ok" role="status">
         Complete
       </p>
-      <p>It holds {heldText(counts)}.</p>
+      <p>It contains {heldText(counts)}.</p>
       {configProblems.length === 0 ? (
         <p>Its config is valid for this version.</p>
       ) : (
@@ -221,21 +223,20 @@ function wholePart({ counts, configProblems }: RestoreReport): Markup {
   );
 }
 
-/** Renders when the newest one was made. */
 export function lastBackup({ value }: Attempt<BackupsStatus>, now: number): Markup | string {
   if (value === undefined) return "unknown";
   return value.lastAt === undefined ? "none yet" : <Age at={value.lastAt} now={now} />;
 }
 
-/** Renders a note that the config is not the one that somebody wrote last. */
+/** Renders a note that an invalid config was replaced automatically. */
 export function recoveredPart({ value }: Attempt<BackupsStatus>, now: number): Markup | "" {
   if (value?.recovered === undefined) return "";
   const { id, at } = value.recovered;
   return (
     <aside>
       <p>
-        <strong>The config file was not valid at a start</strong>, so the one of the backup <code>{id}</code>{" "}
-        was restored automatically, <Age at={at} now={now} />. The file that was not valid is kept beside it.
+        <strong>The config file was invalid at a start</strong>, so the one of backup <code>{id}</code> was
+        restored automatically, <Age at={at} now={now} />. The invalid file was saved next to it.
       </p>
       <LinkLine href={ROUTES.configEdit.path}>Edit the configuration</LinkLine>
     </aside>

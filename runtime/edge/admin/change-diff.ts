@@ -2,14 +2,13 @@ import { structuredPatch } from "diff";
 import { createRedactor } from "../../shared/redact.ts";
 
 const CONTEXT_LINES = 2;
-/** Above this, finding the shortest diff takes too long. */
+/** Maximum changed lines. Above this, finding the shortest diff takes too long. */
 const MOST_CHANGES = 500;
 const LONGEST = 8_000;
 
 /**
- * Returns what a change did to a text: lines after `+`, `-` or a blank, each group of them after a line that begins with
- * `@`. `undefined` if nothing changed, or too much to be found out. At most 8 kB; a last line says that more was cut. What
- * looks like a secret is masked; both texts have to be free of others.
+ * Returns a diff as lines that begin with `+`, `-` or a space, in groups headed by `@`. `undefined` if nothing
+ * changed or the diff is too large. At most 8 kB. Masks what looks like a secret; the caller must remove others.
  */
 export function diffText(before: string, after: string): string | undefined {
   const redact = createRedactor({});
@@ -27,5 +26,5 @@ export function diffText(before: string, after: string): string | undefined {
     room -= line.length + 1;
     return room < 0;
   });
-  return (last === -1 ? lines : [...lines.slice(0, last), "@ more was cut"]).join("\n");
+  return (last === -1 ? lines : [...lines.slice(0, last), "@ further changes omitted"]).join("\n");
 }

@@ -3,17 +3,16 @@ import { LIMIT_MS } from "./answers.ts";
 import { type Done, goTo } from "./flash.ts";
 import type { AdminOptions, PageContext } from "./options.ts";
 
-/** A change that an operator made, as the log and the activity name it. */
 interface Change {
   action: string;
   detail?: string;
-  /** See `diffText`. Not in the log. */
+  /** See `diffText`. Recorded, but not logged. */
   diff?: string | undefined;
   /** Default: `info`. */
   level?: "info" | "warn";
 }
 
-/** Logs a change with the name of its operator, and records it for the page of the activity. */
+/** Logs a change and records it for the Activity page. */
 export async function recordChange(
   context: PageContext,
   { log, record }: Pick<AdminOptions, "log" | "record">,
@@ -24,14 +23,13 @@ export async function recordChange(
   await record(by, action, detail, diff);
 }
 
-/** Steps that follow a change that was made. */
 interface After {
   page: { path: string };
   done: Done;
   onMade?(result: unknown): Promise<void>;
 }
 
-/** Waits for a change, records it if it was made, and goes to a page that says so, or why it was not. */
+/** Waits for a change, records it on success, and redirects to a page with the outcome. */
 export async function changeAndGo(
   context: PageContext,
   options: Pick<AdminOptions, "log" | "record">,

@@ -29,9 +29,9 @@ import type { AdminOptions, PageContext } from "./options.ts";
 const PLATFORM = new RegExp(`^(?:${platformSchema.options.join("|")})$`);
 const NAMES: Readonly<Record<string, string>> = { slack: "Slack", telegram: "Telegram", discord: "Discord" };
 
-/** Colour and label of each state. */
+/** Tone and label of each state. */
 const CHANNEL_STATES: Record<ChannelHealth["state"], [tone: string, words: string]> = {
-  unknown: ["wait", "Not asked yet"],
+  unknown: ["wait", "Not checked yet"],
   ready: ["ok", "Ready"],
   failing: ["bad", "Failing"],
   disabled: ["wait", "Switched off"],
@@ -44,7 +44,7 @@ const AREAS: Record<ContractArea, string> = {
   answer: "A platform's answer",
 };
 
-/** `POST /_admin/channels/test`, field `platform`: asks it who the bot is, and sends nothing to anybody. */
+/** `POST /_admin/channels/test`, field `platform`: asks the platform who the bot is. Sends no message. */
 export async function testChannel(context: PageContext, options: AdminOptions): Promise<Response> {
   const { platform } = await readFields(context.req.raw, { platform: PLATFORM });
   await recordChange(context, options, { action: "channel", detail: platform });
@@ -65,7 +65,6 @@ async function askChannel(sandbox: Sandbox, body: string): Promise<ChannelHealth
   return readChannelHealth(response);
 }
 
-/** Outcome of a test. */
 interface Tested {
   platform: string;
   ms: number;
@@ -73,7 +72,7 @@ interface Tested {
   problem: Reason | undefined;
 }
 
-/** `GET /_admin/channels`: the state of the chat platforms, as reported by the gateway. Does not wake the container. */
+/** `GET /_admin/channels`: the state of the chat platforms. Does not wake the container. */
 export async function showChannels(
   context: PageContext,
   { clock }: AdminOptions,
@@ -127,7 +126,7 @@ function detailsPart({ channels, models, servers = [], findings = [] }: GatewayS
     <>
       {channels.length === 0 && (
         <p class="soft">
-          None is configured: <a href={ROUTES.configEdit.path}>add one to the config</a>.
+          No channel is configured: <a href={ROUTES.configEdit.path}>add one to the config</a>.
         </p>
       )}
       <ul class="cards">{channels.map((one) => channelCard(one, now))}</ul>
@@ -145,7 +144,7 @@ function detailsPart({ channels, models, servers = [], findings = [] }: GatewayS
   );
 }
 
-/** Shows one MCP server. If it fails, only its own tools are missing. */
+/** Renders an MCP server. If it fails, only its own tools are missing. */
 function serverCard({ name, state, tools, leftOut, problem }: ToolServerHealth): Markup {
   const [tone, words] = CHANNEL_STATES[state];
   return (
@@ -163,13 +162,12 @@ function serverCard({ name, state, tools, leftOut, problem }: ToolServerHealth):
   );
 }
 
-/** Lists what was not understood. People in chats are not told about it. */
 function findingsPart(findings: readonly ContractFinding[], now: number): Markup {
   return (
     <>
       <h2>Not understood</h2>
       <p class="soft">
-        Parts of messages, tools and answers that this version does not know.{" "}
+        Parts of messages, tools and answers that this version does not support.{" "}
         <code>steward contract --json</code> shows the structure of a sample of each, without text, for a bug
         report.
       </p>
@@ -187,7 +185,6 @@ function findingsPart(findings: readonly ContractFinding[], now: number): Markup
   );
 }
 
-/** Counts the gateway's requests to the broker. */
 function operationsPart(broker: BrokerCounts | undefined): Markup | string {
   const rows = Object.entries(broker?.operations ?? {}).sort(([a], [b]) => a.localeCompare(b));
   if (broker === undefined || rows.length === 0) return "";
@@ -215,7 +212,7 @@ function unnamed({ refused, operations }: BrokerCounts): number {
   return Object.values(operations).reduce((rest, one) => rest - one.refused, refused);
 }
 
-/** Labels of the time at which a platform last responded to the process that fetches its events. */
+/** Labels of the time at which a platform last responded to a poll or heartbeat. */
 const FETCHED: Partial<Record<Platform, string>> = {
   telegram: "Last successful poll",
   discord: "Last acknowledged heartbeat",
@@ -255,7 +252,7 @@ function channelCard(health: ChannelHealth, now: number): Markup {
 function botFact(bot: NonNullable<ChannelHealth["bot"]>, now: number): Markup {
   return (
     <>
-      {botName(bot)}, asked <Age at={bot.at} now={now} />
+      {botName(bot)}, checked <Age at={bot.at} now={now} />
     </>
   );
 }

@@ -23,13 +23,13 @@ import { diffText } from "./change-diff.ts";
 import { goTo } from "./flash.ts";
 import type { AdminOptions, PageContext } from "./options.ts";
 
-/** sha256, or that there was no file. */
+/** SHA-256 of the file, or `none` if there was none. */
 export const EXPECTED = /^(?:[0-9a-f]{64}|none)$/;
 const FORM = { text: /^/, expected: EXPECTED };
 const ABOUT = "Saving makes these changes. A running gateway then applies the file automatically.";
 const TITLE = "Edit the configuration";
 
-/** `GET /_admin/config/edit`: the file as a text to change; wakes nothing. */
+/** `GET /_admin/config/edit`: the file in an editor. Wakes nothing. */
 export async function editConfig(context: PageContext, { sandbox }: AdminOptions): Promise<Response> {
   if ((await sandbox.status()).state === "stopped") {
     const detail = "The container is stopped; the file can be read once it runs.";
@@ -41,12 +41,12 @@ export async function editConfig(context: PageContext, { sandbox }: AdminOptions
   return editPage(context, edited, { problem });
 }
 
-/** `POST /_admin/config/edit`, fields `text` and `expected`: the form again, from the review. */
+/** `POST /_admin/config/edit`, fields `text` and `expected`: returns from the review to the editor. */
 export async function editConfigOn(context: PageContext): Promise<Response> {
   return editPage(context, await readEdited(context));
 }
 
-/** `POST /_admin/config/review`, fields `text` and `expected`: what would change, or the form with what is wrong. */
+/** `POST /_admin/config/review`, fields `text` and `expected`: shows the changes, or the editor with the problems. */
 export async function reviewConfig(context: PageContext, options: AdminOptions): Promise<Response> {
   const edited = await readEdited(context);
   try {
@@ -57,13 +57,13 @@ export async function reviewConfig(context: PageContext, options: AdminOptions):
   }
 }
 
-/** `POST /_admin/config/check`, fields `text` and `expected`: the text's problems as JSON; wakes nothing. */
+/** `POST /_admin/config/check`, fields `text` and `expected`: returns the text's problems as JSON. Wakes nothing. */
 export async function checkConfig(context: PageContext, { sandbox }: AdminOptions): Promise<Response> {
   const { problems } = await replaceConfigText(sandbox, await readEdited(context), false);
   return context.json({ problems });
 }
 
-/** `POST /_admin/config/save`, fields `text` and `expected`: writes the file, once more checked. */
+/** `POST /_admin/config/save`, fields `text` and `expected`: validates again and writes the file. */
 export async function saveConfig(context: PageContext, options: AdminOptions): Promise<Response> {
   const edited = await readEdited(context);
   const before = await attempt(LIMIT_MS, readConfigText(options.sandbox, "file"));
@@ -71,7 +71,7 @@ export async function saveConfig(context: PageContext, options: AdminOptions): P
   try {
     const replaced = await replaceConfigText(options.sandbox, edited, true);
     if (replaced.problems.length > 0) return await showReview(context, options, edited, replaced);
-    // Both as the container shows them. A file with literal secrets cannot be saved from here.
+    // Both texts are redacted. A file with literal secrets cannot be saved from here.
     diff = before.value && diffText(before.value.text ?? "", replaced.text);
   } catch (error) {
     return showRefusal(context, edited, error);
@@ -80,7 +80,7 @@ export async function saveConfig(context: PageContext, options: AdminOptions): P
   return goTo(context, { path: originOf(context) ?? ROUTES.configPage.path }, "saved");
 }
 
-/** A form's line ends are those of the network: https://url.spec.whatwg.org/#concept-urlencoded-serializer */
+/** Forms submit CRLF line ends: https://url.spec.whatwg.org/#concept-urlencoded-serializer */
 async function readEdited(context: PageContext): Promise<Edited> {
   const { text, expected } = await readFields(context.req.raw, FORM);
   return { text: text.replaceAll("\r\n", "\n"), expected };
@@ -100,7 +100,7 @@ async function showReview(
   return configReviewPage(context, { ...shown, edited });
 }
 
-/** The text stays. Only secrets that show by their form can be redacted here. */
+/** Shows the submitted text again. Here, only secrets with a known form can be redacted. */
 async function showRefusal(context: PageContext, edited: Edited, error: unknown): Promise<Response> {
   if (!(error instanceof StewardError)) throw error;
   const problem = error.reason;
@@ -109,13 +109,12 @@ async function showRefusal(context: PageContext, edited: Edited, error: unknown)
   return editPage(context, shown, { problem });
 }
 
-/** Reasons why a text is not accepted. */
 interface Wrong {
   problem?: Reason | undefined;
   problems?: readonly ToldProblem[];
 }
 
-/** The file as a text to change; `edited` is `undefined` where it cannot be read now. */
+/** Renders the editor, or only the problem if the file cannot be read. */
 function editPage(
   context: PageContext,
   edited: Edited | undefined,
@@ -151,13 +150,12 @@ function editPage(
   return adminPage(context, { title: TITLE, scripts: ["editor.js"] }, content, status);
 }
 
-/** The page of a file that cannot be edited, since it holds secrets. */
 function secretsPage(context: PageContext, file: ConfigText): Promise<Response> {
   const content = (
     <>
       <SecretsAlert {...file} />
       <LinkLine look="button primary" href={ROUTES.configMend.path}>
-        Look for secrets that a variable holds
+        Find secrets that a variable already holds
       </LinkLine>
       <TextRegion label="The config file">{file.text ?? ""}</TextRegion>
       <BackLink context={context} />
@@ -166,7 +164,7 @@ function secretsPage(context: PageContext, file: ConfigText): Promise<Response> 
   return adminPage(context, { title: TITLE }, content);
 }
 
-/** The page after the file was changed by somebody else: what was written, to take it over by hand. */
+/** Shows the submitted text after somebody else changed the file. */
 function changedPage(context: PageContext, { text }: Edited, problem: Reason): Promise<Response> {
   const content = (
     <>
@@ -175,7 +173,7 @@ function changedPage(context: PageContext, { text }: Edited, problem: Reason): P
         Edit the file as it is now
       </LinkLine>
       <h2>What you wrote</h2>
-      <p>Not saved. Carry the change over by hand.</p>
+      <p>Not saved. Apply your change to the current file.</p>
       <TextRegion label="What you wrote">{text}</TextRegion>
     </>
   );

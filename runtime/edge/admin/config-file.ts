@@ -15,39 +15,38 @@ import { nextPath } from "../sign-in.tsx";
 import { isPage } from "../ui/console.tsx";
 import { LIMIT_MS } from "./answers.ts";
 
-/** Codes by which a supervisor tells of the request, and not of itself. */
+/** Errors about the request rather than the supervisor. */
 const REFUSALS = ["config_changed", "body_too_large", "body_invalid", "disk_full"] as const;
 const REFUSED = 422;
 
-/** A text in the config file's place: what is then there, or why it is not put there. */
+/** The new text, or the problems that prevented the change. */
 export type Replaced = { text: string; problems: ToldProblem[] };
 
-/** A text as it comes from the form. */
 export interface Edited {
   text: string;
-  /** sha256 of the file that it was made from, or `none`. */
+  /** SHA-256 of the file that the text was based on, or `none`. */
   expected: string;
 }
 
-/** Returns the page of this site from which somebody came to change the config, with its query. */
+/** Returns the page from which the operator came, with its query. */
 export function originOf(context: Context): string | undefined {
   const from = context.req.query("from") ?? "";
   return nextPath(from) === from && isPage(from.split("?", 1)[0] ?? "") ? from : undefined;
 }
 
-/** Returns an address of the change's next step, which leads back to where it came from. */
+/** Returns a path of the change's next step that preserves the origin. */
 export function withOrigin(context: Context, path: string): string {
   const from = originOf(context);
   return from === undefined ? path : `${path}?${new URLSearchParams({ from })}`;
 }
 
-/** The config file's text for editing, without a secret; rejects with StewardError. */
+/** Reads the redacted config file for editing. Rejects with StewardError. */
 export async function readConfigText(sandbox: Sandbox, as: ConfigTextKind): Promise<ConfigText> {
   const path = `${CONTROL_ROUTES.configFile}?as=${as}`;
   return readEditedConfig(await answer(await ask(sandbox, { method: "GET", path })));
 }
 
-/** Checks a text and with `write` puts it in the file's place; rejects with StewardError. */
+/** Validates a text, and writes it if `write` is set. Rejects with StewardError. */
 export async function replaceConfigText(
   sandbox: Sandbox,
   { text, expected }: Edited,
@@ -59,14 +58,14 @@ export async function replaceConfigText(
   return { problems: [], text: (await readEditedConfig(await answer(response))).text ?? "" };
 }
 
-/** Runs the repairs of `steward doctor --fix` in the container; rejects with StewardError. */
+/** Runs the repairs of `steward doctor --fix` in the container. Rejects with StewardError. */
 export async function mendInPlace(sandbox: Sandbox, expected: string): Promise<void> {
   const { sha256 } = await readConfigText(sandbox, "file");
   if (sha256 !== expected) throw new StewardError("config_changed");
   await operate(sandbox, doctor, { fix: true });
 }
 
-/** Sets the file aside and restarts the gateway, which writes a fresh one; rejects with StewardError. */
+/** Sets the file aside and restarts the gateway, which writes the defaults. Rejects with StewardError. */
 export async function beginAfresh(sandbox: Sandbox, expected: string): Promise<void> {
   const path = `${CONTROL_ROUTES.configFile}/fresh?expected=${expected}`;
   await answer(await ask(sandbox, { method: "POST", path }));

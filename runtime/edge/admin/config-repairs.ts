@@ -16,7 +16,7 @@ import { type ConfigReview, configReviewPage, nothingToMendPage } from "./config
 import { goTo } from "./flash.ts";
 import type { AdminOptions, PageContext } from "./options.ts";
 
-/** Place where each platform's section lists its groups. */
+/** Key of the groups in each platform's section. */
 const GROUP_KEYS: Readonly<Record<Platform, string>> = {
   slack: "channels",
   telegram: "groups",
@@ -29,22 +29,22 @@ const groupQuery = () =>
     from: z.optional(z.string()),
   });
 
-/** An archive is unpacked for it. */
+/** Timeout that includes unpacking an archive. */
 const LAST_GOOD_LIMIT_MS = 30_000;
 
 const ABOUT_MENDING =
-  "What steward doctor --fix does: deprecated keys are carried over to what is there now, unknown ones are dropped, and a secret that a variable holds, too, becomes a reference to it. Blanks and line breaks are not compared.";
+  "As steward doctor --fix does: deprecated keys are migrated, unknown keys are removed, and a secret that a variable also holds becomes a reference to it. The comparison ignores whitespace.";
 const NOTHING_TO_MEND =
-  "There is no deprecated or unknown key, and no secret, that may be changed without a person's decision.";
+  "Nothing can be repaired automatically: no deprecated key, no unknown key and no secret that a variable holds.";
 const ABOUT_FRESH =
-  "The file is set aside beside the new one, the gateway is restarted and writes its config from its environment. Everything that was configured beyond that no longer holds.";
+  "The current file is set aside. The gateway restarts and writes a new config from its environment. All other settings are dropped.";
 
-/** A new text for the config file, and a sentence for a file that has this text already. */
+/** A new text for the config file, and the message if nothing would change. */
 interface Proposal extends ConfigReview {
   nothing: string;
 }
 
-/** Shows a repair on the way that every change takes. */
+/** Shows a repair for review, like every config change. */
 async function propose(
   context: PageContext,
   repair: Promise<Proposal>,
@@ -56,12 +56,11 @@ async function propose(
   return configReviewPage(context, { ...value, before: comparable(value.before, value.edited.text) });
 }
 
-/** Returns the problems that the file would have with a new text. */
 async function problemsOf(sandbox: Sandbox, before: string, edited: Proposal["edited"]) {
   return edited.text === before ? [] : (await replaceConfigText(sandbox, edited, false)).problems;
 }
 
-/** `GET /_admin/config/mend`: what doctor would change. */
+/** `GET /_admin/config/mend`: shows what `doctor --fix` would change. */
 export async function mendConfig(context: PageContext, { sandbox }: AdminOptions): Promise<Response> {
   return propose(context, mended(sandbox));
 }
@@ -78,14 +77,14 @@ async function mended(sandbox: Sandbox): Promise<Proposal> {
   };
 }
 
-/** `POST /_admin/config/mend`, field `expected`: has doctor repair the file in its place. */
+/** `POST /_admin/config/mend`, field `expected`: runs `doctor --fix` on the file. */
 export async function mendConfigNow(context: PageContext, options: AdminOptions): Promise<Response> {
   const { expected } = await readFields(context.req.raw, { expected: EXPECTED });
   const change = { action: "config", detail: "repaired", page: ROUTES.configPage } as const;
   return changeAndGo(context, options, mendInPlace(options.sandbox, expected), { ...change, done: "saved" });
 }
 
-/** `GET /_admin/config/fresh`: asks before it is done. */
+/** `GET /_admin/config/fresh`: shows the defaults for confirmation. */
 export async function confirmFresh(context: PageContext, { sandbox }: AdminOptions): Promise<Response> {
   return propose(context, afresh(sandbox));
 }
@@ -95,7 +94,7 @@ async function afresh(sandbox: Sandbox): Promise<Proposal> {
   return {
     title: "Reset the configuration to defaults",
     about: ABOUT_FRESH,
-    nothing: "The file has the defaults already.",
+    nothing: "The file already has the defaults.",
     before,
     edited: { text: after, expected },
     problems: [],
@@ -111,7 +110,7 @@ export async function freshConfig(context: PageContext, options: AdminOptions): 
   return goTo(context, ROUTES.configPage, "fresh", problem);
 }
 
-/** The file, and what a repair makes of it. */
+/** Reads the file and its repaired text. */
 async function readTexts(sandbox: Sandbox, repair: "mended" | "fresh") {
   if ((await sandbox.status()).state === "stopped") throw new StewardError("gateway_not_ready");
   const [file, repaired] = await Promise.all([
@@ -124,12 +123,12 @@ async function readTexts(sandbox: Sandbox, repair: "mended" | "fresh") {
   return { ...texts, expected: file.sha256 ?? "none", secrets, left };
 }
 
-/** @throws StewardError `secret_in_plain` for texts that are shown redacted, and so cannot be saved from a page. */
+/** @throws StewardError `secret_in_plain` for redacted texts, which cannot be saved from a page. */
 function refuseSecrets(...files: ConfigText[]): void {
   if (files.some(({ secrets }) => secrets !== undefined)) throw new StewardError("secret_in_plain");
 }
 
-/** Formats a config's text as a repair writes it, so that the diff shows only meaningful changes. */
+/** Formats a config as repairs do, so that the diff shows only meaningful changes. */
 function laidOut(text: string): string {
   try {
     return `${JSON.stringify(JSON.parse(text), null, 2)}\n`;
@@ -138,12 +137,12 @@ function laidOut(text: string): string {
   }
 }
 
-/** Returns the text as a diff compares it: laid out like the new one, if that is. */
+/** Returns the old text for the diff, formatted like the new one. */
 function comparable(before: string, after: string): string {
   return after === laidOut(after) ? laidOut(before) : before;
 }
 
-/** `GET /_admin/config/last-good`: the newest backup's config that was valid. */
+/** `GET /_admin/config/last-good`: shows the newest backup's config that was valid. */
 export async function goBackToLastGood(context: PageContext, options: AdminOptions): Promise<Response> {
   return propose(context, readLastGood(options), LAST_GOOD_LIMIT_MS);
 }
@@ -157,8 +156,8 @@ async function readLastGood({ sandbox, backups }: AdminOptions): Promise<Proposa
   const [before, edited] = [file.text ?? "", { text: good.text ?? "", expected: file.sha256 ?? "none" }];
   return {
     title: "Go back to the last good config",
-    about: `The config of the backup ${id}, made ${createdAt}. Nothing else of it is restored.`,
-    nothing: `The file is that of the backup ${id} already.`,
+    about: `Restores the config of backup ${id}, created ${createdAt}, and nothing else.`,
+    nothing: `The file is already the one from backup ${id}.`,
     before,
     edited,
     problems: await problemsOf(sandbox, before, edited),
@@ -166,8 +165,8 @@ async function readLastGood({ sandbox, backups }: AdminOptions): Promise<Proposa
 }
 
 /**
- * `GET /_admin/config/allow-group?platform=&group=&from=`: the config with one more group in it; the ledger links here
- * from a message that was ignored because its group is not listed.
+ * `GET /_admin/config/allow-group?platform=&group=&from=`: shows the config with one more group, for messages that
+ * were ignored because their group is not listed.
  */
 export async function allowGroup(context: PageContext, { sandbox }: AdminOptions): Promise<Response> {
   const { platform, group } = readQuery(context, groupQuery());
@@ -181,15 +180,15 @@ async function withOneMore(sandbox: Sandbox, platform: Platform, group: string):
   const edited = { text: withGroup(before, platform, group), expected: file.sha256 ?? "none" };
   return {
     title: "Answer in a group",
-    about: `Messages that address the bot in the group ${group} are answered from then on. Saving leads back to where you came from, to replay the ignored message.`,
-    nothing: `The group ${group} is in the file already.`,
+    about: `Saving lets the bot answer messages that address it in the group ${group}. You then return to the previous page, where you can replay the ignored message.`,
+    nothing: `The group ${group} is already in the file.`,
     before,
     edited,
     problems: await problemsOf(sandbox, before, edited),
   };
 }
 
-/** @throws StewardError `config_invalid` for a file that is not JSON of the right form, which is to be mended first. */
+/** @throws StewardError `config_invalid` if the file must be repaired first. */
 function withGroup(text: string, platform: Platform, group: string): string {
   const config = record(parseJson(text) ?? null);
   const channels = record(config["channels"]);
@@ -203,5 +202,5 @@ function withGroup(text: string, platform: Platform, group: string): string {
 
 function record(value: unknown = {}): Record<string, unknown> {
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
-  throw new StewardError("config_invalid", "The config file is not valid. Repair it first.");
+  throw new StewardError("config_invalid", "The config file is invalid. Repair it first.");
 }

@@ -9,20 +9,17 @@ import { AlertBox, Prose } from "../ui/state.tsx";
 import { type Edited, originOf, withOrigin } from "./config-file.ts";
 import type { PageContext } from "./options.ts";
 
-/** A change of the config, before it is made. */
 export interface ConfigReview {
   title: string;
-  /** Sentence about this change. */
   about: string;
-  /** The file as it is. */
   before: string;
   edited: Edited;
   problems: ToldProblem[];
-  /** Changes the file where it is: its text need not, or must not, pass through the page. */
+  /** Changes the file in the container, for a text that must not pass through the page. */
   inPlace?: { path: string; button: string; tone: "primary" | "danger" };
 }
 
-/** Answers with what a change would do, and the buttons; one that leaves the file wrong cannot be saved. */
+/** Renders a proposed change. One with problems cannot be saved. */
 export function configReviewPage(
   context: PageContext,
   { title, about, before, edited, problems, inPlace }: ConfigReview,
@@ -63,7 +60,6 @@ export function configReviewPage(
   return adminPage(context, { title }, content);
 }
 
-/** Answers that a repair finds nothing to do, and why in a sentence. */
 export function nothingToMendPage(context: PageContext, why: string): Promise<Response> {
   const content = (
     <>
@@ -75,15 +71,14 @@ export function nothingToMendPage(context: PageContext, why: string): Promise<Re
   return adminPage(context, { title: "Repair" }, content);
 }
 
-/** Says that literal secrets keep a file from being edited, and what to do about it. */
+/** Explains that literal secrets prevent editing, and what to do. */
 export function SecretsAlert({ secrets = [] }: Pick<ConfigText, "secrets">): Markup {
   const places = secrets.filter((path) => path !== "").join(", ");
-  const where = places === "" ? "The file is not JSON and may hold a secret" : `A secret stands in ${places}`;
+  const where = places === "" ? "The file is not JSON and may contain a secret" : `A secret is in ${places}`;
   const detail = `${where}, in plain text. It is shown redacted and cannot be edited.`;
   return <AlertBox reason={reason("secret_in_plain", detail)} />;
 }
 
-/** Every problem with its line and place. */
 export function ProblemList({ problems }: { problems: readonly ToldProblem[] }): Markup {
   return (
     <dl class="stack">
@@ -110,7 +105,6 @@ export function ProblemList({ problems }: { problems: readonly ToldProblem[] }):
   );
 }
 
-/** The problems that keep a text from being saved; nothing if there are none. */
 export function ProblemsAlert({ problems }: { problems: readonly ToldProblem[] }): Markup | null {
   if (problems.length === 0) return null;
   return (
@@ -125,7 +119,6 @@ export function ProblemsAlert({ problems }: { problems: readonly ToldProblem[] }
   );
 }
 
-/** The link from a page of a change to the page that it came from. */
 export function BackLink({ context }: { context: PageContext }): Markup {
   const origin = originOf(context);
   if (origin !== undefined) return <LinkLine href={origin}>Back without a change</LinkLine>;

@@ -8,12 +8,12 @@ import { askOrRecall } from "./answers.ts";
 import { ProblemList } from "./config-review.tsx";
 import type { AdminOptions, PageContext } from "./options.ts";
 
-/** Repairs of a config that is not valid, the mildest first. Each shows what it changes before it is done. */
+/** Repairs of an invalid config, mildest first. Each shows its changes for confirmation. */
 const REPAIRS = [
   {
     path: ROUTES.configMend.path,
     name: "Migrate deprecated keys",
-    about: "deprecated keys get their present form, unknown ones are dropped, as steward doctor --fix does.",
+    about: "deprecated keys are migrated and unknown ones removed, as steward doctor --fix does.",
   },
   {
     path: ROUTES.configEdit.path,
@@ -32,7 +32,7 @@ const REPAIRS = [
   },
 ] as const;
 
-/** `GET /_admin/config`: the config file, redacted, and whether it is valid; wakes nothing. */
+/** `GET /_admin/config`: the redacted config file and its problems. Wakes nothing. */
 export async function showConfig(
   context: PageContext,
   { sandbox, answers }: AdminOptions,
@@ -67,7 +67,7 @@ function filePart({ config, path, valid, problems }: ContainerConfig): Markup {
         Edit the file
       </LinkLine>
       {config === null ? (
-        <p class="soft">It is not JSON.</p>
+        <p class="soft">The file is not JSON.</p>
       ) : (
         <pre role="region" aria-label="The config file">
           {JSON.stringify(config, null, 2)}
@@ -81,7 +81,7 @@ function Repairs(): Markup {
   return (
     <>
       <h2 id="repairs">Repairs</h2>
-      <p>Nothing is done before you have seen what changes.</p>
+      <p>Each repair first shows what it would change.</p>
       <ul>
         {REPAIRS.map(({ path, name, about }) => (
           <li>

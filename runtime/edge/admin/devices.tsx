@@ -25,20 +25,20 @@ import { Id, nameOf, type Names, Person, personColumn, platformOf } from "../ui/
 import { Facts } from "../ui/table.tsx";
 import { offerUndo, type Removal } from "./undo.ts";
 
-/** The lists come within 10 s, whole or not. */
+/** Exceeds the 10 s of {@link readAccessList}, so that incomplete lists are shown too. */
 const LISTS_MS = 11_000;
 
-/** Rows of a page. The requests above them need room, too. */
+/** Rows per page. The requests above also need space. */
 const PEOPLE = 30;
 
-/** Requests that are shown at once, and how many of them browsers get however many people wait: these expire first. */
+/** Requests shown, and how many of them are reserved for browsers, whose requests expire first. */
 const REQUESTS = 6;
 const BROWSERS = 2;
 
-/** Not the list of the config's schema, which a Worker does not load at its start. */
+/** A copy of the config schema's list, which a Worker does not load at startup. */
 const ROLES: readonly GrantedRole[] = ["person", "operator"];
 const PLATFORMS = platformSchema.options.join("|");
-/** `<platform>:<code>` or `device:<request id>`; with `:operator` for an operator's rights. */
+/** `<platform>:<code>` or `device:<request id>`, with `:operator` for an operator's rights. */
 const REQUEST = new RegExp(`^(?:(?:${PLATFORMS}):[A-Z]{8}|device:[0-9a-f-]{36})(?::operator)?$`);
 /** `<platform>:<user id>:<role>` or `device:<device id>:<role>`. */
 const GRANT = new RegExp(`^(?:(?:${PLATFORMS}):[\\w.-]{1,128}|device:[0-9a-f]{64}):(?:${ROLES.join("|")})$`);
@@ -46,7 +46,10 @@ const DEVICE = /^[0-9a-f]{64}$/;
 /** `<platform>:<user id>` */
 const PERSON = new RegExp(`^(?:${PLATFORMS}):[\\w.:-]{1,128}$`);
 
-/** `GET /_admin/devices?q=&range=&sort=&page=`: who waits for approval and which devices have it; wakes nothing. */
+/**
+ * `GET /_admin/devices?q=&range=&sort=&page=`: pending requests, and people and browsers with access. Wakes
+ * nothing.
+ */
 export async function showDevices(context: PageContext, options: AdminOptions): Promise<Response> {
   const query = readQuery(context, listingQuery());
   const visitor = await context.get("visitor")();
@@ -78,7 +81,7 @@ export async function showDevices(context: PageContext, options: AdminOptions): 
   return adminPage(context, { title: "Access", asOf, waits: true }, content);
 }
 
-/** Returns who has access and who asks for it, as of the last answer where the container gives none. */
+/** Returns who has access or requests it, from the container's current or last answer. */
 export async function knownAccess(
   { sandbox, answers, clock }: AdminOptions,
   visitor: Visitor,
@@ -90,8 +93,8 @@ export async function knownAccess(
 }
 
 /**
- * `POST /_admin/devices/approve` and `…/reject`, field `request`, several times to settle several: exactly
- * those that the page showed, and none that came since. An approval grants a person's rights, or what its request names.
+ * `POST /_admin/devices/approve` and `…/reject`, with one or more fields `request`. Settles exactly the requests
+ * that the page showed. Approval grants a person's rights unless the request names the operator role.
  */
 export async function settleRequests(
   context: PageContext,
@@ -112,7 +115,7 @@ export async function settleRequests(
   return changeAll(context, options, changes, verb === "approve" ? approved : "rejected");
 }
 
-/** `POST /_admin/devices/grant`, field `grant`: gives an approved person or browser another role. */
+/** `POST /_admin/devices/grant`, field `grant`: changes the role of an approved person or browser. */
 export async function grantRole(context: PageContext, options: AdminOptions): Promise<Response> {
   const grants = await readField(context.req.raw, "grant", GRANT);
   const changes = grants.map((grant): Change => {
@@ -124,7 +127,6 @@ export async function grantRole(context: PageContext, options: AdminOptions): Pr
   return changeAll(context, options, changes, "granted");
 }
 
-/** `POST /_admin/devices/revoke`, field `device`. */
 export async function revokeDevice(context: PageContext, options: AdminOptions): Promise<Response> {
   const ids = await readField(context.req.raw, "device", DEVICE);
   const changes = ids.map((deviceId): Change => ({ operation: devices.revoke, input: { deviceId } }));
@@ -141,13 +143,12 @@ export async function revokePerson(context: PageContext, options: AdminOptions):
   return changeAll(context, options, changes, "removed");
 }
 
-/** A change of who has access. */
 interface Change {
   operation: Operation;
   input: object;
 }
 
-/** Makes changes one after another. The first failure is reported; the page shows what is still open. */
+/** Makes changes one by one and reports the first failure. */
 async function changeAll(
   context: PageContext,
   options: AdminOptions,
@@ -163,7 +164,7 @@ async function changeAll(
     const [group = "", verb = ""] = operation.name.split(" ");
     const values = Object.entries(input).map(([name, value]) => (value === true ? `--${name}` : value));
     const command = [group, verb, ...values].join(" ");
-    log.info("operator settles access", { by, command });
+    log.info("operator changes access", { by, command });
     try {
       const result = await commandTimeout(
         Math.max(0, deadline - clock()),
@@ -182,7 +183,10 @@ async function changeAll(
   return goTo(context, ROUTES.devicesPage, done, problem);
 }
 
-/** Returns the arguments of a change with the person or browser in place of the request, whose code says nothing later. */
+/**
+ * Returns a change's arguments for the record, with the person instead of the request's code, which is meaningless
+ * later.
+ */
 function recordedArguments(values: readonly string[], result: unknown): readonly string[] {
   const { approved, rejected: sender = approved } = result as { approved?: unknown; rejected?: unknown };
   const id = isRecord(sender) ? sender["deviceId"] : sender;
@@ -190,12 +194,11 @@ function recordedArguments(values: readonly string[], result: unknown): readonly
   return isRecord(sender) ? [id, ...values.slice(1)] : [values[0] ?? "", id, ...values.slice(2)];
 }
 
-/** Returns the directory's keys of those who wait for approval. */
 export function waitingKeys(list: AccessList | undefined): string[] {
   return (list?.senders ?? []).map(({ platform, sender }) => `${platform}:${sender}`);
 }
 
-/** Renders who has waited longest for approval, with buttons, and how many wait. */
+/** Renders the oldest requests for approval, and the total. */
 export function waitingPart({ problem, ...all }: AccessList, names: Names, now: number): Markup {
   const count = all.senders.length + all.requests.length;
   const requests = longest(all.requests).slice(0, Math.max(BROWSERS, REQUESTS - all.senders.length));
@@ -218,7 +221,7 @@ export function waitingPart({ problem, ...all }: AccessList, names: Names, now: 
         {senders.map((one) => senderCard(one, names, now, isOpen))}{" "}
         {requests.map((one) => requestCard(one, now))}
       </ul>
-      {more > 0 && <p>{more} more wait, and are shown once these are approved or rejected.</p>}
+      {more > 0 && <p>{more} more are waiting and appear once these are approved or rejected.</p>}
       {shown.length > 1 ? approveAllForm(shown, more > 0 ? "these" : "all") : ""}
     </>
   );
@@ -228,9 +231,7 @@ function longest<Request extends { askedAt: number }>(requests: readonly Request
   return requests.toSorted((a, b) => a.askedAt - b.askedAt);
 }
 
-/** Somebody who has access: a person, or a browser. */
 interface Holder {
-  /** Key in the directory. */
   id: string;
   name?: string;
   role: GrantedRole | "revoked";
@@ -238,7 +239,6 @@ interface Holder {
   approvedAt?: number;
 }
 
-/** Renders the people and browsers that have access, each with its buttons. */
 function approvedPart(list: AccessList, names: Names, query: ListingQuery, now: number): Markup {
   const { devices, people, problem } = list;
   const rows: Holder[] = [
@@ -262,7 +262,7 @@ function approvedPart(list: AccessList, names: Names, query: ListingQuery, now: 
       </h2>
       {people.length === 0 && (
         <p class="soft">
-          {problem === undefined ? "Nobody was approved yet." : "None known."} People in the config's{" "}
+          {problem === undefined ? "Nobody has been approved yet." : "None known."} People in the config's{" "}
           <code>allowFrom</code> need no approval.
         </p>
       )}
@@ -289,7 +289,6 @@ function approvedPart(list: AccessList, names: Names, query: ListingQuery, now: 
   );
 }
 
-/** Renders the buttons that give the other role and that take access away. */
 function holderForms({ id, role }: Holder): Markup | null {
   if (role === "revoked") return null;
   const [platform, value = ""] = id.split(/:(.*)/s);
@@ -368,13 +367,13 @@ function settleForms(request: string, named: string): Markup {
   );
 }
 
-/** It lists those that are shown, so that no one unseen is let in. */
+/** Lists the requests shown, so that no unseen one is approved. */
 function approveAllForm(requests: readonly string[], which: "all" | "these"): Markup {
   const label = `Approve ${which} ${requests.length} as persons`;
   return postForm(ROUTES.devicesApprove.path, "request", requests, label, "requests shown here");
 }
 
-/** Classes of a button by its verb. */
+/** Button classes by label. */
 const STYLES: Readonly<Record<string, string>> = {
   "Approve as person": "primary",
   "Make operator": "quiet",

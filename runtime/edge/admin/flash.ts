@@ -3,13 +3,13 @@ import { getCookie } from "hono/cookie";
 import * as z from "zod/mini";
 import { ERRORS, type ErrorCode } from "../../contract/errors.ts";
 
-/** Deed of a button, in the words of the page that follows. */
+/** Messages shown after a button's action. */
 export const DONE = {
-  approved: "Approved, with a person’s rights. Make operator under People or Browsers grants more.",
-  approvedOperator: "Approved, with an operator’s rights.",
-  granted: "The rights hold from the next message on.",
+  approved: "Approved with a person’s rights. To grant more, choose Make operator below.",
+  approvedOperator: "Approved with an operator’s rights.",
+  granted: "The new rights apply from the next message.",
   rejected: "Rejected.",
-  revoked: "Revoked. The device is cut off within a second.",
+  revoked: "Revoked. The device is disconnected within a second.",
   removed: "Revoked. This person needs a new approval to write.",
   restarting: "The gateway is restarting.",
   scheduled: "Added.",
@@ -18,45 +18,43 @@ export const DONE = {
   resumed: "Resumed.",
   runs: "It runs within seconds; the outcome appears under History.",
   unscheduled: "Removed.",
-  startedOver: "Started over. The bot no longer uses the earlier messages; they are kept as before.",
-  forgotten: "Deleted. Backups that hold the conversation keep it.",
-  written: "Saved. The assistant reads it with the next message; the version before is kept.",
-  fileRemoved: "Removed. The file is kept as a version.",
+  startedOver: "Started over. The bot no longer uses the earlier messages, which remain stored.",
+  forgotten: "Deleted. Existing backups still contain the conversation.",
+  written: "Saved. The assistant reads it with the next message; the previous version is kept.",
+  fileRemoved: "Removed. Its last version is kept.",
   replayed: "The event is being delivered again.",
   waking: "The container is starting.",
   saved: "Saved. A running gateway applies it within a second; a gateway stopped by its config restarts.",
   fresh: "The old file is set aside. The gateway restarts and writes the defaults.",
-  backedUp: "A backup was made.",
+  backedUp: "Backup created.",
   restored:
-    "The backup is restored. The gateway restarts with it. The state before is kept as the copy “Before a restore”.",
-  undone: "Undone. It is as it was before.",
+    "The backup is restored. The gateway restarts with it. The previous state is kept as the backup “Before a restore”.",
+  undone: "Undone. The previous state is restored.",
   goesOn: "This takes longer than a page waits and continues in the background. Check again shortly.",
 } as const;
 
-/** See {@link DONE}. */
 export type Done = keyof typeof DONE;
 
-/** Cookie with the token that undoes this browser's last removal: `<done>.<random>`. */
+/** Cookie with the undo token of this browser's last removal: `<done>.<random>`. */
 export const UNDO_COOKIE = "steward-undo";
-/** Time in which a removal can be undone. A page offers it for 10 s; the rest is for the way. */
+/** Time in which a removal can be undone. Pages offer it for 10 s; the rest allows for network delays. */
 export const UNDO_MS = 15_000;
 
-/** Message of the button before a page: codes of fixed lists, and never a text. */
+/** Result of the last button: fixed codes, never free text. */
 export interface Flash {
   done?: Done | undefined;
   problem?: ErrorCode | undefined;
-  /** Token that undoes it. */
   undo?: string | undefined;
 }
 
-/** The query's part for {@link Flash}. Made when it is read, and not at a start. */
+/** Query parameters of {@link Flash}, built lazily to keep startup fast. */
 export const flashSchema = () =>
   z.object({
     done: z.optional(z.enum(Object.keys(DONE) as Done[])),
     problem: z.optional(z.enum(Object.keys(ERRORS) as ErrorCode[])),
   });
 
-/** Reads the outcome of the last button from the query. Unknown codes are left out. */
+/** Reads the last button's result from the query. Unknown codes are ignored. */
 export function readFlash(context: Context): Flash {
   const given = flashSchema().safeParse(context.req.query());
   const { done, problem } = given.data ?? {};
@@ -64,7 +62,7 @@ export function readFlash(context: Context): Flash {
   return { done, problem, undo: done !== undefined && undo?.startsWith(`${done}.`) ? undo : undefined };
 }
 
-/** Goes to a page that says what a button did, or why it did not. */
+/** Redirects to a page that shows a button's result. */
 export function goTo(
   context: Context,
   { path }: { path: string },

@@ -14,7 +14,6 @@ import { Moment } from "../ui/time.tsx";
 import { EVENT_KEY, Outcome, PlaceName, Remedies, SenderName } from "./ledger.tsx";
 import type { AdminOptions } from "./options.ts";
 
-/** Steps of an event in their order, as people read them. */
 const STEPS = {
   received: "Received",
   recorded: "Recorded",
@@ -25,10 +24,10 @@ const STEPS = {
   settled: "Finished",
 } as const satisfies Record<keyof Timeline, string>;
 
-// Made when the page is asked for, and not at a start.
+// Built lazily to keep startup fast.
 const eventQuery = () => z.strictObject({ key: z.string().check(z.regex(EVENT_KEY)) });
 
-/** `GET /_admin/ledger/event?key=`: the ids, the course and the attempts of one event; wakes nothing. */
+/** `GET /_admin/ledger/event?key=`: ids, timeline and attempts of an event. Wakes nothing. */
 export function showEvent(options: AdminOptions): Handler<AccessVariables> {
   return async function handleEvent(context) {
     const { key } = readQuery(context, eventQuery());
@@ -36,7 +35,10 @@ export function showEvent(options: AdminOptions): Handler<AccessVariables> {
   };
 }
 
-/** `POST /_admin/ledger/event`, field `key`: the same page with the event's text. The activity log says who read it. */
+/**
+ * `POST /_admin/ledger/event`, field `key`: the same page with the event's text. The activity log records who read
+ * it.
+ */
 export function showEventText(options: AdminOptions): Handler<AccessVariables> {
   return async function handleEventText(context) {
     const { key } = await readFields(context.req.raw, { key: EVENT_KEY });
@@ -97,12 +99,11 @@ function TextForm({ id }: { id: string }): Markup {
     <form method="post" action={ROUTES.ledgerEventText.path}>
       <input type="hidden" name="key" value={id} />
       <button type="submit">Show the text</button>
-      <p class="soft">The beginning of what the person wrote. The activity log records that you read it.</p>
+      <p class="soft">The first characters of the message. The activity log records that you read it.</p>
     </form>
   );
 }
 
-/** The steps of an event, each with the time since its receipt. */
 function Course({ timeline }: { timeline: Timeline | undefined }): Markup | null {
   if (timeline === undefined) return null;
   const received = Date.parse(timeline.received);
@@ -131,7 +132,7 @@ function Attempts({ attempts }: { attempts: readonly LedgerAttempt[] }): Markup 
       <h2>Attempts</h2>
       <Table<LedgerAttempt>
         label="Attempts"
-        caption="The last ten, the oldest first."
+        caption="The last ten, oldest first."
         rows={attempts}
         columns={[
           {

@@ -24,7 +24,6 @@ import { flashSchema, goTo } from "./flash.ts";
 import type { AdminOptions } from "./options.ts";
 import { Table } from "../ui/table.tsx";
 
-/** A state as people read it. */
 const STATES: Record<EntryState, string> = {
   waiting: "Waiting",
   delivering: "In progress",
@@ -42,9 +41,9 @@ const TONES: Record<EntryState, string> = {
 };
 
 const ENTRIES = 50;
-/** `<platform>:<the platform's event id>` */
+/** `<platform>:<event id>` */
 export const EVENT_KEY = /^[a-z]+:\P{Cc}{1,256}$/u;
-// Made when the page is asked for, and not at a start.
+// Built lazily to keep startup fast.
 const pageQuery = () =>
   z.extend(z.omit(listQuery(), { limit: true }), {
     ...flashSchema().shape,
@@ -52,7 +51,7 @@ const pageQuery = () =>
     sort: z.optional(z.enum(LEDGER_SORTS)),
   });
 
-/** `GET /_admin/ledger?q=&state=&platform=&sender=&place=&range=&sort=&before=`: a page of events; wakes nothing. */
+/** `GET /_admin/ledger?q=&state=&platform=&sender=&place=&range=&sort=&before=`: a page of events. Wakes nothing. */
 export function showLedger({ ledger, directory, clock }: AdminOptions): Handler<AccessVariables> {
   return async function handleLedgerPage(context) {
     const { done: _done, problem: _problem, ...filter } = readQuery(context, pageQuery());
@@ -88,7 +87,7 @@ export function showLedger({ ledger, directory, clock }: AdminOptions): Handler<
   };
 }
 
-/** `POST /_admin/ledger/replay`, field `key`; then back to the list. */
+/** `POST /_admin/ledger/replay`, field `key`: replays an event and returns to the list. */
 export function replayFromPage(options: AdminOptions): Handler<AccessVariables> {
   return async function handleReplayForm(context) {
     const { key } = await readFields(context.req.raw, { key: EVENT_KEY });
@@ -103,10 +102,8 @@ export function replayFromPage(options: AdminOptions): Handler<AccessVariables> 
   };
 }
 
-/** Filter as the query has it. */
 type Filter = Omit<LedgerQuery, "limit" | "since" | "tenant"> & { range?: keyof typeof RANGES | undefined };
 
-/** Renders how many events are in each state, each with the way to them. */
 export function countsPart(counts: LedgerCounts): Markup {
   return (
     <dl class="stats">
@@ -122,14 +119,13 @@ export function countsPart(counts: LedgerCounts): Markup {
   );
 }
 
-/** Properties of {@link StateChips}. */
 interface StateChipsProps {
   counts: LedgerCounts;
   filter: Filter;
   names: Names;
 }
 
-/** Filters by state, and the person and the place that were chosen. A chosen one is a link that ends the choice. */
+/** Links that filter by state, and links that remove the chosen person or place. */
 function StateChips({ counts, filter, names }: StateChipsProps): Markup {
   const { state, sender, place } = filter;
   return (
@@ -185,11 +181,10 @@ function FilterForm({ filter }: { filter: Filter }): Markup {
   );
 }
 
-/** Properties of {@link EventTable}. */
 interface EventTableProps {
   entries: readonly LedgerEntry[];
   names: Names;
-  /** Without the page. */
+  /** Filter without the page. */
   filter: Filter;
   now: number;
 }
@@ -231,13 +226,13 @@ function EventTable({ entries, names, filter, now }: EventTableProps): Markup {
   );
 }
 
-/** The sender of an event, with the way to its other events. */
+/** The sender of an event, linked to their other events. */
 export function SenderName({ sender, names }: { sender: string | undefined; names: Names }): Markup | null {
   if (sender === undefined) return null;
   return <Person id={sender} entry={names.get(sender)} href={address({ sender })} />;
 }
 
-/** The chat of an event: its platform, and its name unless it is a direct one. */
+/** The chat of an event, by platform and name. */
 export function PlaceName({ entry, names }: { entry: LedgerEntry; names: Names }): Markup {
   const { conversation, place = conversation, platform } = entry;
   const known = names.get(place);
@@ -252,7 +247,7 @@ export function PlaceName({ entry, names }: { entry: LedgerEntry; names: Names }
   );
 }
 
-/** The outcome of an event in words, and when it is tried again. */
+/** An event's outcome and its next attempt. */
 export function Outcome({ entry }: { entry: LedgerEntry }): Markup {
   const { state, note, nextAt } = entry;
   const isSaid = note === undefined || note === "answered";
@@ -269,7 +264,7 @@ export function Outcome({ entry }: { entry: LedgerEntry }): Markup {
   );
 }
 
-/** The ways on from an event that was not answered. */
+/** Actions for an event that was not answered. */
 export function Remedies({ entry, names }: { entry: LedgerEntry; names: Names }): Markup {
   const { key, state, platform, group, sender } = entry;
   const whose = (sender === undefined ? undefined : names.get(sender)?.name) ?? "unknown";
@@ -288,15 +283,14 @@ export function Remedies({ entry, names }: { entry: LedgerEntry; names: Names })
   );
 }
 
-/** Properties of {@link AnswerHere}. */
 interface AnswerHereProps {
   platform: string;
   group: string;
-  /** Address of the page to return to. */
+  /** Path of the page to return to. */
   from: string;
 }
 
-/** The way to a group's answers, which the config has to list. */
+/** Link that adds the group to the config. */
 export function AnswerHere(query: AnswerHereProps): Markup {
   return (
     <a href={`${ROUTES.configAllowGroup.path}?${new URLSearchParams({ ...query })}`}>Answer in this group</a>

@@ -11,9 +11,9 @@ import { GatewayState } from "../ui/state.tsx";
 import { LIMIT_MS } from "./answers.ts";
 import type { AdminOptions, PageContext } from "./options.ts";
 
-/** Seconds after which a page that follows loads again. */
+/** Reload interval without scripts. */
 const FOLLOW_SECONDS = 5;
-/** Lines of a page without scripts. */
+/** Lines shown without scripts. */
 const LINES = 200;
 const LONGEST_TEXT = 100;
 
@@ -25,8 +25,8 @@ const logsQuery = () =>
   });
 
 /**
- * `GET /_admin/logs?level=&text=&follow=1`: the end of the gateway's output, of runs before a sleep too, redacted; wakes
- * nothing. A script follows the output; without scripts the page loads again if `follow` asks for it.
+ * `GET /_admin/logs?level=&text=&follow=1`: the end of the gateway's redacted output. Wakes nothing. A script
+ * follows the output; without scripts, `follow` reloads the page.
  */
 export async function showLogs(context: PageContext, { sandbox, answers }: AdminOptions): Promise<Response> {
   const { follow, ...filter } = readQuery(context, logsQuery());
@@ -42,13 +42,13 @@ export async function showLogs(context: PageContext, { sandbox, answers }: Admin
   return adminPage(context, { title: "Logs", asOf, ...ways }, content);
 }
 
-/** `GET /_admin/logs/download`: the kept output as a file, one JSON object a line; wakes nothing. */
+/** `GET /_admin/logs/download`: the stored output as JSON lines. Wakes nothing. */
 export async function downloadLogs(
   context: PageContext,
   { sandbox, answers }: AdminOptions,
 ): Promise<Response> {
   const { lines, next } = await readLog(sandbox, answers, LIMIT_MS);
-  // The script of the page continues after these.
+  // The page's script continues after these lines.
   if (next !== undefined) context.header("x-log-next", String(next));
   context.header("content-disposition", 'attachment; filename="steward-logs.jsonl"');
   return context.body(lines.map((line) => `${line}\n`).join(""), 200, {
@@ -97,7 +97,7 @@ function linesPart({ lines, next }: LogTail, filter: LogFilter, follow: boolean)
           </>
         )}
       </p>
-      {/* Not a live region: read aloud, a log would drown out everything else. */}
+      {/* Not a live region: reading a log aloud would drown out everything else. */}
       <pre
         id="output"
         role="region"
@@ -113,7 +113,7 @@ function linesPart({ lines, next }: LogTail, filter: LogFilter, follow: boolean)
         {shown.map((line, index) => linePart(line, index === shown.length - 1))}
       </pre>
       <p id="none" class="soft" hidden={shown.length > 0}>
-        {lines.length > 0 ? "No line fits the filter." : "No lines are available yet."}
+        {lines.length > 0 ? "No line matches the filter." : "No lines are available yet."}
       </p>
     </>
   );

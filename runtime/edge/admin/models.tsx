@@ -19,21 +19,20 @@ import { Table } from "../ui/table.tsx";
 const LIMIT_MS = 12_000;
 const MODEL = /^[a-z][a-z0-9-]{0,31}\/[\w.:/-]{1,128}$/;
 
-/** A state by colour, and as people read it. */
+/** Tone and label of each state. */
 const STATES: Record<ModelHealth["state"], [tone: string, words: string]> = {
   ready: ["ok", "Ready"],
-  unknown: ["wait", "Not asked yet"],
-  cooling: ["wait", "Left alone for a while after it failed"],
+  unknown: ["wait", "Not checked yet"],
+  cooling: ["wait", "Paused after a failure"],
   failing: ["bad", "Failing"],
 };
 
-/** A model as the config has it. */
 interface ListedModel {
   id: string;
   price?: ModelPrice | undefined;
 }
 
-/** `POST /_admin/models/test`, field `model`: asks it a short question and shows what came. */
+/** `POST /_admin/models/test`, field `model`: sends a short question and shows the result. */
 export async function testModel(context: PageContext, options: AdminOptions): Promise<Response> {
   const { model } = await readFields(context.req.raw, { model: MODEL });
   await recordChange(context, options, { action: "model", detail: model });
@@ -41,14 +40,13 @@ export async function testModel(context: PageContext, options: AdminOptions): Pr
   return showModels(context, options, { model, ...asked });
 }
 
-/** Outcome of a test. */
 interface Tested {
   model: string;
   value?: z.infer<ReturnType<typeof models.test.output>>;
   problem?: Reason;
 }
 
-/** `GET /_admin/models`: the models in the order in which they are asked, their states and prices; wakes nothing. */
+/** `GET /_admin/models`: models in order of use, with states and prices. Wakes nothing. */
 export async function showModels(
   context: PageContext,
   { sandbox, answers }: AdminOptions,
@@ -64,7 +62,7 @@ export async function showModels(
     <ContainerAnswer
       visitor={visitor}
       answer={{ ...listed, value: rows }}
-      unknown="The models are known once the container has run."
+      unknown="The models are available once the container has run."
       show={(known) => modelsTable(known, details?.models ?? [])}
     >
       {testPart(tested)}
@@ -92,7 +90,7 @@ function modelsTable(rows: readonly ListedModel[], states: readonly ModelHealth[
   return (
     <>
       <p>
-        The first one is asked; each of the others while those before it fail.{" "}
+        The first model answers. Each fallback is used while all models before it fail.{" "}
         <a href={ROUTES.configEdit.path}>Change them in the config</a>.
       </p>
       <Table
@@ -106,11 +104,11 @@ function modelsTable(rows: readonly ListedModel[], states: readonly ModelHealth[
             cell: ({ id }) => modelState(states.find((one) => one.id === id) ?? { state: "unknown" }),
           },
           {
-            head: "Dollars a million tokens",
+            head: "Dollars per million tokens",
             kind: "number",
             cell: ({ price }) =>
               price === undefined ? (
-                <span class="soft">not known</span>
+                <span class="soft">unknown</span>
               ) : (
                 `${price.input} in, ${price.output} out`
               ),
@@ -135,7 +133,6 @@ function modelsTable(rows: readonly ListedModel[], states: readonly ModelHealth[
   );
 }
 
-/** Renders the models as a channel's answers depend on them, each with the remedy where it fails. */
 export function modelCards(models: readonly ModelHealth[]): Markup {
   return (
     <ul class="cards">

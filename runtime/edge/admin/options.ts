@@ -13,9 +13,8 @@ import type {
   Sandbox,
 } from "../ports.ts";
 
-/** Dependencies of the administration's pages and their forms. */
 export interface AdminOptions {
-  /** The hash of the bundle that the edge runs from, or `source`. */
+  /** Hash of the edge's bundle, or `source`. */
   bundle: string;
   ledger: Ledger;
   directory: NameDirectory;
@@ -24,11 +23,11 @@ export interface AdminOptions {
   clock: Clock;
   activity: Activity;
   answers: AnswerMemory;
-  /** Set if each chat has a sandbox of its own. */
+  /** Set if each chat has a separate sandbox. */
   tenants?: Tenants | undefined;
   log: Log;
   record: RecordChange;
 }
 
-/** Request for a page of the administration, by somebody who is signed in. */
+/** Request of a signed-in operator. */
 export type PageContext = Context<AccessVariables>;

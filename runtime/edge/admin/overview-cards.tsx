@@ -14,10 +14,8 @@ import type { ScheduleRow } from "./schedule-form.tsx";
 import { addressOf, excerpt, NextRun, Times } from "./schedule-table.tsx";
 import { placeOf, type SessionRow } from "./sessions.tsx";
 
-/** Rows of a card. */
 export const FEW = 5;
 
-/** Renders the last backup, and the last one that was verified or restored: unpacked, and compared with its manifest. */
 export function backupsCard(
   backups: Attempt<BackupsStatus>,
   verified: ActivityEntry | undefined,
@@ -44,7 +42,6 @@ export function backupsCard(
   );
 }
 
-/** Renders the conversations with the newest messages. */
 export function conversationsCard(rows: readonly SessionRow[], names: Names, now: number): Markup | null {
   if (rows.length === 0) return null;
   return (
@@ -68,7 +65,6 @@ export function conversationsCard(rows: readonly SessionRow[], names: Names, now
   );
 }
 
-/** Renders the next schedules, by their messages and times. */
 export function schedulesCard(rows: readonly ScheduleRow[], names: Names): Markup | null {
   if (rows.length === 0) return null;
   return (
@@ -90,7 +86,7 @@ export function schedulesCard(rows: readonly ScheduleRow[], names: Names): Marku
   );
 }
 
-/** Renders the browsers that have access to the web chat. */
+/** Renders the browsers with access to the web chat. */
 export function browsersCard(access: AccessList | undefined, now: number): Markup | null {
   if (access === undefined) return null;
   const devices = access.devices.filter(({ revoked }) => !revoked);
@@ -111,7 +107,6 @@ export function browsersCard(access: AccessList | undefined, now: number): Marku
   );
 }
 
-/** Renders the channels and models. Problems with them are among the problems. */
 export function servicesCard(details: GatewayStatus | undefined): Markup | null {
   if (details === undefined) return null;
   const { channels, models } = details;
@@ -139,10 +134,7 @@ export function servicesCard(details: GatewayStatus | undefined): Markup | null 
   );
 }
 
-/**
- * Renders the container, its processes and its last starts. `bundle` is the edge's. There are no processes while the
- * container is stopped; they are `undefined` if it does not answer.
- */
+/** Renders the container. `bundle` is the edge's. `processes` is `undefined` if the container does not answer. */
 export function gatewayCard(
   status: SandboxStatus,
   bundle: string,
@@ -177,13 +169,13 @@ export function gatewayCard(
   );
 }
 
-/** Returns the hours awake, which the cost depends on. */
+/** Returns the hours awake, which determine the cost. */
 function awakeText({ measuredHours, awakeHours }: Duty): string {
   if (measuredHours < SHORTEST_DUTY_HOURS) return "available after 24 h";
   return `${awakeHours.toFixed(1)} hours a day, ${formatSpan(measuredHours)}`;
 }
 
-/** One name if edge and container run from the same bundle, as on a host. */
+/** Renders one hash if edge and container share a bundle, as on a host. */
 function bundlePart(edge: string, container: string | undefined): Markup {
   if (edge === container) return <code>{edge}</code>;
   return (

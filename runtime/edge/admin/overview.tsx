@@ -31,20 +31,18 @@ import { knownSchedules } from "./schedules.tsx";
 import { knownSessions, placeOf } from "./sessions.tsx";
 import { totals } from "./usage.tsx";
 
-/** The overview does not wait longer for what the container tells. */
 const LIMIT_MS = 3_000;
-/** Ignored and answered messages among which silent groups are looked for, and how old they may be. */
+/** Number and maximum age of the messages searched for groups without answers. */
 const IGNORED = 50;
 const SILENT_MS = 7 * 24 * 60 * 60_000;
-/** Conversations and schedules of an answer so old are shown again: each question is a process in the container. */
+/** Stored lists of this age are reused, because each request starts a process in the container. */
 const RECENT_MS = 10_000;
-/** Facts of a container that is not asked. */
+/** Facts that prevent requests to the container. */
 const DOWN = { status: { state: "stopped", since: "", restarts: 0 } } as const;
-/** Silent groups and schedules that are shown. */
 const SILENT = 6;
 const DUE = 3;
 
-/** `GET /_admin/`: whether all is well, what happened today, and what the operator should do; wakes nothing. */
+/** `GET /_admin/`: health, today's activity and open tasks. Wakes nothing. */
 export async function showOverview(context: PageContext, options: AdminOptions): Promise<Response> {
   const visitor = await context.get("visitor")();
   const { facts, health, backups } = visitor;
@@ -60,7 +58,7 @@ export async function showOverview(context: PageContext, options: AdminOptions):
       {facts.counts && countsPart(facts.counts)}
       {access === undefined && (
         <p class="soft">
-          Requests for access: Available once the container has run.{" "}
+          Requests for access are available once the container has run.{" "}
           <a href={ROUTES.devicesPage.path}>Open the list</a>
         </p>
       )}
@@ -79,10 +77,10 @@ export async function showOverview(context: PageContext, options: AdminOptions):
   return adminPage(context, { title: "Overview", asOf: visitor.asOf, waits: true }, content);
 }
 
-/** Returns what the overview shows beside what every page knows; parts that nobody tells in time are missing. */
+/** Loads the overview's data. Parts that do not arrive in time are missing. */
 async function read(options: AdminOptions, visitor: Visitor, now: number) {
   const { sandbox, answers, ledger, directory, activity } = options;
-  // Without the gateway each operation takes a process, and only a few may run at once. Requests for access come first.
+  // Without the gateway, each operation starts a process, and only a few may run at once. Prefer access requests.
   const calm = visitor.facts.status.state === "crash-looping" ? { ...visitor, facts: DOWN } : visitor;
   const recent = { ...calm, reuseAfter: calm.reuseAfter ?? now - RECENT_MS };
   const events = (state: "ignored" | "answered") =>
@@ -120,7 +118,7 @@ async function read(options: AdminOptions, visitor: Visitor, now: number) {
   };
 }
 
-/** Returns the newest ignored message of each group that the config does not list, unless one was answered there since. */
+/** Returns the newest ignored message of each unlisted group, unless a later one was answered. */
 function silentGroups(ignored: readonly LedgerEntry[], answered: readonly LedgerEntry[]): LedgerEntry[] {
   const groups = new Map<string, LedgerEntry>();
   for (const entry of ignored) {
@@ -134,7 +132,6 @@ function silentGroups(ignored: readonly LedgerEntry[], answered: readonly Ledger
   return [...groups.values()];
 }
 
-/** Problems, the worst first, each with the page that helps. */
 function Problems({ problems }: { problems: readonly HealthProblem[] }): Markup | null {
   if (problems.length === 0) return null;
   return (
@@ -152,7 +149,6 @@ function Problems({ problems }: { problems: readonly HealthProblem[] }): Markup 
   );
 }
 
-/** Messages and cost of the day, each with the days before. */
 function todayPart(
   { days, messages, models, prices }: UsageReport,
   firstWords: FirstWordReport | undefined,
@@ -191,7 +187,6 @@ function withinMinute(report: FirstWordReport | undefined): string {
   return `${((inTime / report.count) * 100).toFixed(1).replace(/\.0$/, "")} %`;
 }
 
-/** Renders the groups whose messages are ignored because the config does not list them. */
 function silentPart(entries: readonly LedgerEntry[], names: Names, now: number): Markup | null {
   if (entries.length === 0) return null;
   return (

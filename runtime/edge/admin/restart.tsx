@@ -12,15 +12,15 @@ import { recordChange } from "./change.ts";
 import { goTo } from "./flash.ts";
 import type { AdminOptions, PageContext } from "./options.ts";
 
-/** `GET /_admin/restart`: asks before it is done. */
+/** `GET /_admin/restart`: asks for confirmation. */
 export async function confirmRestart(context: PageContext): Promise<Response> {
   return adminPage(context, { title: "Restart" }, restartPart);
 }
 
-/** `POST /_admin/restart`: restarts the gateway; starts a stopped container. */
+/** `POST /_admin/restart`: restarts the gateway, or starts a stopped container. */
 export async function restartGateway(context: PageContext, options: AdminOptions): Promise<Response> {
   const { facts } = await context.get("visitor")();
-  // A gateway that runs on its old config would not come back with the new one.
+  // The gateway still runs with the previous config, and could not restart with the new one.
   const invalid = facts.details?.config.problem;
   if (invalid !== undefined && facts.status.state === "ready") {
     return goTo(context, ROUTES.restartPage, "restarting", invalid);
@@ -32,16 +32,15 @@ export async function restartGateway(context: PageContext, options: AdminOptions
 
 const PATH = /^\/_admin\/[a-z-]*$/;
 
-/** `POST /_admin/wake`, field `page`: starts a stopped container, then back to that page of the navigation. */
+/** `POST /_admin/wake`, field `page`: starts a stopped container and returns to that page. */
 export async function wakeFromPage(context: PageContext, { sandbox, log }: AdminOptions): Promise<Response> {
   const { page } = await readFields(context.req.raw, { page: PATH });
   if (!isPage(page)) throw new StewardError("form_invalid");
-  log.info("operator wakes the container", { by: context.get("identity").name });
+  log.info("operator starts the container", { by: context.get("identity").name });
   const isWaking = await sandbox.wake("operator");
   return goTo(context, { path: page }, "waking", isWaking ? undefined : { code: "tenant_unknown" });
 }
 
-/** Renders what a restart does, and the button. */
 function restartPart(visitor: Visitor): Markup {
   const { status, details } = visitor.facts;
   const invalid = status.state === "ready" ? details?.config.problem : undefined;
@@ -59,7 +58,7 @@ function restartPart(visitor: Visitor): Markup {
         </>
       ) : (
         <>
-          <p>The gateway runs on the config before, and could not start with this one.</p>
+          <p>The gateway runs with the previous config and could not restart with the current one.</p>
           <RepairLink reason={invalid} />
         </>
       )}

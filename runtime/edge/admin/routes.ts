@@ -34,19 +34,17 @@ import { chooseTenant, showTenants } from "./tenants.tsx";
 import { undoRemoval } from "./undo.ts";
 import { exportUsage, showUsage } from "./usage.tsx";
 
-/** Answers a request for a page, or for a change. */
 type PageHandler<Rest extends unknown[] = []> = (
   context: PageContext,
   options: AdminOptions,
   ...rest: Rest
 ) => Promise<Response>;
 
-/** The administration's pages and their forms. They stand behind the identity and against other sites' pages. */
+/** Adds the admin pages and their forms. Middleware for identity and cross-site checks must precede them. */
 export function addAdminPages(app: Hono<AccessVariables>, options: AdminOptions): void {
   const looks = { ...options, sandbox: withoutWaking(options.sandbox) };
   const answer = <Rest extends unknown[]>(route: Route, handler: PageHandler<Rest>, ...rest: Rest) =>
     app.on(route.method, route.path, (context) => handler(context, options, ...rest));
-  /** For a page that only looks: see {@link withoutWaking}. */
   const look = (route: Route, handler: PageHandler) =>
     app.on(route.method, route.path, (context) => handler(context, looks));
   look(ROUTES.admin, showOverview);

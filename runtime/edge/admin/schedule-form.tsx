@@ -8,25 +8,23 @@ import type { NameEntry } from "../ports.ts";
 import type { Markup } from "../ui/document.tsx";
 import { SelectField, TextArea, Submit } from "../ui/form.tsx";
 
-/** A schedule as the container lists it. */
 export type ScheduleRow = z.infer<ReturnType<typeof schedules.list.output>>["schedules"][number];
 
-/** A run as the container lists it. */
 export type RunRow = z.infer<ReturnType<typeof schedules.history.output>>["runs"][number];
 
-/** Ways to say when, with the option of the command line and an example. */
+/** Ways to specify the time, by command-line option: label and example. */
 const KINDS = {
   cron: ["Cron expression", "0 9 * * 1-5"],
   every: ["Every", "1h30m"],
   at: ["Once at", "2027-01-31 09:00"],
 } as const;
-/** A message as it is, or the agent's answer to it. */
+/** A literal message, or a prompt whose answer is sent. */
 const CONTENTS = { text: "Send this text", prompt: "Ask the agent, and send its answer" } as const;
 
-/** A value may be wrong in any way: what is wrong with it is said beside its field. */
+/** Accepts any value, so that the form can show what is wrong with it. */
 const ANY = /^[\s\S]{0,20000}$/;
 const LONGEST = { chat: 500, when: 120, timezone: 64, message: 20_000 } as const;
-/** Fields of the form, with what a request must have of each. */
+/** Fields and their patterns. */
 export const SCHEDULE_FORM = {
   chat: ANY,
   kind: new RegExp(`^(?:${Object.keys(KINDS).join("|")})$`),
@@ -35,10 +33,9 @@ export const SCHEDULE_FORM = {
   content: new RegExp(`^(?:${Object.keys(CONTENTS).join("|")})$`),
   message: ANY,
 };
-/** Values of the form, as they were sent. */
 export type Values = Record<keyof typeof SCHEDULE_FORM, string>;
 
-/** Values of a form that nobody has filled in: on weekdays at nine. */
+/** Defaults of the form: weekdays at nine. */
 export const EMPTY: Values = {
   chat: "",
   kind: "cron",
@@ -48,15 +45,14 @@ export const EMPTY: Values = {
   message: "",
 };
 
-/** Sentences on what is wrong, by the field that they concern. */
 export type Marks = Partial<Record<keyof Values, string>>;
 
-/** Reason that a form was refused whose fields tell why. */
-export const WRONG = reason("schedule_invalid", "Nothing was saved: see the marked fields.");
-const NEEDED = { chat: "Name the chat.", when: "Say when.", message: "Write a message." } as const;
-const UNKNOWN_CHAT = "Choose a chat of the list, or type its id with the platform: slack:C0123456789.";
+/** Error for a form whose fields explain what is wrong. */
+export const WRONG = reason("schedule_invalid", "Nothing was saved. Correct the marked fields.");
+const NEEDED = { chat: "Enter a chat.", when: "Enter a time.", message: "Enter a message." } as const;
+const UNKNOWN_CHAT = "Choose a chat from the list, or type its platform and id: slack:C0123456789.";
 
-/** Returns what is wrong with values that the container need not be asked about. */
+/** Returns the errors that can be found without the container. */
 export function marksOf(values: Values): Marks {
   const marks: Marks = {};
   for (const [name, most] of Object.entries(LONGEST) as [keyof typeof LONGEST, number][]) {
@@ -71,7 +67,7 @@ export function marksOf(values: Values): Marks {
   return marks;
 }
 
-/** Returns the address of the chat, from `<name> (<address>)` or the address alone. */
+/** Returns the address of the chat, given `<name> (<address>)` or an address. */
 function chatOf({ chat }: Values): string | undefined {
   const address = /\(([^()]+)\)\s*$/.exec(chat)?.[1] ?? chat.trim();
   return new RegExp(`^(?:${platformSchema.options.join("|")}):\\S{1,128}$`).test(address)
@@ -79,19 +75,19 @@ function chatOf({ chat }: Values): string | undefined {
     : undefined;
 }
 
-/** Returns the options of `schedules preview` for the values. */
+/** Returns the options of `schedules preview`. */
 export function timesOf({ kind, when, timezone }: Values): Record<string, string> {
   const hasOffset = /(?:Z|[+-]\d\d:\d\d)$/i.test(when.trim());
   const isZoned = kind === "cron" || (kind === "at" && !hasOffset);
   return { [kind]: when.trim(), ...(isZoned && timezone !== "" && { timezone }) };
 }
 
-/** Returns the options of `schedules add` for the values, which {@link marksOf} found nothing wrong with. */
+/** Returns the options of `schedules add` for values without errors. */
 export function optionsOf(values: Values): { to: string } & Record<string, string> {
   return { to: chatOf(values) ?? "", ...timesOf(values), [values.content]: values.message };
 }
 
-/** Returns the values of a schedule. `chat` is what the form shows for its chat. */
+/** Converts a schedule to form values. `chat` is the text to show for its chat. */
 export function valuesOf(
   { at, every, cron, timezone = "UTC", text, prompt }: ScheduleRow,
   chat: string,
@@ -106,12 +102,11 @@ export function valuesOf(
   };
 }
 
-/** Returns a chat's name and address, as the form shows it. */
 export function chatText(address: string, entry: Pick<NameEntry, "name"> | undefined): string {
   return entry?.name === undefined ? address : `${entry.name} (${address})`;
 }
 
-/** Fields of the form, by the names that the command line has for them. */
+/** Form fields by command-line option. */
 const FIELDS: Readonly<Record<string, keyof Values>> = {
   to: "chat",
   at: "when",
@@ -122,7 +117,7 @@ const FIELDS: Readonly<Record<string, keyof Values>> = {
   prompt: "message",
 };
 
-/** Returns what the command line says of each field: `<name>: <sentence>`, with semicolons between them. */
+/** Maps the command line's errors to fields. Format: `<name>: <sentence>`, separated by semicolons. */
 export function toldMarks({ code, detail }: Reason): Marks {
   const marks: Marks = {};
   if (code !== "schedule_invalid") return marks;
@@ -142,17 +137,15 @@ function sentence(words: string): string {
 interface ScheduleFormProps {
   values: Values;
   marks: Marks;
-  /** Suggestions of the field for the chat. */
   chats: readonly string[];
-  /** The schedule that is edited; absent for a new one. */
+  /** The edited schedule; absent for a new one. */
   id?: string | undefined;
 }
 
-/** The form with its values, and below a marked field what is wrong with it. */
 export function ScheduleForm({ values, marks, chats, id }: ScheduleFormProps): Markup {
   const query = id === undefined ? "" : `?${new URLSearchParams({ id })}`;
   const kinds = Object.entries(KINDS).map(([name, [label]]) => [name, label] as const);
-  /** Attributes of a field. `hint` is the id of a text that explains it. */
+  /** Returns a field's attributes. `hint` is the id of a text that explains the field. */
   const field = (name: keyof typeof LONGEST, hint?: string) => {
     const ids = [hint, marks[name] !== undefined && `${name}-problem`].filter(Boolean).join(" ");
     return {

@@ -8,26 +8,23 @@ import { Age, Moment } from "../ui/time.tsx";
 import type { RunRow, ScheduleRow } from "./schedule-form.tsx";
 
 const LONGEST_EXCERPT = 100;
-/** Schedules of a page. */
 const ROWS = 15;
 
-/** Returns schedules with the next one due first, and those that are not due last. */
+/** Sorts schedules by their next run, those without one last. */
 export function inOrder(rows: readonly ScheduleRow[]): ScheduleRow[] {
   return rows.toSorted((a, b) => ((a.nextAt ?? "~") < (b.nextAt ?? "~") ? -1 : 1));
 }
 
-/** Returns the key of a schedule's chat in the directory. */
 export function addressOf({ to }: Pick<ScheduleRow, "to">): string {
   return `${to.platform}:${to.chat}`;
 }
 
-/** Returns the beginning of a schedule's message, by which people know it. */
 export function excerpt({ text, prompt = "" }: ScheduleRow): string {
   const line = (text ?? prompt).replace(/\s+/g, " ").trim();
   return line.length > LONGEST_EXCERPT ? `${line.slice(0, LONGEST_EXCERPT - 1).toWellFormed()}…` : line;
 }
 
-/** The time of a schedule in words, with its expression; an older container has no words. */
+/** A schedule's time in words; an older container supplies only the expression. */
 export function Times({ row: { at, every, cron, timezone = "UTC", words } }: { row: ScheduleRow }): Markup {
   if (cron === undefined) return <>{words ?? (at === undefined ? `Every ${every}` : "Once")}</>;
   return (
@@ -38,7 +35,7 @@ export function Times({ row: { at, every, cron, timezone = "UTC", words } }: { r
   );
 }
 
-/** A time as the clocks of the schedule's time zone show it. */
+/** A time in the schedule's time zone. */
 function Local({ at, local }: { at: string; local: string }): Markup {
   return (
     <time datetime={at} title={`${at.slice(0, 19).replace("T", " ")} UTC`}>
@@ -47,7 +44,6 @@ function Local({ at, local }: { at: string; local: string }): Markup {
   );
 }
 
-/** Renders the schedules by their messages. */
 export function schedulesTable(
   rows: readonly ScheduleRow[],
   names: Names,
@@ -97,12 +93,12 @@ export function schedulesTable(
   );
 }
 
-/** A run that sent its message says so in the gateway's own word. */
+/** Translates the gateway's word for a run that sent its message. */
 function outcomeText(note: string | null): string | null {
   return note === "said" ? "sent" : note;
 }
 
-/** The next run on the clocks of the schedule's time zone; an older container knows UTC only. */
+/** The next run in the schedule's time zone, or in UTC for an older container. */
 export function NextRun({ row: { nextAt, next: [first] = [] } }: { row: ScheduleRow }): Markup {
   if (first !== undefined) return <Local {...first} />;
   return nextAt === null ? <span class="badge">not due</span> : <Moment at={nextAt} />;
@@ -149,10 +145,8 @@ function changeForm(action: string, id: string, label: string, tone = "quiet"): 
   );
 }
 
-/** State of a run by colour. */
 const RUN_TONES: Readonly<Record<string, string>> = { done: "ok", failed: "bad", missed: "warn" };
 
-/** The last runs with their outcomes. */
 export function Runs({ runs, rows }: { runs: readonly RunRow[]; rows: readonly ScheduleRow[] }): Markup {
   const names = new Map(rows.map((row) => [row.id, excerpt(row)]));
   return (
@@ -168,7 +162,7 @@ export function Runs({ runs, rows }: { runs: readonly RunRow[]; rows: readonly S
             kind: "name",
             cell: ({ schedule }) => (
               <span title={schedule}>
-                <bdi>{names.get(schedule) ?? <span class="soft">A schedule that is over</span>}</bdi>
+                <bdi>{names.get(schedule) ?? <span class="soft">A finished schedule</span>}</bdi>
               </span>
             ),
           },

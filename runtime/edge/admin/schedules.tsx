@@ -36,24 +36,24 @@ import {
 import { addressOf, inOrder, Runs, schedulesTable } from "./schedule-table.tsx";
 
 const ID = /^[\w:.-]{1,128}$/;
-/** Chats that the form offers, the last seen first. */
+/** Chats suggested in the form, last seen first. */
 const MOST_CHATS = 300;
 
 type Preview = z.infer<ReturnType<typeof schedules.preview.output>>;
 
-/** `GET /_admin/schedules`: what the bot sends at set times; wakes nothing. */
+/** `GET /_admin/schedules`: the scheduled messages. Wakes nothing. */
 export async function showSchedules(context: PageContext, options: AdminOptions): Promise<Response> {
   return page(context, options, { query: readQuery(context, listingQuery()) });
 }
 
-/** `GET /_admin/schedules/edit?id=`: the form with the values of a schedule; wakes nothing. */
+/** `GET /_admin/schedules/edit?id=`: the form for a schedule. Wakes nothing. */
 export async function editSchedule(context: PageContext, options: AdminOptions): Promise<Response> {
   return page(context, options, { id: idOf(context) });
 }
 
 /**
- * `POST /_admin/schedules/add`, `…/edit?id=` and `…/preview`: saves the form, or shows it again with its next runs or
- * with what is wrong.
+ * `POST /_admin/schedules/add`, `…/edit?id=` and `…/preview`: saves the form, or shows it again with a preview or
+ * errors.
  */
 export async function saveSchedule(
   context: PageContext,
@@ -84,14 +84,12 @@ export async function saveSchedule(
   return goTo(context, ROUTES.schedulesPage, verb === "add" ? "scheduled" : "rescheduled");
 }
 
-/** @throws StewardError `form_invalid` */
 function idOf(context: Context): string {
   const id = context.req.query("id") ?? "";
   if (!ID.test(id)) throw new StewardError("form_invalid");
   return id;
 }
 
-/** Changes of a schedule by its id, and what the page after them says. */
 const CHANGES = {
   pause: "paused",
   resume: "resumed",
@@ -117,7 +115,7 @@ export async function changeSchedule(
   });
 }
 
-/** Returns the schedules and their last runs, as of the last answer if the container gives none. */
+/** Returns the schedules and runs, from the container's current or last answer. */
 export function knownSchedules(
   { sandbox, answers }: AdminOptions,
   visitor: Visitor,
@@ -126,7 +124,7 @@ export function knownSchedules(
   const ask = async () => {
     const [list, history] = await Promise.all([
       operate(sandbox, schedules.list, {}),
-      // The list is worth showing without it.
+      // The list is useful even without the history.
       attempt(limitMs, operate(sandbox, schedules.history, {})),
     ]);
     return { schedules: list.schedules, runs: history.value?.runs ?? [] };
@@ -134,13 +132,9 @@ export function knownSchedules(
   return askOrRecall(answers, visitor, "schedules", ask, { limitMs });
 }
 
-/** Parts of the page that depend on the form. */
 interface Shown {
-  /** Page of the list. */
   query?: ListingQuery;
-  /** The schedule that is edited. */
   id?: string | undefined;
-  /** The form as it was sent, what is wrong with it, and the times that it stands for. */
   values?: Values;
   marks?: Marks;
   problem?: Reason;
@@ -176,7 +170,7 @@ async function page(
       />
     </>
   );
-  // Putting the page in place again would drop what the form was answered.
+  // A reload would discard the form's result.
   const isAnswer = values !== undefined;
   const frame = { asOf, waits: !isAnswer };
   if (edited !== undefined) {
@@ -208,7 +202,6 @@ async function page(
   return adminPage(context, { ...frame, title: "Schedules" }, content, statusOf(problem));
 }
 
-/** The times of a form that is not saved yet. */
 function PreviewBox({ words = "", next = [] }: Preview): Markup {
   return (
     <aside class="done" role="status">

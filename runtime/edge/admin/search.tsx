@@ -9,7 +9,7 @@ import { adminPage, PAGES } from "../ui/console.tsx";
 import { Card } from "../ui/document.tsx";
 import type { AdminOptions, PageContext } from "./options.ts";
 
-/** Tasks, with the pages on which they begin. */
+/** Actions, with the pages on which they start. */
 const ACTIONS = Object.entries({
   "Add a schedule": `${ROUTES.schedulesPage.path}#add`,
   "Approve or revoke people and browsers": ROUTES.devicesPage.path,
@@ -18,22 +18,21 @@ const ACTIONS = Object.entries({
   "Restart the gateway": ROUTES.restartPage.path,
   "Restore a backup": ROUTES.backupsPage.path,
 });
-/** Results, and conversations among which they are looked for. */
+/** Maximum results. */
 const MOST = 20;
-/** Characters of a schedule's message that name it. */
+/** Characters of a schedule's message that are shown. */
 const MOST_OF_MESSAGE = 60;
 const MOST_CONVERSATIONS = 1_000;
 
 const searchQuery = () => z.object({ q: z.optional(z.string().check(z.maxLength(100))) });
 
-/** Something that was found: its kind, its name and its address. */
 type Found = [kind: string, title: string, href: string];
 
 type Known = Parameters<typeof sessions.list.text>[0] & Parameters<typeof schedules.list.text>[0];
 
 /**
- * `GET /_admin/search?q=`: pages, actions, people, places, conversations and schedules by name. A program, such as the palette of
- * the pages, gets JSON. Asks no container.
+ * `GET /_admin/search?q=`: pages, actions, people, places, conversations and schedules by name. Clients that are
+ * not browsers get JSON. Asks no container.
  */
 export async function showSearch(context: PageContext, options: AdminOptions): Promise<Response> {
   const { q = "" } = readQuery(context, searchQuery());
@@ -45,7 +44,7 @@ export async function showSearch(context: PageContext, options: AdminOptions): P
         <input type="search" name="q" value={q} aria-label="Search" maxlength={100} autofocus />
         <button>Search</button>
       </form>
-      {found.length === 0 && <p class="empty">Nothing has this name.</p>}
+      {found.length === 0 && <p class="empty">No results.</p>}
       {found.length > 0 && (
         <Card>
           <ul class="plain">

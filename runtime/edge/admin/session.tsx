@@ -18,24 +18,24 @@ import { placeOf } from "./sessions.tsx";
 import { changeAndGo, recordChange } from "./change.ts";
 import type { AdminOptions, PageContext } from "./options.ts";
 
-/** A part of an export takes a process of its own. */
+/** Each part of an export starts a process in the container. */
 const EXPORT_LIMIT_MS = 30_000;
 const MOST_PARTS = 64;
-/** No id begins with a dash. */
+/** Ids never begin with a dash. */
 const CONVERSATION = /^(?!-)[^\p{Cc}]{1,300}$/u;
 
-// Made when the page is asked for, and not at a start.
+// Built lazily to keep startup fast.
 const pageQuery = () => z.strictObject({ conversation: z.string().check(z.regex(CONVERSATION)) });
 type Session = z.infer<ReturnType<typeof sessions.show.output>>;
 type Message = z.infer<ReturnType<typeof sessions.messages.output>>["messages"][number];
 
-/** `GET /_admin/sessions/detail?conversation=`: size, age and model of one, and nothing that was said. */
+/** `GET /_admin/sessions/detail?conversation=`: size, age and model of a conversation, without its messages. */
 export async function showSession(context: PageContext, options: AdminOptions): Promise<Response> {
   const { conversation } = readQuery(context, pageQuery());
   return page(context, options, { conversation });
 }
 
-/** `POST /_admin/sessions/messages`, field `conversation`: the same page with the last messages; it is recorded. */
+/** `POST /_admin/sessions/messages`, field `conversation`: the same page with the last messages. Recorded. */
 export async function showMessages(context: PageContext, options: AdminOptions): Promise<Response> {
   const { sandbox } = options;
   const { conversation } = await readFields(context.req.raw, { conversation: CONVERSATION });
@@ -44,7 +44,7 @@ export async function showMessages(context: PageContext, options: AdminOptions):
   return page(context, options, { conversation, messages: asked.value?.messages, problem: asked.problem });
 }
 
-/** `POST /_admin/sessions/export`, field `conversation`: all messages as a file of JSON lines; it is recorded. */
+/** `POST /_admin/sessions/export`, field `conversation`: all messages as JSON lines. Recorded. */
 export async function exportSession(context: PageContext, options: AdminOptions): Promise<Response> {
   const { sandbox } = options;
   const { conversation } = await readFields(context.req.raw, { conversation: CONVERSATION });
@@ -55,7 +55,7 @@ export async function exportSession(context: PageContext, options: AdminOptions)
   return context.body(value, 200, { "content-type": "application/jsonl" });
 }
 
-/** @throws StewardError `command_timed_out` for a conversation that is too long for a page. */
+/** @throws StewardError `command_timed_out` if the conversation is too long to export. */
 async function readAll(sandbox: Sandbox, conversation: string): Promise<string> {
   const lines: string[] = [];
   let next: number | undefined;
@@ -66,10 +66,13 @@ async function readAll(sandbox: Sandbox, conversation: string): Promise<string> 
     ({ next } = part);
     if (next === undefined) return lines.join("");
   }
-  throw new StewardError("command_timed_out", "The conversation is too long for a page.");
+  throw new StewardError("command_timed_out", "The conversation is too long to export here.");
 }
 
-/** `POST /_admin/sessions/reset`, field `conversation`: as /new in its chat. The bot forgets it, the messages stay. */
+/**
+ * `POST /_admin/sessions/reset`, field `conversation`: like /new in the chat. The bot starts over; the messages
+ * stay.
+ */
 export async function resetSession(context: PageContext, options: AdminOptions): Promise<Response> {
   const { conversation } = await readFields(context.req.raw, { conversation: CONVERSATION });
   const made = operate(options.sandbox, sessions.reset, { conversation });
@@ -77,7 +80,7 @@ export async function resetSession(context: PageContext, options: AdminOptions):
   return changeAndGo(context, options, made, { ...change, done: "startedOver" });
 }
 
-/** `POST /_admin/sessions/delete`, fields `conversation` and `typed`, which has to be the environment's name. */
+/** `POST /_admin/sessions/delete`, fields `conversation` and `typed`, which must be the environment's name. */
 export async function deleteSession(context: PageContext, options: AdminOptions): Promise<Response> {
   const form = { conversation: CONVERSATION, typed: TYPED };
   const { conversation, typed } = await readFields(context.req.raw, form);
@@ -88,11 +91,9 @@ export async function deleteSession(context: PageContext, options: AdminOptions)
   return changeAndGo(context, options, made, { ...change, done: "forgotten" });
 }
 
-/** Parts of the page that differ from a first look. */
 interface Shown {
   conversation: string;
   messages?: readonly Message[] | undefined;
-  /** Text typed to confirm. */
   typed?: string;
   problem?: Reason | undefined;
 }
@@ -123,7 +124,7 @@ async function page(
 }
 
 function sessionPart({ conversation, messages, typed }: Shown, session: Session, word: string): Markup {
-  // Events are in order by team and thread, too; what both names end with is the chat's own id.
+  // Keys of events also contain team and thread, so search by the chat's id, which ends both names.
   const chat = conversation.split(":").at(-1) ?? "";
   const { messages: kept, inUse, firstAt, lastAt, model, summarised } = session;
   const value = ["conversation", conversation] as const;
@@ -132,15 +133,12 @@ function sessionPart({ conversation, messages, typed }: Shown, session: Session,
       <Card>
         <Facts
           facts={[
-            ["Messages kept", kept],
-            ["Of them in use", `${inUse}, since it last started over`],
+            ["Messages stored", kept],
+            ["In use", `${inUse}, since the last reset`],
             ["First message", firstAt === undefined ? "none" : <Moment at={firstAt} />],
             ["Last activity", lastAt === undefined ? "none" : <Moment at={lastAt} />],
             ["Model", model ?? "the config's"],
-            [
-              "Older messages",
-              summarised ? "put before the model as a summary" : "put before the model as they are",
-            ],
+            ["Older messages", summarised ? "sent to the model as a summary" : "sent to the model in full"],
           ]}
         />
         <LinkLine href={`${ROUTES.ledgerPage.path}?${new URLSearchParams({ q: chat })}`}>
@@ -155,9 +153,7 @@ function sessionPart({ conversation, messages, typed }: Shown, session: Session,
           action={ROUTES.sessionMessages.path}
           value={value}
           hint={
-            <p class="soft">
-              People wrote these to the bot. Reading them is recorded in Activity, with your name.
-            </p>
+            <p class="soft">These are messages from people. Activity records your name when you read them.</p>
           }
         >
           Show the last messages
@@ -166,7 +162,7 @@ function sessionPart({ conversation, messages, typed }: Shown, session: Session,
       <ActionButton
         action={ROUTES.sessionsExport.path}
         value={value}
-        hint={<p>A file with all messages in full, as JSON lines. This is recorded, too.</p>}
+        hint={<p>A file with all messages in full, as JSON lines. This is also recorded.</p>}
       >
         Export
       </ActionButton>
@@ -174,12 +170,14 @@ function sessionPart({ conversation, messages, typed }: Shown, session: Session,
       <ActionButton
         action={ROUTES.sessionsReset.path}
         value={value}
-        hint={<p>The bot forgets what was said, as with /new in the chat. The messages are kept.</p>}
+        hint={
+          <p>The bot no longer uses the earlier messages, as with /new in the chat. They remain stored.</p>
+        }
       >
         Start over
       </ActionButton>
       <form method="post" action={ROUTES.sessionsDelete.path}>
-        <p>All messages are removed. Backups that hold them keep them.</p>
+        <p>All messages are removed. Existing backups still contain them.</p>
         <input type="hidden" name="conversation" value={conversation} />
         <Confirmation word={word} typed={typed} notDone="Nothing was deleted" />
         <Submit tone="danger">Delete the conversation</Submit>
@@ -189,7 +187,7 @@ function sessionPart({ conversation, messages, typed }: Shown, session: Session,
 }
 
 function messagesPart(messages: readonly Message[]): Markup {
-  if (messages.length === 0) return <p class="soft">There are none.</p>;
+  if (messages.length === 0) return <p class="soft">No messages.</p>;
   return (
     <>
       <p class="soft">The last {messages.length}, oldest first. This was recorded in Activity.</p>

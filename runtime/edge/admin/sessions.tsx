@@ -15,7 +15,7 @@ import { nameOf, type Names, personColumn, platformOf } from "../ui/person.tsx";
 import { askOrRecall, LIMIT_MS } from "./answers.ts";
 import type { AdminOptions, PageContext } from "./options.ts";
 
-/** `GET /_admin/sessions?q=&range=&sort=&page=`: the conversations that are kept; wakes nothing. */
+/** `GET /_admin/sessions?q=&range=&sort=&page=`: the stored conversations. Wakes nothing. */
 export async function showSessions(context: PageContext, options: AdminOptions): Promise<Response> {
   const query = readQuery(context, listingQuery());
   const visitor = await context.get("visitor")();
@@ -35,13 +35,12 @@ export async function showSessions(context: PageContext, options: AdminOptions):
   return adminPage(context, { title: "Conversations", asOf: answer.asOf, waits: true }, content);
 }
 
-/** Returns the conversations, as of the last answer if the container gives none. */
+/** Returns the conversations, from the container's current or last answer. */
 export function knownSessions({ sandbox, answers }: AdminOptions, visitor: Visitor, limitMs = LIMIT_MS) {
   const ask = () => operate(sandbox, sessions.list, {});
   return askOrRecall(answers, visitor, "sessions", ask, { limitMs });
 }
 
-/** A conversation, as the list has it. */
 export type SessionRow = z.infer<ReturnType<typeof sessions.list.output>>["sessions"][number];
 
 function retentionNote(retention: RetentionNotice | undefined): Markup | "" {
@@ -49,14 +48,14 @@ function retentionNote(retention: RetentionNotice | undefined): Markup | "" {
   const { messages, beginsAt } = retention;
   return (
     <p role="note">
-      By <code>sessions.retention</code> of the config {messages} messages are going to be removed, from{" "}
-      <time datetime={beginsAt}>{beginsAt.slice(0, 16).replace("T", " ")} UTC</time> on. They stay in the
-      backups that are there, for as long as those are kept.
+      As <code>sessions.retention</code> in the config requires, {messages} messages will be removed from{" "}
+      <time datetime={beginsAt}>{beginsAt.slice(0, 16).replace("T", " ")} UTC</time> on. Existing backups
+      still contain them.
     </p>
   );
 }
 
-/** Returns the directory's key of a conversation's place: a browser may have several conversations. */
+/** Returns the directory key of a conversation's place. A browser may have several conversations. */
 export function placeOf(conversation: string): string {
   return conversation.split(":", 2).join(":");
 }

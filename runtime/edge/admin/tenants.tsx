@@ -19,15 +19,15 @@ import type { AdminOptions, PageContext } from "./options.ts";
 
 const TENANT_COOKIE = "steward-chat";
 const ROWS = 500;
-/** A tenant, or none. */
+/** A tenant, or an empty value for none. */
 const CHOICE = /^[\w-]{0,200}$/;
 
-/** Pages and answers that are about one sandbox. */
+/** Paths of pages and responses about a single sandbox. */
 const ABOUT_ONE = /^\/(?:_admin|debug)(?:\/|$)/;
 
 /**
- * Returns the chat that an operator has chosen, by the query or on the page of the chats; `undefined` for the sandbox
- * that serves the deployment.
+ * Returns the chat that an operator has chosen by the query or on the Chats page; `undefined` for the deployment's
+ * sandbox.
  */
 export function chosenTenant(request: Request): TenantId | undefined {
   if (!ABOUT_ONE.test(new URL(request.url).pathname)) return undefined;
@@ -41,9 +41,8 @@ function namedChat({ url }: Request): string | undefined {
 }
 
 /**
- * Keeps a chat that an address names. A browser's page would lose it with the first link or button, and that button would
- * then change the deployment's sandbox: opening such a page chooses the chat. An answer that leads to another page leads to
- * that chat's. An address whose chat is no tenant's id is refused.
+ * Preserves the chat that a URL names, because links and buttons would lose it and affect the deployment's sandbox.
+ * Opening such a page selects the chat; other responses redirect within it. An invalid chat is refused.
  */
 export function keepNamedChat(): MiddlewareHandler {
   return async function namedChatMiddleware(context, next) {
@@ -53,7 +52,7 @@ export function keepNamedChat(): MiddlewareHandler {
     if (context.req.method === "GET" && context.req.header("sec-fetch-dest") === "document") {
       const page = new URL(context.req.url);
       page.searchParams.delete(CHAT_PARAMETER);
-      // Another site may not choose for the operator.
+      // Another site must not choose for the operator.
       if (context.req.header("sec-fetch-site") === "cross-site")
         return context.redirect(ROUTES.tenantsPage.path, 303);
       choose(context, chat);
@@ -67,7 +66,7 @@ export function keepNamedChat(): MiddlewareHandler {
   };
 }
 
-/** Has the pages show a chat's sandbox from now on, or the deployment's. */
+/** Selects the sandbox that the pages show; the deployment's if `chat` is empty. */
 function choose(context: Context, chat: string): void {
   setCookie(context, TENANT_COOKIE, isTenantId(chat) ? chat : "", {
     httpOnly: true,
@@ -77,7 +76,7 @@ function choose(context: Context, chat: string): void {
   });
 }
 
-/** `GET /_admin/chats`: the chats that have a sandbox of their own, problems first. Wakes nothing. */
+/** `GET /_admin/chats`: chats with separate sandboxes, problems first. Wakes nothing. */
 export async function showTenants(
   context: PageContext,
   { tenants, directory, clock }: AdminOptions,
@@ -97,7 +96,7 @@ export async function showTenants(
       <>
         {choice("", "Show the deployment")} {renewal && update(renewal)}
         {shown.length === 0 ? (
-          <p class="soft">No chat has written yet. A chat appears here when it is let in.</p>
+          <p class="soft">No chats yet. A chat appears here once it is admitted.</p>
         ) : (
           chatsTable(shown, names, query, clock())
         )}
@@ -108,17 +107,16 @@ export async function showTenants(
   return adminPage(context, { title: "Chats" }, content);
 }
 
-/** `POST /_admin/chats`, field `chat`: the pages show this chat's sandbox from now on, or the deployment's. */
+/** `POST /_admin/chats`, field `chat`: selects the sandbox that the pages show. */
 export async function chooseTenant(context: PageContext): Promise<Response> {
   const { chat } = await readFields(context.req.raw, { chat: CHOICE });
   choose(context, chat);
   return context.redirect(ROUTES.admin.path, 303);
 }
 
-/** An update that is under way. */
 function update({ begun, answering, failing }: Renewal): Markup {
   const [first] = failing;
-  const progress = `${answering} of the ${begun} chats that an update has reached answer with the new version.`;
+  const progress = `${answering} of ${begun} updated chats answer with the new version.`;
   const stop = `The other chats keep their containers until ${first} answers.`;
   if (first !== undefined)
     return (
@@ -137,7 +135,7 @@ function chatsTable(tenants: readonly Tenant[], names: Names, query: ListingQuer
     return { id, entry: names.get(id), lead: platformOf(id) };
   };
   const usedAt = ({ firstSeenAt, report }: Tenant): number => Date.parse(report?.usedAt ?? firstSeenAt);
-  // The ledger does not count what a browser says: its page keeps a message until it is answered.
+  // The ledger does not count web chats: a page resends its message until it is answered.
   const count = (read: (counts: LedgerCounts) => number) => {
     const by = ({ id, report }: Tenant) => (id.startsWith("web-") || !report ? 0 : read(report.counts));
     return {
@@ -166,13 +164,11 @@ function chatsTable(tenants: readonly Tenant[], names: Names, query: ListingQuer
   );
 }
 
-/** Returns the directory's key of a tenant's chat. */
 function keyOf({ id }: Tenant): string {
   const { platform, chat } = chatOfTenant(id);
   return `${platform}:${chat}`;
 }
 
-/** Returns the state of a chat's sandbox: its tone and its words. */
 function stateOf({ report }: Tenant): [tone: string, words: string] {
   if (report?.problem !== undefined) return ["bad", "No answer"];
   return report?.running === true ? ["ok", "Awake"] : ["wait", "Asleep"];

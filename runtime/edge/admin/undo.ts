@@ -9,28 +9,25 @@ import { changeAndGo } from "./change.ts";
 import { type Done, UNDO_COOKIE, UNDO_MS } from "./flash.ts";
 import type { AdminOptions, PageContext } from "./options.ts";
 
-/** A removal that was made, with what its operation returned. */
 export interface Removal {
-  /** For the activity. */
   detail: string;
   result: unknown;
 }
 
-/** The last removal of an operator, until it is undone. */
+/** An operator's last removal, which can still be undone. */
 interface Offer {
   token: string;
-  /** Milliseconds since the epoch. */
   until: number;
   detail: string;
   records: string[];
 }
 
-/** Slot of the answers in which an operator's last removal is. */
+/** Key of the stored answer that holds an operator's last removal. */
 const slotOf = (context: PageContext) => `undo ${context.get("identity").name}`;
 
 /**
- * Offers to undo removals, if each of them can be undone. The offer is on the next page and in this browser only: a
- * cookie holds its token, so no address gives it away.
+ * Offers to undo removals, if all of them can be undone. Only this browser can: a cookie contains the token, so no
+ * URL reveals it.
  */
 export async function offerUndo(
   context: PageContext,
@@ -43,7 +40,7 @@ export async function offerUndo(
   const token = `${done}.${crypto.randomUUID()}`;
   const detail = removals.map((one) => one.detail).join(", ");
   const offer = { token, until: clock() + UNDO_MS, detail, records };
-  // The removal has succeeded, whether or not it can be undone.
+  // The removal has succeeded even if storing the offer fails.
   const isKept = await answers.keepAnswer(slotOf(context), JSON.stringify(offer)).then(
     () => true,
     () => false,
@@ -59,7 +56,7 @@ export async function offerUndo(
     });
 }
 
-/** `POST /_admin/undo`, fields `undo` and `page`: restores what the same browser removed last, once and within seconds. */
+/** `POST /_admin/undo`, fields `undo` and `page`: restores this browser's last removal, once and within seconds. */
 export async function undoRemoval(context: PageContext, options: AdminOptions): Promise<Response> {
   const { answers, clock, sandbox } = options;
   const form = { undo: /^\w+\.[\w-]{36}$/, page: /^\/[\w/]+$/ };
@@ -70,7 +67,7 @@ export async function undoRemoval(context: PageContext, options: AdminOptions): 
   const isOwn = offer?.token === undo && getCookie(context, UNDO_COOKIE) === undo;
   const restore = async () => {
     if (!isOwn || clock() > offer.until) throw new StewardError("undo_over");
-    // First: it must not be tried a second time.
+    // Clear the offer first, so that it cannot be used twice.
     await answers.keepAnswer(slot, "{}");
     for (const record of offer.records) await operate(sandbox, undoOperation, { record });
   };

@@ -23,7 +23,7 @@ import { type Column, sorted, Table } from "../ui/table.tsx";
 import { askOrRecall } from "./answers.ts";
 import type { AdminOptions, PageContext } from "./options.ts";
 
-/** Tokens that a price is for. */
+/** Tokens per price unit. */
 const PRICED_TOKENS = 1_000_000;
 
 const RANGE_NAMES: Record<UsageRange, string> = { day: "Today", week: "7 days", month: "30 days" };
@@ -34,11 +34,10 @@ const usageQuery = () =>
     sort: listingQuery().shape.sort,
   });
 
-/** See {@link usageQuery}. */
 type UsageQuery = z.output<ReturnType<typeof usageQuery>>;
 
 /**
- * `GET /_admin/usage?range=&sort=`: messages, tokens and what they cost, as the gateway counts them by day (UTC); wakes
+ * `GET /_admin/usage?range=&sort=`: messages, tokens and cost per UTC day, as the gateway counts them. Wakes
  * nothing.
  */
 export async function showUsage(
@@ -63,7 +62,7 @@ export async function showUsage(
   return adminPage(context, { title: "Usage", asOf, waits: true, scripts: ["usage.js"] }, content);
 }
 
-/** `GET /_admin/usage/export`: the counts of 30 days as a file of comma-separated values; wakes nothing. */
+/** `GET /_admin/usage/export`: the counts of 30 days as CSV. Wakes nothing. */
 export async function exportUsage(
   context: PageContext,
   { sandbox, answers, directory }: AdminOptions,
@@ -78,7 +77,6 @@ export async function exportUsage(
 
 const CSV_HEAD = "day,model,requests,tokens in,tokens out,cost in USD,received,answered,of,name,id";
 
-/** Returns a line for each day's messages, for each model of a day, and for each person and place of 30 days. */
 function csvOf({ days, messages, models, prices, sources }: UsageReport, names: Names): string {
   const lines: (string | number)[][] = [CSV_HEAD.split(",")];
   for (const day of days) {
@@ -98,13 +96,12 @@ function csvOf({ days, messages, models, prices, sources }: UsageReport, names: 
   return lines.map((line) => `${line.map(csvCell).join(",")}\r\n`).join("");
 }
 
-/** Quotes a text. A spreadsheet would run one that begins as a formula does. */
+/** Quotes a value. A leading apostrophe prevents spreadsheets from running it as a formula. */
 function csvCell(value: string | number): string {
   const text = String(value).replace(/^(?=[=+\-@\t\r])/, "'");
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** Returns the key by which the directory knows a person or a place. */
 function keyOf({ platform, id }: SourceUsage): string {
   return `${platform}:${id}`;
 }
@@ -178,7 +175,9 @@ function reportPart(report: UsageReport, query: UsageQuery, names: Names): Marku
         The cost is an estimate: tokens at the base prices that{" "}
         <a href={PRICES_SOURCE.url}>Anthropic published</a> ({PRICES_SOURCE.month}), or at those of{" "}
         <code>models.prices</code> in the config.{" "}
-        {unpriced.length === 0 ? "" : `No sum holds what has no known price: ${unpriced.join(", ")}.`}
+        {unpriced.length === 0
+          ? ""
+          : `The sums exclude models without a known price: ${unpriced.join(", ")}.`}
       </p>
     </>
   );
@@ -235,7 +234,7 @@ function totalsTable(
       by: ([, { cost = -1 }]) => cost,
       cell: ([, { cost }]) =>
         cost === undefined ? (
-          "no price known"
+          "unknown price"
         ) : (
           <>
             {FORMATS.dollars(cost)}
@@ -259,20 +258,18 @@ function addressOf({ range, sort }: { range: string; sort: string | undefined })
   return `${ROUTES.usagePage.path}?${new URLSearchParams({ range, ...(sort && { sort }) })}`;
 }
 
-/** Outcome of several requests. */
 interface Total {
   requests: number;
   inputTokens: number;
   outputTokens: number;
-  /** US dollars, of those with a known price; `undefined` where none has one. */
+  /** US dollars of requests with a known price; `undefined` if none has one. */
   cost: number | undefined;
 }
 
-/** Name of the people and places that are not listed one by one. */
 const OTHERS = "All others";
 const NOTHING: Total = { requests: 0, inputTokens: 0, outputTokens: 0, cost: undefined };
 
-/** Adds up the rows of each key, in the order of the keys' first rows. */
+/** Sums rows by key, in order of first occurrence. */
 export function totals<Row extends Omit<ModelUsage, "day">>(
   rows: readonly Row[],
   prices: UsageReport["prices"],

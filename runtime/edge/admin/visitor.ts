@@ -9,26 +9,24 @@ import { attempt } from "../operate.ts";
 import { askOrRecall } from "./answers.ts";
 import type { AdminOptions } from "./options.ts";
 
-/** Dependencies of what every admin page shows. */
 interface VisitorOptions extends Pick<
   AdminOptions,
   "clock" | "ledger" | "answers" | "sandbox" | "backups" | "tenants"
 > {
-  /** This service holds the session, so its pages offer to end it. */
+  /** True if this service manages the session and can end it. */
   signsOut: boolean;
   environmentName: string | undefined;
-  /** See {@link Visitor}. */
   chat: Visitor["chat"];
 }
 
-/** Most that a page waits for the state in its head. */
+/** Timeout for the state in a page's frame. */
 const LIMIT_MS = 3_000;
-/** A page that keeps itself up to date asks the container no more often than this. */
+/** Maximum age of an answer for automatic page updates. */
 const REUSED_MS = 15_000;
-/** Right after a change it asks again, but not once for each of several changes. */
+/** The same right after a change, so that several changes cause one request. */
 const REUSED_AFTER_CHANGE_MS = 500;
 
-/** Leaves the visitor and the deployment's health for the admin pages. Starts nothing and keeps nothing awake. */
+/** Provides the visitor and the health to admin pages. Starts nothing and does not count as activity. */
 export function describeVisitor(options: VisitorOptions): MiddlewareHandler<AccessVariables> {
   return async function describeVisitorMiddleware(context, next) {
     let visitor: Promise<Visitor> | undefined;

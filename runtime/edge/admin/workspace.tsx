@@ -21,20 +21,20 @@ import type { AdminOptions, PageContext } from "./options.ts";
 import { Table } from "../ui/table.tsx";
 
 const FILE_TITLE = "A file of the workspace";
-/** A path that the command line can take. What a new file may be called is {@link fileNameProblem}'s to say. */
+/** Paths that the command line accepts. {@link fileNameProblem} decides about new files. */
 const FILE = /^(?!-)[^\p{Cc}]{1,1000}$/u;
 const EXPECTED = /^(?:[0-9a-f]{64}|none)$/;
 const ANY = /^[\s\S]*$/;
 
-/** Files with a meaning of their own, there or not. */
+/** Files with a predefined purpose, listed even if missing. */
 const KNOWN: Readonly<Record<string, string>> = {
-  "AGENTS.md": "How the assistant works: read before every answer",
-  "SOUL.md": "Who the assistant is: read before every answer",
-  "USER.md": "Whom it works for: read before every answer",
-  "MEMORY.md": "What it remembers; it writes here, too",
+  "AGENTS.md": "How the assistant works; read before every answer",
+  "SOUL.md": "Who the assistant is; read before every answer",
+  "USER.md": "Whom it works for; read before every answer",
+  "MEMORY.md": "What it remembers; the assistant also writes this file",
 };
 
-// Made when the page is asked for, and not at a start.
+// Built lazily to keep startup fast.
 const listQuery = () =>
   z.strictObject({
     root: z._default(z.string().check(z.regex(/^chats\/[\w-]{1,120}$/)), ""),
@@ -50,7 +50,7 @@ type Listed = List["files"][number];
 type Version = NonNullable<FileView["version"]>;
 type File = z.infer<ReturnType<typeof workspace.show.output>>;
 
-/** `GET /_admin/workspace?root=&after=`: the files of one root, page by page, and the chats' roots; wakes nothing. */
+/** `GET /_admin/workspace?root=&after=`: one root's files, in pages, and the chats' roots. Wakes nothing. */
 export async function showWorkspace(
   context: PageContext,
   { sandbox, answers, clock }: AdminOptions,
@@ -81,13 +81,13 @@ export async function showWorkspace(
   return adminPage(context, { title: "Workspace", asOf: asked.asOf, waits: isFirst }, content);
 }
 
-/** `GET /_admin/workspace/file?name=&version=`: a file to change, or a former version of it to put back. */
+/** `GET /_admin/workspace/file?name=&version=`: a file to edit, or a previous version to restore. */
 export async function showFile(context: PageContext, { sandbox }: AdminOptions): Promise<Response> {
   const { name, version } = readQuery(context, fileQuery());
   const wrong = fileNameProblem(name);
   if (!FILE.test(name)) return pathPage(context, name, wrong);
   const { value, problem } = await attempt(LIMIT_MS, readFile(sandbox, name, version));
-  // A file of an older version may have such a name: it is shown, and can be removed.
+  // A file from an older version may have an invalid name. It can be viewed and removed.
   const isThere = value !== undefined && (value.expected !== "none" || value.versions.length > 0);
   if (wrong !== undefined && !isThere) return pathPage(context, name, wrong);
   if (version === undefined || value === undefined) return filePage(context, { name, file: value, problem });
@@ -96,7 +96,10 @@ export async function showFile(context: PageContext, { sandbox }: AdminOptions):
   return filePage(context, { name, version: shown, file: value, problem });
 }
 
-/** `POST /_admin/workspace/save`, fields `name`, `expected` and `text`: writes it; the one before is kept. */
+/**
+ * `POST /_admin/workspace/save`, fields `name`, `expected` and `text`: writes the file. The previous version is
+ * stored.
+ */
 export async function saveFile(context: PageContext, options: AdminOptions): Promise<Response> {
   const { sandbox } = options;
   const form = { name: FILE, expected: EXPECTED, text: ANY };
@@ -114,7 +117,7 @@ export async function saveFile(context: PageContext, options: AdminOptions): Pro
   return goTo(context, ROUTES.workspacePage, "written");
 }
 
-/** `POST /_admin/workspace/remove`, fields `name` and `expected`: removes it; it is kept as a version. */
+/** `POST /_admin/workspace/remove`, fields `name` and `expected`: removes the file. Its last version is stored. */
 export async function removeFile(context: PageContext, options: AdminOptions): Promise<Response> {
   const { name, expected } = await readFields(context.req.raw, { name: FILE, expected: EXPECTED });
   const made = operate(options.sandbox, workspace.remove, { file: name, expected });
@@ -122,7 +125,7 @@ export async function removeFile(context: PageContext, options: AdminOptions): P
   return changeAndGo(context, options, made, { ...change, done: "fileRemoved" });
 }
 
-/** Reads a file. One that is not there yet is empty. */
+/** Reads a file. A missing one is empty. */
 async function readFile(sandbox: Sandbox, name: string, version: string | undefined): Promise<File> {
   try {
     return await operate(sandbox, workspace.show, { file: name, ...(version && { version }) });
@@ -141,10 +144,10 @@ function filesPart({ files, next }: List, root: string, isFirst: boolean, now: n
         label="Files"
         caption={
           root === "" ? (
-            "The assistant reads these files. Each change keeps the version before."
+            "The assistant reads these files. Each change keeps the previous version."
           ) : (
             <>
-              The files of <code>{root}/</code>, which this chat alone reads.
+              The files of <code>{root}/</code>, which only this chat reads.
             </>
           )
         }
@@ -161,18 +164,18 @@ function filesPart({ files, next }: List, root: string, isFirst: boolean, now: n
         rows={[...missing.map((name) => ({ name, size: 0, changedAt: "" })), ...files]}
       />
       {next !== undefined && <LinkLine href={listAddress(root, next)}>More files</LinkLine>}
-      <h2>A new file</h2>
+      <h2>New file</h2>
       <PathForm name={root === "" ? "" : `${root}/`} />
     </>
   );
 }
 
 function purposeOf(name: string): string {
-  if (name.startsWith("skills/")) return "A skill: read when it is needed";
+  if (name.startsWith("skills/")) return "A skill; read when needed";
   return (Object.hasOwn(KNOWN, name) && KNOWN[name]) || "";
 }
 
-/** The roots of the chats, each with a list of its own: many files of one hide none of another. */
+/** Each root has a separate list, so that one chat's files do not hide another's. */
 function Chats({ chats = [] }: List): Markup | null {
   if (chats.length === 0) return null;
   return (
@@ -180,7 +183,7 @@ function Chats({ chats = [] }: List): Markup | null {
       <h2>Files of chats</h2>
       <Table
         label="Files of chats"
-        caption="A chat that may not write the shared files has its own."
+        caption="Chats without write access to the shared files have their own."
         columns={[
           { head: "Chat", kind: "name", cell: ({ root }) => <a href={listAddress(root)}>{root}</a> },
           { head: "Files and folders", kind: "number", cell: ({ entries }) => entries },
@@ -213,7 +216,7 @@ function PathForm({ name, problem }: { name: string; problem?: string }): Markup
             {...invalid(isWrong, "path-problem")}
           />
         </label>
-        <Submit>Write it</Submit>
+        <Submit>Edit</Submit>
       </form>
       {isWrong && (
         <p id="path-problem" class="mark" role="alert">
@@ -238,19 +241,18 @@ async function pathPage(
   return adminPage(context, { title: FILE_TITLE }, content, statusOf(reason("workspace_refused", why)));
 }
 
-/** Content of the page of a file. */
 interface FileView {
   name: string;
-  /** The version that is shown, and the present text; absent for the file itself. */
+  /** The previous version to show, and the current text; absent for the file itself. */
   version?: { id: string; present: string } | undefined;
-  /** `undefined` where it cannot be read. */
+  /** `undefined` if it cannot be read. */
   file: File | undefined;
   problem: Reason | undefined;
 }
 
 async function filePage(context: PageContext, view: FileView): Promise<Response> {
   const { name, version, file, problem } = view;
-  // A secret in it was masked on the way here: saved as it is shown, the file would lose it.
+  // The container masked a secret. Saving the masked text would destroy it.
   const isMasked = file !== undefined && (await sha256Hex(file.text)) !== file.sha256;
   const content = (
     <>
@@ -281,11 +283,11 @@ function Masked({ text }: File): Markup {
     <>
       <aside>
         <p>
-          <strong>The file holds something that looks like a secret.</strong> It is shown masked, so it cannot
-          be edited here.
+          <strong>The file contains something that looks like a secret.</strong> It is shown masked, so it
+          cannot be edited here.
         </p>
         <p>
-          <strong>Fix:</strong> Take the secret out of the file, by a message to the assistant or in the
+          <strong>Fix:</strong> Remove the secret from the file, by a message to the assistant or in the
           container.
         </p>
       </aside>
@@ -294,24 +296,21 @@ function Masked({ text }: File): Markup {
   );
 }
 
-/** A former version: what putting it back changes, and the button. */
 function Former({ name, version, file }: { name: string; version: Version; file: File }): Markup {
   return (
     <form class="wide" method="post" action={ROUTES.workspaceSave.path}>
       <p role="note">
-        This is the version of <Moment at={new Date(Number(version.id)).toISOString()} />. Saving puts it
-        back.
+        This is the version of <Moment at={new Date(Number(version.id)).toISOString()} />. Saving restores it.
       </p>
       <h2>What changes</h2>
       <Diff before={version.present} after={file.text} />
       <input type="hidden" name="text" value={file.text} />
       <Written name={name} expected={file.expected} />
-      <Submit>Put it back</Submit>
+      <Submit>Restore this version</Submit>
     </form>
   );
 }
 
-/** Fields that say which file is written, and in place of what. */
 function Written({ name, expected }: { name: string; expected: string }): Markup {
   return (
     <>
@@ -346,7 +345,7 @@ function Versions({ name, versions }: File & { name: string }): Markup | null {
   if (versions.length === 0) return null;
   return (
     <>
-      <h2>Versions before</h2>
+      <h2>Previous versions</h2>
       <ul>
         {versions.map(({ id, at, by }) => (
           <li>

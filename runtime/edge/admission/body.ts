@@ -4,11 +4,11 @@ import { StewardError } from "../../contract/errors.ts";
 import type { ServiceOperation } from "../../contract/service-operations.ts";
 
 const MAX_BODY_BYTES = 1024 * 1024;
-/** No platform nests deeper by far, and what is nested thousands of times deep cannot be written out again. */
+/** Maximum nesting, far above any platform's. Thousands of levels could not be re-encoded. */
 const DEEPEST = 200;
 const JSON_TYPE = /^application\/json\s*(?:;|$)/i;
 
-/** True for the content type of JSON, which no plain form can send. */
+/** Returns true for JSON's content type, which a plain HTML form cannot send. */
 export function isJson(contentType: string | null | undefined): boolean {
   return JSON_TYPE.test(contentType ?? "");
 }
@@ -19,8 +19,8 @@ export async function readJsonBody(request: Request): Promise<Record<string, unk
 }
 
 /**
- * Reads the text of a JSON body of at most 1 MiB, for a signature that is checked before anything is parsed: a
- * megabyte of nested arrays takes half a second to parse. Throws body_too_large or media_type_unsupported.
+ * Reads a JSON body of at most 1 MiB as text, to check its signature before parsing: a megabyte of nested arrays
+ * takes half a second to parse. Throws body_too_large or media_type_unsupported.
  */
 export async function readJsonText(request: Request): Promise<string> {
   if (!isJson(request.headers.get("content-type"))) {
@@ -29,19 +29,17 @@ export async function readJsonText(request: Request): Promise<string> {
   return readBodyText(request);
 }
 
-/** Parses a text that must be a JSON object, nested 200 times at most. Throws body_invalid. */
+/** Parses a JSON object of at most 200 nested levels. Throws body_invalid. */
 export function parseJsonObject(text: string): Record<string, unknown> {
-  if (isTooDeep(text)) throw new StewardError("body_invalid", `The body is nested over ${DEEPEST} times.`);
+  if (isTooDeep(text))
+    throw new StewardError("body_invalid", `The body has more than ${DEEPEST} nested levels.`);
   const value = parseJson(text);
   if (typeof value !== "object" || value === null || Array.isArray(value))
     throw new StewardError("body_invalid");
   return value as Record<string, unknown>;
 }
 
-/**
- * A body as text of at most 1 MiB. A server reads no more than the length that a request names; a chunked one
- * names none, so the limit is held while it is read.
- */
+/** Reads at most 1 MiB. A chunked body has no `content-length`, so the limit is enforced while reading. */
 export async function readBodyText(request: Request): Promise<string> {
   const length = request.headers.get("content-length");
   if (Number(length ?? 0) > MAX_BODY_BYTES) throw new StewardError("body_too_large");
@@ -56,7 +54,7 @@ const BACKSLASH = 0x5c;
 const OPENING = new Set([0x5b, 0x7b]);
 const CLOSING = new Set([0x5d, 0x7d]);
 
-/** Counts brackets outside of strings. */
+/** Counts brackets outside strings. */
 function isTooDeep(text: string): boolean {
   let depth = 0;
   let inString = false;
@@ -72,19 +70,19 @@ function isTooDeep(text: string): boolean {
   return false;
 }
 
-/** Body of a request to a service. */
 export interface OutgoingBody {
   bytes: string | Uint8Array<ArrayBuffer>;
   headers: { "content-type": string };
-  /** The validated fields; absent for a request to a model. */
+  /** The validated fields; absent for a model request. */
   fields?: Record<string, unknown>;
 }
 
 /**
- * Reads the body of an operation and encodes its validated fields again, so that a service reads what was validated. A
- * request to a model is forwarded unparsed.
+ * Reads a body and re-encodes its validated fields, so that the service parses what was validated. Model requests
+ * are forwarded unparsed.
  *
  * @returns `undefined` for an operation without a body.
+ *
  * @throws StewardError `body_too_large` or `broker_arguments_invalid`
  */
 export async function readServiceBody(
@@ -107,7 +105,7 @@ export async function readServiceBody(
   return { bytes: form.toString(), headers, fields: read.data };
 }
 
-/** Encodes the parts again, without the gateway's part headers. */
+/** Re-encodes the parts without the gateway's part headers. */
 async function readParts(
   given: Uint8Array<ArrayBuffer>,
   type: string,
@@ -126,7 +124,7 @@ async function readParts(
   return { bytes: new Uint8Array(await made.arrayBuffer()), headers, fields: read.data };
 }
 
-/** Returns `undefined` if a field is repeated: readers disagree on which value counts. */
+/** Returns `undefined` if a field is repeated: parsers disagree on which value counts. */
 function readForm(text: string): Record<string, string> | undefined {
   const given = [...new URLSearchParams(text)];
   const form = Object.fromEntries(given);

@@ -8,12 +8,15 @@ import { sendProblem } from "../problems.ts";
 import { parseJsonObject, readJsonText } from "./body.ts";
 import type { WebhookOptions } from "./webhook.ts";
 
-/** Discord signs the time but documents no limit; older requests are treated as replays. */
+/** Maximum age of a request. Discord documents none. */
 const SKEW_SECONDS = 300;
 const HEX_SIGNATURE = /^[0-9a-f]{128}$/i;
 const encoder = new TextEncoder();
 
-/** Kinds of interactions: https://docs.discord.com/developers/interactions/receiving-and-responding#interaction-object-interaction-type */
+/**
+ * Interaction types:
+ * https://docs.discord.com/developers/interactions/receiving-and-responding#interaction-object-interaction-type
+ */
 const PING = 1;
 const APPLICATION_COMMAND = 2;
 const MESSAGE_COMPONENT = 3;
@@ -21,10 +24,9 @@ const AUTOCOMPLETE = 4;
 
 const snowflake = z.string().check(z.regex(/^\d{1,20}$/));
 
-/** Fields of every interaction, including PING. */
 const interaction = once(() => z.looseObject({ id: snowflake, type: z.int() }));
 
-/** Fields of a command and of a button press. Without `guild_id` they come from a direct message. */
+/** Fields of commands and button presses. `guild_id` is absent in direct messages. */
 const ASKED = {
   id: snowflake,
   application_id: snowflake,
@@ -44,7 +46,7 @@ const commandInteraction = once(() =>
 /** https://docs.discord.com/developers/components/reference#component-object-component-types */
 const BUTTON = 2;
 
-/** A press of a button below a message: https://docs.discord.com/developers/components/reference#button */
+/** A button press: https://docs.discord.com/developers/components/reference#button */
 const pressInteraction = once(() =>
   z.looseObject({
     ...ASKED,
@@ -65,10 +67,9 @@ const MESSAGE = 4;
 const DEFERRED_MESSAGE = 5;
 const DEFERRED_UPDATE = 6;
 const AUTOCOMPLETE_RESULT = 8;
-/** Only the person who asked sees the message. */
+/** Flag: only the person who sent the command sees the message. */
 const EPHEMERAL = 64;
 
-/** Dependencies of {@link discordInteractions}. */
 interface DiscordInteractionsOptions {
   /** 64 hexadecimal digits. */
   publicKey: string | undefined;
@@ -76,10 +77,10 @@ interface DiscordInteractionsOptions {
 }
 
 /**
- * Handles Discord's interactions. A command is on disk before its deferred answer is sent, even while the gateway is
- * down: Discord waits three seconds, never retries, and accepts the reply for 15 minutes. A wrong signature gets 401 in
- * every state: Discord sends one deliberately when the endpoint is set and from time to time afterwards, and removes an
- * endpoint that responds otherwise. https://docs.discord.com/developers/interactions/overview#setting-up-an-endpoint
+ * Handles Discord's interactions. Commands are stored before the deferred response, because Discord waits three
+ * seconds, never retries, and accepts the reply for 15 minutes. A wrong signature always gets 401: Discord tests
+ * this and removes endpoints that answer otherwise.
+ * https://docs.discord.com/developers/interactions/overview#setting-up-an-endpoint
  */
 export function discordInteractions({
   publicKey,
@@ -111,16 +112,15 @@ export function discordInteractions({
   };
 }
 
-/** The event of an interaction and the first response to it. The event is on disk before the response is sent. */
+/** An event, and the response to send once it is stored. */
 interface TakenInteraction {
   response: object;
   delivery?: Delivery;
 }
 
 /**
- * Converts an interaction from Discord; returns `undefined` for anything else. The event's id is the interaction's id,
- * which Discord never reuses; its conversation is the channel or direct message. A press has its own conversation,
- * since it must not wait for the answer that it may stop.
+ * Converts an interaction from Discord; returns `undefined` for anything else. A button press gets a separate
+ * conversation, since it must not wait for the answer that it may stop.
  */
 export function takeInteraction(value: unknown, receivedAt: number): TakenInteraction | undefined {
   const kind = interaction().safeParse(value);
@@ -138,17 +138,16 @@ export function takeInteraction(value: unknown, receivedAt: number): TakenIntera
   return { delivery, response: { type: DEFERRED_MESSAGE, ...(isHidden && { data: { flags: EPHEMERAL } }) } };
 }
 
-/** Returns the response to unsupported interactions: forms, menus, and commands of an earlier registration. */
+/** Answers forms, menus, and commands of an earlier registration. */
 function unsupported(type: number): object {
   if (type === AUTOCOMPLETE) return { type: AUTOCOMPLETE_RESULT, data: { choices: [] } };
   const content = "I do not support this. Use /ask, or /help for what I understand.";
   return { type: MESSAGE, data: { content, flags: EPHEMERAL } };
 }
 
-/** Web Crypto's key; its global type has different names in the two runtimes. */
+/** The key's type, whose global name differs between the two runtimes. */
 type VerifyKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 
-/** A raw request, as needed to verify its signature. */
 interface SignedInteraction {
   body: string;
   timestamp: string | null;
@@ -156,7 +155,7 @@ interface SignedInteraction {
 }
 
 /**
- * Verifies Discord's signature: Ed25519 over the timestamp and the body. `publicKey` is 64 hexadecimal digits, `now` in
+ * Verifies Discord's Ed25519 signature over timestamp and body. `publicKey` is hexadecimal, `now` is in
  * milliseconds.
  * https://docs.discord.com/developers/interactions/overview#setting-up-an-endpoint-validating-security-request-headers
  */

@@ -7,12 +7,12 @@ import type { Clock } from "../ports.ts";
 import { parseJsonObject, readJsonText, readBodyText } from "./body.ts";
 import { answerRecorded, type WebhookOptions } from "./webhook.ts";
 
-/** Slack's recommended limit against replays: https://docs.slack.dev/authentication/verifying-requests-from-slack */
+/** Slack's recommended replay limit: https://docs.slack.dev/authentication/verifying-requests-from-slack */
 const SKEW_SECONDS = 300;
 const HEX_SIGNATURE = /^v0=([0-9a-f]{64})$/;
 const encoder = new TextEncoder();
 
-/** Slack's request to verify who owns the address: https://docs.slack.dev/reference/events/url_verification */
+/** Slack's check that the endpoint is ours: https://docs.slack.dev/reference/events/url_verification */
 const urlVerification = once(() =>
   z.object({
     type: z.literal("url_verification"),
@@ -20,7 +20,6 @@ const urlVerification = once(() =>
   }),
 );
 
-/** Fields that locate a message. */
 const place = once(() =>
   z.looseObject({
     ts: z.optional(z.string().check(z.maxLength(64))),
@@ -28,7 +27,7 @@ const place = once(() =>
   }),
 );
 
-/** The envelope of an event: https://docs.slack.dev/apis/events-api/#event-type-structure */
+/** Event envelope: https://docs.slack.dev/apis/events-api/#event-type-structure */
 const eventCallback = once(() =>
   z.looseObject({
     type: z.literal("event_callback"),
@@ -49,7 +48,7 @@ const eventCallback = once(() =>
   }),
 );
 
-/** A press of a button: https://docs.slack.dev/reference/interaction-payloads/block_actions-payload */
+/** A button press: https://docs.slack.dev/reference/interaction-payloads/block_actions-payload */
 const blockActions = once(() => {
   const short = z.string().check(z.minLength(1), z.maxLength(64));
   return z.looseObject({
@@ -60,24 +59,22 @@ const blockActions = once(() => {
   });
 });
 
-/** Button presses arrive as a form, everything else as JSON. */
 const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(?:;|$)/i;
 
 // Importing a key costs more than using it, and a deployment has only one secret.
 let cached: { secret: string; key: Promise<SigningKey> } | undefined;
 
-/** Characters of an unsigned body that are parsed; a challenge is shorter. */
+/** Maximum characters of an unsigned body to parse. A challenge is shorter. */
 const LONGEST_UNSIGNED = 8_192;
 
-/** Dependencies of {@link slackEvents}. */
 interface SlackEventsOptions {
   signingSecret: string | undefined;
   clock: Clock;
 }
 
 /**
- * Handles Slack's events. A challenge is echoed before the signature is checked, since the specification's test POST is
- * unsigned.
+ * Handles Slack's events. A challenge is answered before the signature check, since the specification's test POST
+ * is unsigned.
  */
 export function slackEvents({ signingSecret, clock }: SlackEventsOptions): WebhookOptions["read"] {
   return async function readSlackRequest(request) {
@@ -87,14 +84,14 @@ export function slackEvents({ signingSecret, clock }: SlackEventsOptions): Webho
       await verify(request, text);
       return eventOrNothing(pressDelivery(text, clock()));
     }
-    // A short body that is not JSON gets 400 even if it is unsigned, which helps people who test the route by hand.
+    // A short invalid body gets 400 even if unsigned, for people who test the route by hand.
     const short = text.length > LONGEST_UNSIGNED ? undefined : parseJsonObject(text);
     const verification = urlVerification().safeParse(short);
     if (verification.success) {
       return { kind: "answer", response: Response.json({ challenge: verification.data.challenge }) };
     }
     await verify(request, text);
-    // Verified, but of a kind without an event id that needs no answer, such as app_rate_limited.
+    // A verified event without an id needs no answer, such as app_rate_limited.
     return eventOrNothing(slackDelivery(short ?? parseJsonObject(text), clock()));
   };
 
@@ -116,14 +113,14 @@ function eventOrNothing(delivery: Delivery | undefined): Awaited<ReturnType<Webh
   return { kind: "answer", response: new Response(null, { status: 200 }) };
 }
 
-/** Acknowledges a button press at once: Slack waits three seconds and does not retry. */
+/** Acknowledges a button press immediately: Slack waits three seconds and does not retry. */
 export function recordedBySlack(ready: boolean, { payload }: Delivery): Response {
   return payload["type"] === "block_actions" ? new Response(null, { status: 200 }) : answerRecorded(ready);
 }
 
 /**
- * Returns the delivery of a verified button press, `undefined` for other interactions. A press has its own
- * conversation, so that it does not wait for the chat's answer.
+ * Returns the delivery of a button press. It has a separate conversation, so that it does not wait for the chat's
+ * answer.
  */
 function pressDelivery(form: string, receivedAt: number): Delivery | undefined {
   const body = parseJsonObject(new URLSearchParams(form).get("payload") ?? "");
@@ -140,17 +137,16 @@ function pressDelivery(form: string, receivedAt: number): Delivery | undefined {
   };
 }
 
-/** Web Crypto's key; its global type has different names in the two runtimes. */
+/** The key's type, whose global name differs between the two runtimes. */
 type SigningKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 
-/** A raw request, as needed to verify its signature. */
 interface SignedRequest {
   body: string;
   timestamp: string | null;
   signature: string | null;
 }
 
-/** Verifies Slack's signature, version v0: HMAC-SHA256 over `v0:<timestamp>:<body>`. `now` in milliseconds. */
+/** Verifies Slack's v0 signature: HMAC-SHA256 over `v0:<timestamp>:<body>`. `now` is in milliseconds. */
 async function verifySlack(secret: string, request: SignedRequest, now: number): Promise<boolean> {
   const { body, timestamp, signature } = request;
   const hex = HEX_SIGNATURE.exec(signature ?? "")?.[1];
@@ -161,8 +157,8 @@ async function verifySlack(secret: string, request: SignedRequest, now: number):
 }
 
 /**
- * Returns the delivery of a verified body, `undefined` if it cannot be answered. In a channel each thread is a separate
- * conversation; in a direct message the channel is. An edit or a deletion belongs to its message's conversation.
+ * Returns the delivery of a verified body, if it needs an answer. In a channel, each thread is a conversation; a
+ * direct-message channel is one as a whole.
  */
 function slackDelivery(body: unknown, receivedAt: number): Delivery | undefined {
   const parsed = eventCallback().safeParse(body);
@@ -181,8 +177,8 @@ function slackDelivery(body: unknown, receivedAt: number): Delivery | undefined 
 }
 
 /**
- * Returns true for events that would only clutter the ledger: a reaction, an edit or deletion of a bot's message, and
- * an edit that mentions the bot in a channel, which Slack also sends as a mention.
+ * Returns true for events that would only clutter the ledger: reactions, changes of a bot's message, and edits that
+ * mention the bot in a channel, which Slack also sends as mentions.
  */
 function isUnanswerable({ event, authorizations = [] }: z.infer<ReturnType<typeof eventCallback>>): boolean {
   const { type, subtype = "", channel = "", message, previous_message: former } = event;

@@ -8,7 +8,7 @@ import type { Clock } from "../ports.ts";
 import { parseJsonObject, readJsonText } from "./body.ts";
 import type { WebhookOptions } from "./webhook.ts";
 
-/** The kinds of updates that carry a message: https://core.telegram.org/bots/api#update */
+/** Update kinds that carry a message: https://core.telegram.org/bots/api#update */
 const MESSAGE_KINDS = ["message", "edited_message", "channel_post", "edited_channel_post"] as const;
 
 const message = once(() =>
@@ -19,7 +19,7 @@ const message = once(() =>
   }),
 );
 
-/** The message that a button stands below: https://core.telegram.org/bots/api#callbackquery */
+/** The message with the pressed button: https://core.telegram.org/bots/api#callbackquery */
 const pressed = once(() =>
   z.looseObject({ message: z.looseObject({ chat: z.looseObject({ id: z.number() }) }) }),
 );
@@ -28,15 +28,14 @@ const update = once(() => z.looseObject({ update_id: z.int() }));
 
 const SECRET_HEADER = "x-telegram-bot-api-secret-token";
 
-/** Dependencies of {@link telegramUpdates}. */
 interface TelegramUpdatesOptions {
   secret: string | undefined;
   clock: Clock;
 }
 
 /**
- * Reads Telegram's updates. Telegram signs nothing: it repeats the secret that `setWebhook` was given
- * in a header (https://core.telegram.org/bots/api#setwebhook).
+ * Reads Telegram's updates. They are unsigned; a header contains the secret given to `setWebhook`:
+ * https://core.telegram.org/bots/api#setwebhook
  */
 export function telegramUpdates({ secret, clock }: TelegramUpdatesOptions): WebhookOptions["read"] {
   return async function readTelegramRequest(request) {
@@ -45,7 +44,7 @@ export function telegramUpdates({ secret, clock }: TelegramUpdatesOptions): Webh
       throw new StewardError("channel_not_configured", "TELEGRAM_WEBHOOK_SECRET is not set.");
     }
     if (!(await sameSecret(request.headers.get(SECRET_HEADER), secret))) {
-      throw new StewardError("signature_invalid", "The secret token is not the one that was set.");
+      throw new StewardError("signature_invalid", "The secret token is wrong.");
     }
     const delivery = telegramDelivery(parseJsonObject(text), clock());
     if (delivery === undefined) throw new StewardError("body_invalid", "The body is not an update.");
@@ -53,16 +52,13 @@ export function telegramUpdates({ secret, clock }: TelegramUpdatesOptions): Webh
   };
 }
 
-// Digests have one length, so that the time of the comparison does not tell the secret's.
+// Equal-length digests hide the secret's length from a timing attack.
 async function sameSecret(given: string | null, expected: string): Promise<boolean> {
   const [a, b] = await Promise.all([sha256Hex(given ?? ""), sha256Hex(expected)]);
   return isSameToken(a, b);
 }
 
-/**
- * The delivery of an update, `undefined` where it is none. Its id is the `update_id`, which Telegram
- * repeats with the update. A topic of a group is a conversation of its own.
- */
+/** Returns an update's delivery; `undefined` for anything else. Each topic of a group is a separate conversation. */
 export function telegramDelivery(body: unknown, receivedAt: number): Delivery | undefined {
   const parsed = update().safeParse(body);
   if (!parsed.success) return undefined;
@@ -74,7 +70,7 @@ export function telegramDelivery(body: unknown, receivedAt: number): Delivery | 
   return {
     id: String(parsed.data.update_id),
     platform: "telegram",
-    // A press waits for no answer: it may be what ends one.
+    // A press has a separate conversation, since it may stop the answer in progress.
     conversation: press === undefined ? place.join(":") : `${press}:press`,
     receivedAt,
     payload: parsed.data,

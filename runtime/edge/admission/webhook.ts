@@ -6,28 +6,24 @@ import type { Clock, Ledger, Sandbox } from "../ports.ts";
 import type { RateLimit } from "../rate-limit.ts";
 import { sendError, sendProblem } from "../problems.ts";
 
-/** Seconds after which a platform may ask again; it repeats an unanswered event by its own schedule anyway. */
+/** Retry-After of refusals, in seconds. Platforms mostly retry on their own schedule. */
 const RETRY_AFTER_SECONDS = 10;
 const STATE_FOR_FLOODS_MS = 5_000;
 
-/** Outcome of a platform's request once it is known to be genuine. */
 type WebhookRequest =
-  /** An event, which is on disk before it is answered. */
   | { kind: "event"; delivery: Delivery }
-  /** Answered at once; nothing is stored and nothing woken (a challenge, a ping, a kind that has no id). */
+  /** An immediate response. Nothing is stored or started. */
   | { kind: "answer"; response: Response };
 
-/** Dependencies of {@link webhook}. */
 export interface WebhookOptions {
   /**
-   * Reads a request and checks that the platform sent it.
+   * Verifies and parses a request.
    *
-   * @throws StewardError where it did not, or where the body is not of the platform's form.
+   * @throws StewardError if the platform did not send it, or if the body is malformed.
    */
   read(request: Request): Promise<WebhookRequest>;
-  /** The answer to an event that is on disk, where a platform wants one of its own. `ready`: the gateway is. */
+  /** `ready` is true if the gateway is. */
   recorded?(ready: boolean, delivery: Delivery): Response;
-  /** Counts what is refused, for each client. */
   refusals: RateLimit;
   ledger: Ledger;
   sandbox: Sandbox;
@@ -35,10 +31,9 @@ export interface WebhookOptions {
 }
 
 /**
- * Takes in a platform's events: nothing unverified is stored or wakes anything, and an event is on disk
- * before it is answered. While the gateway is down every refusal is a 503, so that a test POST never
- * sees a 401. Only what is refused is counted, and verified events pass meanwhile. A flood of refused requests is soon
- * answered by the state of a moment ago: on Cloudflare, asking for it is a request of its own.
+ * Accepts a platform's events. Only verified events are stored and start anything, before the platform gets a
+ * response. While the gateway is down, every refusal is a 503, so that a test POST never gets a 401. Floods of
+ * refused requests use a cached gateway state, since each look-up on Cloudflare is a separate request.
  */
 export function webhook({
   read,
@@ -73,7 +68,7 @@ export function webhook({
     }
   };
 
-  /** `wait`: seconds that a client over its limit waits, else 0. */
+  /** `wait`: seconds until the client may retry, 0 if it is within its limit. */
   async function refuse(error: StewardError, wait: number): Promise<Response> {
     if (!(await isReady(wait > 0 ? STATE_FOR_FLOODS_MS : 0))) {
       return sendProblem("gateway_unavailable", `Nothing is stored: ${error.message}`, {
@@ -84,7 +79,7 @@ export function webhook({
   }
 }
 
-/** Answers 200, or a 503 that a platform may repeat: the event is answered either way. */
+/** Responds 200, or 503 while the gateway is down. The ledger deduplicates a resent event. */
 export function answerRecorded(ready: boolean): Response {
   if (ready) return new Response(null, { status: 200 });
   return sendProblem("gateway_unavailable", "The event is recorded and will be answered.", {

@@ -1,4 +1,4 @@
-/** Script of the chat page; contract/chat.ts defines its protocol. All text is inserted as text, never as markup. */
+/** Script of the chat page; contract/chat.ts defines the protocol. Content is inserted as text, never as markup. */
 import type { ChatTurn, ToPage } from "../../contract/chat.ts";
 import { type Ended, PageConnection } from "./connection.ts";
 import { Conversations } from "./conversations.ts";
@@ -14,12 +14,11 @@ const field = element("text", HTMLTextAreaElement);
 const stop = element("stop", HTMLButtonElement);
 const editing = element("editing", HTMLElement);
 
-/** Storage key of the open conversation. */
 const CONVERSATION = "steward-chat-conversation";
 
-/** The gateway has several conversations, and stops, replaces and withdraws messages. */
+/** True if the gateway supports several conversations, and can stop, replace and withdraw messages. */
 let isCurrent = true;
-/** Id of the message that is edited. */
+/** Id of the message being edited. */
 let edited: string | undefined;
 
 const connection = new PageConnection({
@@ -78,7 +77,7 @@ function receive(message: Exclude<ToPage, { type: "challenge" }>): void {
       messages.delete(message.id);
       break;
     case "error":
-      // A gateway that restarts answers what the page sends again to the next one.
+      // A restarting gateway drops the message; the page resends it to the next one.
       if (message.code === "gateway_unavailable") return;
       messages.answer(message.id);
       break;
@@ -93,7 +92,6 @@ function receive(message: Exclude<ToPage, { type: "challenge" }>): void {
   if (conversation === open()) showMessage(message);
 }
 
-/** Shows a message of the open conversation. */
 function showMessage(message: ToPage): void {
   switch (message.type) {
     case "file":
@@ -128,7 +126,7 @@ function showMessage(message: ToPage): void {
   stop.hidden = transcript.busy.length === 0;
 }
 
-/** Shows that a message of the user waits no longer. */
+/** Marks a message of the user as no longer waiting. */
 function showAccepted(id: string): void {
   if (transcript.has(id)) transcript.showOwn(id);
 }
@@ -154,7 +152,6 @@ function greet(message: Extract<ToPage, { type: "welcome" }>): void {
 
 type OpenConversation = Partial<Pick<Extract<ToPage, { type: "opened" }>, "items" | "running" | "waiting">>;
 
-/** Shows a conversation from its beginning. */
 function show(
   history: readonly ChatTurn[],
   { items: sent = [], running = [], waiting = [] }: OpenConversation = {},
@@ -188,7 +185,7 @@ function say(id: string, said: Said): void {
   connection.rouse();
 }
 
-/** Says something in place of the last message. */
+/** Sends a message that replaces the last one. */
 function replace(former: string, said: Said): void {
   transcript.remove(former);
   messages.delete(former);
@@ -214,7 +211,7 @@ function clearForm(): void {
   takeFiles();
 }
 
-/** Withdraws a message that waits: here, and at the gateway if it may have come there. */
+/** Withdraws a waiting message, also from the gateway if it may have arrived. */
 function withdraw(id: string): void {
   if (connection.isWelcome) return sendStop(id);
   messages.withdraw(id);
@@ -225,7 +222,6 @@ function sendStop(id: string, conversation = open()): void {
   connection.send({ type: "stop", id, ...inConversation(conversation) });
 }
 
-/** Stops the answers that are growing. */
 function stopAll(): void {
   if (!isCurrent) return say(crypto.randomUUID(), { text: "/stop", files: [], conversation: open() });
   for (const id of transcript.busy) sendStop(id);

@@ -1,6 +1,6 @@
-/** Reads a place of the config's text and what the JSON schema says of it. Pure: the text need not be JSON yet. */
+/** Finds the config key at a text offset and its JSON schema. The text need not be valid JSON. */
 
-/** The parts of a JSON schema that lead to others or explain a value. */
+/** The JSON Schema keywords that describe a value or contain other schemas. */
 export interface Schema {
   description?: string;
   type?: string;
@@ -16,24 +16,20 @@ export interface Schema {
   allOf?: Schema[];
 }
 
-/** A place in a text. */
 export interface Place {
-  /** Keys and indexes that lead to the value; to the object, if a key is written. */
+  /** Keys and indexes that lead to the value, or to the object if the place is a key. */
   path: string[];
   isKey: boolean;
-  /** Bounds of the word at the place, with its quotes; both are the place itself if there is none. */
+  /** Bounds of the word at the place, including quotes. Both equal the offset if there is no word. */
   from: number;
   to: number;
-  /** The word without its quotes. */
   word: string;
-  /** Keys of the object before the place. */
+  /** Keys of the object before this place. */
   taken: string[];
 }
 
-/** A completion of a key or a value. */
 export interface Offer {
   label: string;
-  /** Text that is inserted. */
   text: string;
   help: string;
 }
@@ -43,13 +39,11 @@ const BRACKETS = "{}[]:,";
 
 interface Open {
   isList: boolean;
-  /** Key or index of the value. */
   at: string | number;
   awaitsKey: boolean;
   keys: string[];
 }
 
-/** Returns the place at an offset of a text. */
 export function placeAt(text: string, offset: number): Place {
   const open: Open[] = [];
   let word = { from: offset, to: offset, text: "" };
@@ -78,7 +72,6 @@ export function placeAt(text: string, offset: number): Place {
   return { path, isKey, from: word.from, to: word.to, word: word.text, taken: inside?.keys ?? [] };
 }
 
-/** Returns the schemas that hold for the value at a path. */
 export function schemasAt(root: Schema, path: readonly string[]): Schema[] {
   return path.reduce((at, key) => at.flatMap((one) => below(one, key)), spread(root));
 }
@@ -88,13 +81,12 @@ function below({ properties = {}, additionalProperties, items }: Schema, key: st
   return typeof next === "object" ? spread(next) : [];
 }
 
-/** A schema with its alternatives. */
+/** Returns a schema with its nested alternatives. */
 function spread(schema: Schema): Schema[] {
   const parts = [...(schema.anyOf ?? []), ...(schema.oneOf ?? []), ...(schema.allOf ?? [])];
   return [schema, ...parts.flatMap(spread)];
 }
 
-/** Returns what can be written at a place. */
 export function offersAt(root: Schema, { path, isKey, taken }: Place): Offer[] {
   const schemas = schemasAt(root, path);
   const offers = isKey ? schemas.flatMap((one) => keyOffers(one, taken)) : schemas.flatMap(valueOffers);
@@ -108,12 +100,11 @@ function keyOffers({ properties = {} }: Schema, taken: readonly string[]): Offer
 
 const isGiven = (value: unknown): boolean => value !== undefined;
 
-/** Returns the values that a schema lists. */
 function valuesOf({ type, enum: values = [], const: constant }: Schema): unknown[] {
   return [...values, constant, ...(type === "boolean" ? [true, false] : [])].filter(isGiven);
 }
 
-/** Returns the value that holds where none is written, if it is a single one. */
+/** Returns a schema's default, unless it is an object or array. */
 function usualOf({ default: usual }: Schema): unknown {
   return typeof usual === "object" ? undefined : usual;
 }
@@ -127,7 +118,7 @@ function valueOffers(schema: Schema): Offer[] {
   }));
 }
 
-/** Returns what the schemas of a value say in words; empty if they say nothing. */
+/** Describes a value by its schemas: description, allowed values and default. */
 export function describe(schemas: readonly Schema[]): string {
   const said = schemas.flatMap(spread);
   const description = said.find((one) => one.description !== undefined)?.description;
@@ -138,7 +129,7 @@ export function describe(schemas: readonly Schema[]): string {
   return [description, listed, standard].filter(isGiven).join(" ");
 }
 
-/** Returns the help for the key at an offset, or for the key of the value there, and the bounds of the word. */
+/** Returns the help for the key or value at an offset, with the bounds of the word. */
 export function helpAt(root: Schema, text: string, offset: number) {
   const place = placeAt(text, offset);
   if (place.from === place.to) return undefined;

@@ -1,11 +1,11 @@
-/** The state of the chat page's connection, the way to this browser's approval, and messages about failures. */
+/** Connection state, pairing request and error messages of the chat page. */
 import type { ToPage } from "../../contract/chat.ts";
 import type { Ended } from "./connection.ts";
 import { copies, element } from "./dom.ts";
 
 type State = Ended | "connecting" | "pairing" | "welcome";
 
-/** The states as the page's head shows them. */
+/** Label and tone of each state in the page's header. */
 const STATES: Readonly<Record<State, [words: string, tone: "wait" | "ok" | "bad"]>> = {
   connecting: ["Connecting", "wait"],
   pairing: ["Waiting for approval", "wait"],
@@ -16,28 +16,27 @@ const STATES: Readonly<Record<State, [words: string, tone: "wait" | "ok" | "bad"
   late: ["Not paired", "bad"],
   full: ["Not paired", "bad"],
   refused: ["Refused", "bad"],
-  lost: ["Not connected, trying again", "bad"],
+  lost: ["Disconnected, retrying", "bad"],
 };
 
-/** A message about a failure, and what its button says. */
 interface Trouble {
   text: string;
   label?: string;
 }
 
-/** Failures from which only a person can go on. */
+/** Failures that require an action of the user. */
 const TROUBLES: Partial<Record<State, Trouble>> = {
   "no key": {
-    text: "This browser cannot make the key that the chat needs. It takes a current browser, and https or localhost.",
+    text: "This browser cannot create the key that the chat needs. Use a current browser, over https or on localhost.",
     label: "Try again",
   },
   revoked: { text: "This browser's access was revoked.", label: "Pair again" },
   late: { text: "The request was not approved in time, or was rejected.", label: "Ask again" },
-  full: { text: "Other browsers asked too, and took this one's place.", label: "Try again" },
-  refused: { text: "The chat refused this page. Load it again.", label: "Load again" },
+  full: { text: "Too many browsers asked for access, so this request was dropped.", label: "Try again" },
+  refused: { text: "The chat refused this page. Reload it.", label: "Reload" },
 };
 
-/** Storage key; set if this browser was let in the last time. */
+/** Storage key. Set if this browser was admitted last time. */
 const PAIRED = "steward-chat-paired";
 
 const field = element("text", HTMLTextAreaElement);
@@ -49,7 +48,6 @@ const troubleBox = element("trouble", HTMLElement);
 const retry = element("retry", HTMLButtonElement);
 const command = element("command", HTMLElement);
 
-/** Action of the button beside the current message. */
 let goOn = (): void => {};
 
 retry.addEventListener("click", () => {
@@ -59,10 +57,11 @@ retry.addEventListener("click", () => {
 copies(element("copy", HTMLButtonElement), () => command.textContent ?? "");
 
 /**
- * Shows the connection's state, and what is wrong if it ended for a reason that does not pass.
+ * Shows the connection state, and the problem if only the user can solve it.
  *
- * @param isDue The user has written something that is not sent.
- * @param act Action of the button beside what is wrong.
+ * @param isDue True if the user has an unsent message.
+ *
+ * @param act Action of the problem's button.
  */
 export function showState(at: State, isDue = false, act = (): void => {}): void {
   [state.textContent, state.dataset["tone"]] = STATES[at];
@@ -77,7 +76,7 @@ export function showState(at: State, isDue = false, act = (): void => {}): void 
   if (wrong !== undefined) trouble(wrong, act);
 }
 
-/** Shows a message with a button, which takes it away. */
+/** Shows a message with a button that dismisses it. */
 export function trouble({ text, label = "OK" }: Trouble, act = (): void => {}): void {
   pairing.hidden = true;
   element("trouble-text", HTMLElement).textContent = text;
@@ -86,7 +85,7 @@ export function trouble({ text, label = "OK" }: Trouble, act = (): void => {}): 
   goOn = act;
 }
 
-/** Shows the code of a request, and links to its approval. */
+/** Shows the code of a pairing request and links to its approval. */
 export function showRequest(request: Extract<ToPage, { type: "pairing" }>): void {
   command.textContent = request.command;
   element("request", HTMLElement).textContent = request.requestId;

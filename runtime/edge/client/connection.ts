@@ -1,13 +1,13 @@
-/** The page's socket: proves the device, and connects again after each end that another attempt may help. */
+/** The page's WebSocket. It proves the device's identity, and reconnects if a retry may help. */
 import { CHAT_CLOSE, type FromPage, proofText, type ToPage } from "../../contract/chat.ts";
 import { displayName, openDevice } from "./device.ts";
 
 const LONGEST_WAIT_MS = 30_000;
-/** While somebody looks at the page and waits. A gateway that fell asleep again would be missed by longer ones. */
+/** Maximum delay while the user waits. A longer one could miss a gateway that soon sleeps again. */
 const LONGEST_WAITED_FOR_MS = 2_000;
 const FIRST_WAIT_MS = 500;
 
-/** Reason for which the page is not connected. */
+/** Why the page is disconnected. */
 export type Ended = "no key" | "asleep" | "revoked" | "late" | "full" | "refused" | "lost";
 
 const ENDS: Readonly<Record<number, Ended>> = {
@@ -19,25 +19,23 @@ const ENDS: Readonly<Record<number, Ended>> = {
   [CHAT_CLOSE.unproven]: "refused",
 };
 
-/** Functions of the page that {@link PageConnection} uses. */
 interface ConnectionOptions {
   onConnecting(): void;
   onMessage(message: Exclude<ToPage, { type: "challenge" }>): void;
   onEnd(why: Ended): void;
-  /** Returns true if the user has written something that is not answered. */
+  /** Returns true if the user has an unanswered message. */
   isDue(): boolean;
 }
 
-/** See the module. */
 export class PageConnection {
-  /** The gateway has let this browser in, on this connection. */
+  /** True once the gateway has admitted this browser on this connection. */
   isWelcome = false;
   readonly #options: ConnectionOptions;
   #socket: WebSocket | undefined;
   #attempts = 0;
-  /** An idle page must not keep waking the gateway: it reconnects only when its user writes. */
+  /** An idle page must not keep waking the gateway, so it reconnects only when the user types. */
   #isAsleep = false;
-  /** Its user wrote, and no connection has come about since: neither a welcome nor a request for approval. */
+  /** True from when the user types until the connection succeeds or asks for approval. */
   #isRoused = false;
 
   constructor(options: ConnectionOptions) {
@@ -47,7 +45,7 @@ export class PageConnection {
     });
   }
 
-  /** Connects a page that is asleep, because its user writes. */
+  /** Reconnects a sleeping page because the user types. */
   rouse(): void {
     if (!this.#isAsleep) return;
     [this.#isAsleep, this.#isRoused] = [false, true];
@@ -58,7 +56,7 @@ export class PageConnection {
     if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(message));
   }
 
-  /** @param renew Makes another key. */
+  /** @param renew Creates a new key. */
   async connect(renew = false): Promise<void> {
     const { onConnecting, onMessage, onEnd, isDue } = this.#options;
     onConnecting();
@@ -87,7 +85,7 @@ export class PageConnection {
   }
 
   #end(socket: WebSocket, code: number): void {
-    // The gateway may fall asleep while a message is on its way: its user has written, and is not to write again.
+    // The gateway may fall asleep while a message is in transit. Retry, so that the user need not type again.
     const isDue = this.#isRoused || (this.isWelcome && this.#options.isDue());
     this.isWelcome = false;
     const ended = ENDS[code] ?? "lost";

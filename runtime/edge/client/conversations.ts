@@ -1,4 +1,4 @@
-/** The list of conversations with its search, and the dialog that renames and deletes one. */
+/** The list of conversations with its search, and the dialog to rename or delete one. */
 import { CHAT_TITLE, type Conversation, type Hit } from "../../contract/chat.ts";
 import type { PageConnection } from "./connection.ts";
 import { button, element, iconButton, made } from "./dom.ts";
@@ -14,9 +14,7 @@ const dialog = element("manage", HTMLDialogElement);
 const title = element("title", HTMLInputElement);
 const remove = element("delete", HTMLButtonElement);
 
-/** See the module. */
 export class Conversations {
-  /** Id of the open conversation. */
   current: string;
   readonly #connection: PageConnection;
   readonly #open: (id: string) => void;
@@ -25,7 +23,7 @@ export class Conversations {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #managed = "";
 
-  /** @param open Shows a conversation. */
+  /** @param open Called to show another conversation. */
   constructor(current: string, connection: PageConnection, open: (id: string) => void) {
     this.current = current;
     this.#connection = connection;
@@ -44,7 +42,7 @@ export class Conversations {
     remove.addEventListener("click", () => this.#delete());
   }
 
-  /** Shows the conversations; `undefined` if the gateway is of a version that has one only. */
+  /** Shows the conversations; `undefined` if an older gateway supports only one. */
   show(all: readonly Conversation[] | undefined): void {
     for (const part of [menu, sidebar]) part.hidden = all === undefined;
     this.#all = all ?? [];
@@ -52,7 +50,6 @@ export class Conversations {
     this.#name();
   }
 
-  /** Shows the result of a search. */
   found(id: string, hits: readonly Hit[]): void {
     if (id !== this.#query) return;
     const rows = hits.map((hit) => this.#row({ ...hit, id: hit.conversation }, hit.excerpt));
@@ -109,7 +106,7 @@ export class Conversations {
     element("name", HTMLElement).textContent = menu.hidden ? "steward" : name;
   }
 
-  /** Opens or closes the list on a narrow screen; a wide one always shows it. */
+  /** Opens or closes the list on a narrow screen. A wide screen always shows it. */
   #unfold(open: boolean): void {
     sidebar.classList.toggle("folded", !open);
     menu.ariaExpanded = String(open);
@@ -126,10 +123,9 @@ export class Conversations {
     title.select();
   }
 
-  /** Asks once more, then deletes the conversation. */
   #delete(): void {
     if (remove.textContent === "Delete") {
-      remove.textContent = "Delete for good";
+      remove.textContent = "Delete permanently";
       return;
     }
     dialog.close();

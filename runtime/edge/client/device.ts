@@ -1,28 +1,27 @@
 import { base64url, hex } from "../../contract/digest.ts";
 import { openDatabase, result } from "./unsent.ts";
 
-/** The key pair lives in this browser's IndexedDB and cannot be read out of it. */
+/** The key pair is stored in IndexedDB and is not extractable. */
 const STORE = { database: "steward-chat", store: "keys" };
 const KEY = "device";
 
-/** Each with a word of its user agent; the first one that fits counts. */
+/** Names with a user-agent token. The first match wins: later tokens also occur in earlier browsers' agents. */
 const BROWSERS = { Edge: "Edg/", Firefox: "Firefox/", Chrome: "Chrome/", Safari: "Safari/" };
 const SYSTEMS = ["Android", "iPhone", "iPad", "Windows", "Mac OS", "Linux"];
 
-/** This browser, as the gateway knows it. */
 export interface Device {
-  /** SHA-256 of the public key in hexadecimal. */
+  /** Hexadecimal SHA-256 of the public key. */
   deviceId: string;
-  /** The raw key, base64url. */
+  /** Raw key, base64url. */
   publicKey: string;
-  /** Signs a text with Ed25519 (RFC 8032); base64url. */
+  /** Signs a text with Ed25519 (RFC 8032). Returns base64url. */
   sign(text: string): Promise<string>;
 }
 
 /**
- * Opens this browser's key, or makes one; `renew` makes another.
+ * Opens this browser's key, or creates one. `renew` replaces it.
  *
- * @throws where the browser knows no Ed25519, or the page is neither on https nor on localhost.
+ * @throws if the browser lacks Ed25519, or the page is neither on https nor on localhost.
  */
 export async function openDevice(renew: boolean): Promise<Device> {
   const pair = (renew ? undefined : await stored("readonly", (keys) => keys.get(KEY))) ?? (await makeKey());

@@ -5,9 +5,9 @@ import again from "lucide/dist/esm/icons/rotate-ccw.mjs";
 import remove from "lucide/dist/esm/icons/x.mjs";
 
 /**
- * Returns an element of the page by its id.
+ * Returns an element by its id.
  *
- * @throws Error where the page has none, or one of another kind: page and script do not belong together.
+ * @throws Error if it is missing or has another type, because page and script do not match.
  */
 export function element<Kind extends HTMLElement>(id: string, kind: new () => Kind): Kind {
   const found = document.querySelector(`#${id}`);
@@ -15,7 +15,7 @@ export function element<Kind extends HTMLElement>(id: string, kind: new () => Ki
   return found;
 }
 
-/** Returns a new element with content, which is set as text, never as markup. A text in place of properties: a class. */
+/** Creates an element with content, inserted as text, never as markup. A string as `properties` sets the class. */
 export function made<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
   content: readonly (Node | string)[] = [],
@@ -31,7 +31,6 @@ export function fill(parent: ParentNode, content: readonly (Node | string)[]): v
   for (const part of content) parent.append(part);
 }
 
-/** Returns a button with a text. */
 export function button(text: string, act: () => void): HTMLButtonElement {
   return made("button", [text], { type: "button", onclick: act });
 }
@@ -40,7 +39,7 @@ const COPIED_MS = 2_000;
 /** Distance from the end, in pixels, within which a box keeps scrolling. */
 const END_PX = 80;
 
-/** Has a button copy a text, and say for a moment that it has. */
+/** Makes a button copy a text and confirm it briefly. */
 export function copies(node: HTMLButtonElement, text: () => string): void {
   node.addEventListener("click", async () => {
     await navigator.clipboard.writeText(text());
@@ -49,21 +48,21 @@ export function copies(node: HTMLButtonElement, text: () => string): void {
   });
 }
 
-/** Returns true if the end of a box's content is in view, or almost. */
+/** Returns true if the end of a box's content is visible, or nearly. */
 export function isAtEnd({ scrollHeight, scrollTop, clientHeight }: Element): boolean {
   return scrollHeight - scrollTop - clientHeight < END_PX;
 }
 
-/** Has a click on what a dialog covers close it, as Escape does. */
+/** Closes a dialog on a click outside it, as Escape does. */
 export function overlay(dialog: HTMLDialogElement): HTMLDialogElement {
-  // What it covers counts as its own area. A selection that ends there began elsewhere.
+  // A click on the backdrop targets the dialog. A text selection may end there, so check where the press began.
   let isPressed = false;
   dialog.addEventListener("pointerdown", ({ target }) => (isPressed = target === dialog));
   dialog.addEventListener("click", ({ target }) => isPressed && target === dialog && dialog.close());
   return dialog;
 }
 
-/** Has plain clicks on elements do something else than following a link; also on elements that come later. */
+/** Handles plain clicks on matching elements, including later ones, instead of the default action. */
 export function onClick<Kind extends HTMLElement>(
   selector: string,
   kind: new () => Kind,
@@ -82,7 +81,7 @@ const ICONS = { edit, again, remove, more };
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** Returns a button with an icon in place of a text. */
+/** Returns a button with an icon instead of text. */
 export function iconButton(icon: keyof typeof ICONS, label: string, act: () => void): HTMLButtonElement {
   const svg = document.createElementNS(SVG, "svg");
   svg.setAttribute("viewBox", "0 0 24 24");

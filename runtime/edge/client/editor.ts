@@ -1,6 +1,6 @@
 /**
- * Script of the pages with an editor: puts a code editor in the place of the field `text`, which keeps the text for the
- * form. Without the script the field itself is edited.
+ * Script of the editor pages. It replaces the field `text` with a code editor and keeps the field's value in sync.
+ * Without the script, the field itself is editable.
  */
 import {
   autocompletion,
@@ -20,10 +20,10 @@ import type { ToldProblem } from "../../contract/control.ts";
 import { helpAt, offersAt, placeAt, type Schema } from "./config-schema.ts";
 import { element, made } from "./dom.ts";
 
-/** The config's JSON schema. The bundle puts it here. */
+/** The config's JSON schema, inserted by the bundler. */
 declare const CONFIG_SCHEMA: Schema;
 
-/** Pause after the last key before the text is checked. */
+/** Delay between the last keystroke and the check. */
 const CHECK_AFTER_MS = 500;
 
 const field = element("text", HTMLTextAreaElement);
@@ -77,7 +77,7 @@ function complete({ state, pos, explicit }: CompletionContext): CompletionResult
   if (!explicit && place.from === place.to) return null;
   const end = place.isKey && !/^\s*:/.test(text.slice(place.to)) ? ": " : "";
   return {
-    // What is typed is compared with the names, which have no quotes.
+    // The typed text is matched against names without quotes.
     from: text[place.from] === '"' ? place.from + 1 : place.from,
     validFor: /^[\w$*-]*$/,
     options: offersAt(CONFIG_SCHEMA, place).map((offer) => ({
@@ -104,7 +104,7 @@ const help = hoverTooltip((view, pos) => {
   return { pos: found.from, end: found.to, above: true, create };
 });
 
-/** Returns a problem's mark in the text: at its key, if the message names one of the line, or else at the line. */
+/** Marks a problem at the key that the message names, or at the whole line. */
 function markOf({ path, message, line, help: more }: ToldProblem, text: Text): Diagnostic {
   const { from: start, text: written } = text.line(Math.min(Math.max(line ?? 1, 1), text.lines));
   const [, key, meant] = /"([^"]+)"(?:; did you mean "([^"]+)")?/.exec(message) ?? [];
@@ -128,7 +128,7 @@ function changeTo(meant: string): Action {
   };
 }
 
-/** Asks the server for the text's problems. Where it gives no answer, only the syntax is checked. */
+/** Requests the text's problems. Without a response, checks only the syntax. */
 async function findProblems(view: EditorView): Promise<Diagnostic[]> {
   const { doc } = view.state;
   const expected = document.querySelector<HTMLInputElement>("input[name=expected]")?.value ?? "";
@@ -142,7 +142,7 @@ async function findProblems(view: EditorView): Promise<Diagnostic[]> {
 
 const note = made("p", [], { className: "soft", role: "status" });
 
-/** Says aloud how many problems the text has. */
+/** Announces the number of problems to screen readers. */
 function tell(found: readonly ToldProblem[]): void {
   const [first] = found;
   const at = first?.line === undefined ? "" : ` at line ${first.line}`;
@@ -167,7 +167,7 @@ function configExtensions(): Extension[] {
 }
 
 const host = made("div", [], "editor");
-// In a shadow root the editor's styles are constructed, which the policy allows; elements of style it refuses.
+// The content security policy forbids style elements. In a shadow root, the editor uses constructed style sheets.
 const root = host.attachShadow({ mode: "open" });
 const view = new EditorView({
   root,

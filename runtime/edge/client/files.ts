@@ -1,14 +1,14 @@
-/** Files that the user adds to a message. Pictures are scaled down in the browser to save bandwidth. */
+/** Files added to a message. Images are scaled down to save bandwidth. */
 import { CHAT_FILES } from "../../contract/chat.ts";
 import { trouble } from "./connection-state.ts";
 import type { PageConnection } from "./connection.ts";
 import { button, element, made } from "./dom.ts";
 import { type AddedFile, inConversation, type Said } from "./unsent.ts";
 
-/** Models scale larger pictures down: https://docs.claude.com/en/docs/build-with-claude/vision#evaluate-image-size */
+/** Models scale larger images down: https://docs.claude.com/en/docs/build-with-claude/vision#evaluate-image-size */
 const LONGEST_SIDE = 1_568;
 const QUALITY = 0.85;
-/** Smaller files are sent unchanged: a drawing may have an alpha channel, and text is hard to read when scaled. */
+/** Smaller images are sent unchanged: scaling blurs text, and JPEG drops the alpha channel. */
 const SMALL_BYTES = 400_000;
 const KINDS = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
@@ -16,10 +16,9 @@ const shelf = element("pictures", HTMLElement);
 const input = element("file", HTMLInputElement);
 const add = element("add", HTMLButtonElement);
 
-/** Files for the next message. */
 let chosen: AddedFile[] = [];
 
-/** Returns the chosen files, and puts others in their place. */
+/** Returns the chosen files and replaces them with others. */
 export function takeFiles(instead: readonly AddedFile[] = []): AddedFile[] {
   const taken = chosen;
   chosen = [...instead];
@@ -28,9 +27,9 @@ export function takeFiles(instead: readonly AddedFile[] = []): AddedFile[] {
 }
 
 /**
- * Lets the user choose files with the button, paste them and drop them.
+ * Lets the user choose, paste and drop files.
  *
- * @param takesAll Returns true if the gateway takes files other than pictures.
+ * @param takesAll Returns true if the gateway accepts files other than images.
  */
 export function offerFiles(takesAll: () => boolean): void {
   const choose = async (files: readonly File[]): Promise<void> => {
@@ -55,21 +54,21 @@ export function offerFiles(takesAll: () => boolean): void {
   document.body.addEventListener("drop", (event) => take(event, event.dataTransfer?.files));
 }
 
-/** Adds a file. Returns a sentence with the reason if it was not added. */
+/** Adds a file, or returns a sentence why not. */
 async function addFile(file: File, takesAll: boolean): Promise<string | undefined> {
   const { name, type } = file;
-  if (chosen.length >= CHAT_FILES.most) return `A message takes ${CHAT_FILES.most} files.`;
+  if (chosen.length >= CHAT_FILES.most) return `A message can have at most ${CHAT_FILES.most} files.`;
   const isPicture = type.startsWith("image/");
-  if (!isPicture && !takesAll) return `${name} is no picture. This gateway takes pictures only.`;
+  if (!isPicture && !takesAll) return `${name} is not a picture. This gateway accepts only pictures.`;
   const blob = isPicture ? await picture(file).catch(() => undefined) : file;
-  if (blob === undefined) return `${name} is no picture that this browser can read.`;
+  if (blob === undefined) return `This browser cannot read ${name} as a picture.`;
   if (blob.size === 0) return `${name} is empty.`;
   if (blob.size > CHAT_FILES.bytes)
-    return `${name} has ${megabytes(blob.size)}; a file may have ${megabytes(CHAT_FILES.bytes)}.`;
+    return `${name} has ${megabytes(blob.size)}; the limit is ${megabytes(CHAT_FILES.bytes)} per file.`;
   const data = await base64(blob);
   const length = chosen.reduce((sum, one) => sum + one.data.length, data.length);
   if (length > CHAT_FILES.longest)
-    return `${name} is one too many: a message takes ${megabytes((CHAT_FILES.longest * 3) / 4)} in all.`;
+    return `${name} does not fit: the limit is ${megabytes((CHAT_FILES.longest * 3) / 4)} per message.`;
   chosen.push({ name, mediaType: type, data, isPicture });
   return undefined;
 }
@@ -78,7 +77,6 @@ function megabytes(bytes: number): string {
   return `${(bytes / 1024 / 1024).toFixed(1).replace(".0", "")} MB`;
 }
 
-/** Sends a message after its files. */
 export function sendSaid(connection: PageConnection, said: Said & { id: string }): void {
   const { id, text, files, conversation, instead } = said;
   for (const { name, mediaType, data, isPicture } of files) {
@@ -92,7 +90,6 @@ export function sendSaid(connection: PageConnection, said: Said & { id: string }
   connection.send({ type: "say", id, text, ...inConversation(conversation), ...replaced });
 }
 
-/** Returns the text that the page shows for a message. */
 export function shownOf({ text, files }: Said): string {
   const lines = files.map(({ isPicture, name, mediaType }, at) => {
     if (isPicture) return `[image: picture ${at + 1}]`;
@@ -102,7 +99,6 @@ export function shownOf({ text, files }: Said): string {
   return [text, ...lines].filter(Boolean).join("\n");
 }
 
-/** Returns a picture's element. */
 export function thumbnail({ data, name }: AddedFile): HTMLImageElement {
   return made("img", [], { alt: name, src: `data:;base64,${data}` });
 }
@@ -122,7 +118,7 @@ function showShelf(): void {
   shelf.replaceChildren(...buttons);
 }
 
-/** Returns a picture in a format and size that models use. */
+/** Converts an image to a format and size that models accept. */
 async function picture(given: File): Promise<Blob> {
   const bitmap = await createImageBitmap(given);
   const scale = Math.min(1, LONGEST_SIDE / Math.max(bitmap.width, bitmap.height));

@@ -1,4 +1,4 @@
-/** Colours code. Bundled on its own: the chat page loads it with the first code in a known language. */
+/** Highlights code. A separate bundle that the chat page loads on first use. */
 import highlighter from "highlight.js/lib/core";
 import bash from "highlight.js/lib/languages/bash";
 import cpp from "highlight.js/lib/languages/cpp";
@@ -34,7 +34,7 @@ const LANGUAGES = {
 };
 for (const [name, language] of Object.entries(LANGUAGES)) highlighter.registerLanguage(name, language);
 
-/** The highlighter's time grows with the square of long words and of empty lines, so only usual code is coloured. */
+/** Limits for highlighting: its time grows quadratically with long words and with empty lines. */
 const LONGEST = { code: 8_000, line: 400, lines: 400 };
 
 function isUsual(code: string): boolean {
@@ -43,11 +43,11 @@ function isUsual(code: string): boolean {
   return lines.length <= LONGEST.lines && lines.every(({ length }) => length <= LONGEST.line);
 }
 
-/** Returns code with an element around each coloured part; `undefined` for an unknown language, or for unusual code. */
+/** Returns highlighted code; `undefined` for an unknown language or beyond the limits. */
 export function colour(code: string, language: string): DocumentFragment | undefined {
   if (!isUsual(code) || highlighter.getLanguage(language) === undefined) return undefined;
   const { value } = highlighter.highlight(code, { language, ignoreIllegals: true });
-  // Its output has spans and escaped text only, and is copied without any other element or attribute.
+  // Copy only spans and text, so that the output cannot inject markup.
   const parsed = new DOMParser().parseFromString(value, "text/html");
   const fragment = document.createDocumentFragment();
   fragment.append(...[...parsed.body.childNodes].map(copyOf));

@@ -1,4 +1,4 @@
-/** Files and questions of the assistant, each shown after the message it belongs to. */
+/** Files and questions from the assistant, shown after their message. */
 import type { ChatItem, FromPage } from "../../contract/chat.ts";
 import { trouble } from "./connection-state.ts";
 import type { PageConnection } from "./connection.ts";
@@ -12,18 +12,15 @@ type ChoicesItem = Extract<ChatItem, { type: "choices" }>;
 
 const REVOKE_MS = 60_000;
 
-/** Dependencies of {@link Items}. */
 interface ItemsOptions {
   connection: PageConnection;
   transcript: Transcript;
-  /** Returns the id of the open conversation. */
   conversation(): string;
 }
 
-/** The items of the page. */
 export class Items {
   readonly #options: ItemsOptions;
-  /** Unanswered presses by item; resent after a lost connection. */
+  /** Unanswered button presses by item; resent after a lost connection. */
   readonly #presses = new Map<string, Extract<FromPage, { type: "press" }>>();
   readonly #pressed = new Set<string>();
   readonly #seen = new IntersectionObserver((entries) => {
@@ -36,18 +33,17 @@ export class Items {
     this.#options = options;
   }
 
-  /** Keeps the ticket of a new connection, and sends the presses that have no answer yet. */
+  /** Stores a new connection's ticket and resends unanswered presses. */
   greet(ticket: string): void {
     this.#ticket = ticket;
     for (const press of this.#presses.values()) this.#options.connection.send(press);
   }
 
-  /** Forgets the ticket when the connection is lost. */
   close(): void {
     this.#ticket = "";
   }
 
-  /** Returns true, once, if this message comes from a press on this page. */
+  /** Returns true on the first call for a message from a press on this page. */
   isPressed(id: string): boolean {
     return this.#pressed.delete(id);
   }
@@ -77,7 +73,6 @@ export class Items {
     shown.append(link);
   }
 
-  /** Loads a picture when it scrolls into view. */
   #observe(image: Element | null): void {
     if (image === null) return;
     this.#seen.unobserve(image);
@@ -116,7 +111,7 @@ export class Items {
     setTimeout(() => URL.revokeObjectURL(href), REVOKE_MS);
   }
 
-  /** Loads a picture that scrolled into view. If that fails, its name stays. */
+  /** Loads a picture that scrolled into view. On failure, its name stays visible. */
   #load(image: Element): void {
     if (!(image instanceof HTMLImageElement) || this.#ticket === "") return;
     this.#seen.unobserve(image);

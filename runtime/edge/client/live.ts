@@ -1,37 +1,36 @@
 /**
- * Script of the admin pages: loads the page again when something has changed, and puts its content in place. What
- * somebody fills in, reads by selection or has opened stays as it is. Without the script a page is loaded again by hand.
+ * Script of the admin pages: replaces a page's content after a change, but preserves form input, selections and
+ * open sections. Without the script, pages are reloaded manually.
  */
 import { LOOK_AFTER_CHANGE, LOOK_HEADER } from "../../contract/client.ts";
 import { button, element, made, onClick, overlay } from "./dom.ts";
 import { offerSearch } from "./palette.ts";
 
-/** The server tells of changes; ages in words are brought up to date this often. */
+/** Maximum age of a page, since displayed ages become outdated without a change. */
 const AT_LEAST_EVERY_MS = 60_000;
-/** Without a stream of changes. */
+/** Interval of reloads without a stream of changes. */
 const ASK_EVERY_MS = 10_000;
 const TICK_MS = 250;
-/** Between two loads, however much changes. */
 const PAUSE_MS = 750;
-/** A notice stays so long, if nobody points at it. */
+/** Lifetime of a notice, unless the pointer is over it. */
 const NOTICE_MS = 10_000;
 
 const COPIED_MS = 1_500;
 
 const content = element("content", HTMLElement);
-/** Pages without it show something that a reload would drop, such as an editor: only their frame is kept up to date. */
+/** False if a reload would lose content, such as an editor's. Then only the frame is updated. */
 const isLive = document.body.dataset["live"] !== undefined;
 const FRAME = [".bar", ".side"];
-/** A link that was clicked keeps the focus, which nobody sees. */
+/** Matches the focus, except on a clicked link, where it is invisible. */
 const FOCUSED = ":focus:not(a:not(:focus-visible))";
 
 let loadedAt = Date.now();
 let loading = false;
 let changed = false;
-/** The content was in use when the rest of the page was brought up to date. */
+/** True if the content was in use, and so not replaced, at the last update. */
 let stale = false;
 
-/** The page's address without the outcome of the last button. */
+/** Returns the page's address without the result of the last button. */
 function address(): string {
   const url = new URL(location.href);
   url.searchParams.delete("done");
@@ -39,7 +38,6 @@ function address(): string {
   return `${url.pathname}${url.search}`;
 }
 
-/** Returns true if a reload of the content would lose something: a field that was filled in, a selection, the focus. */
 function isInUse(): boolean {
   const fields = content.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>("input, textarea");
   const isFilled = [...fields].some((field) =>
@@ -50,7 +48,7 @@ function isInUse(): boolean {
   const choices = [...content.querySelectorAll("option")];
   const isChosen = choices.some(({ selected, defaultSelected }) => defaultSelected && !selected);
   const isFocused = content.querySelector(FOCUSED) !== null;
-  // An editor keeps the text, and a page that is put in place would have none.
+  // Replacing the content would remove the editor and its text.
   const isEdited = content.querySelector(".editor") !== null;
   return isEdited || isFilled || isChosen || isFocused || String(getSelection()) !== "";
 }
@@ -62,7 +60,7 @@ function put(next: Document): void {
   for (const selector of isLive && !stale ? ["#content", ...FRAME] : FRAME) {
     const old = document.querySelector(selector);
     const now = next.querySelector(selector);
-    // The keyboard focus stays in place, and so does the phone's open navigation.
+    // Keep an element that has the keyboard focus, or the open navigation on a phone.
     const isHeld = old?.matches(`:has(${FOCUSED}, #menu:checked)`);
     if (old && now && !isHeld && old.innerHTML !== now.innerHTML) old.replaceChildren(...now.childNodes);
   }
@@ -73,13 +71,13 @@ function put(next: Document): void {
   fillZones();
 }
 
-/** A time zone that nobody has chosen is the browser's. It does not count as filled in. */
+/** Fills in the browser's time zone as default, which does not count as input. */
 function fillZones(): void {
   for (const field of content.querySelectorAll<HTMLInputElement>("input[data-zone]"))
     field.defaultValue ||= Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
-/** Asks for a page as a program does: a look that nobody asked for wakes no container. */
+/** Loads a page like a program, so that automatic updates wake no container. */
 async function loadPage(
   href: string,
   look = "1",
@@ -98,7 +96,7 @@ async function load(isTold: boolean): Promise<void> {
 function look(): void {
   const age = Date.now() - loadedAt;
   const isBehind = changed || (stale && !isInUse());
-  // A tab in the background keeps its title up to date, at leisure.
+  // A background tab updates rarely, for its title.
   const isDue = isBehind && !document.hidden ? age >= PAUSE_MS : age >= AT_LEAST_EVERY_MS;
   if (!isDue || loading) return;
   loading = true;
@@ -114,14 +112,14 @@ function tell(): void {
 }
 
 let stream: EventSource | undefined;
-/** Follows the changes while somebody sees the page. */
+/** Subscribes to changes while the page is visible. */
 function follow(): void {
   if (document.hidden) stream?.close();
   stream = document.hidden ? undefined : new EventSource("/_admin/api/changes");
   stream?.addEventListener("change", tell);
 }
 
-/** Takes a notice away after a while, unless somebody points at it or is in it. Its button does nothing by then. */
+/** Removes a notice after a delay, unless it is hovered or focused. Its undo button has expired by then. */
 function dismiss(notice: Element): void {
   setTimeout(() => {
     notice.querySelector("form")?.remove();
@@ -130,9 +128,9 @@ function dismiss(notice: Element): void {
   }, NOTICE_MS);
 }
 
-/** Copies an id, and shows for a moment that it has. */
+/** Copies an id and confirms it briefly. */
 async function copy(button: HTMLButtonElement): Promise<void> {
-  // The focus would keep the page as it is.
+  // The focus would block updates of the page.
   button.blur();
   await navigator.clipboard.writeText(button.value);
   button.classList.add("copied");
@@ -142,11 +140,11 @@ async function copy(button: HTMLButtonElement): Promise<void> {
 const drawer = overlay(made("dialog", [], "drawer"));
 let opener: HTMLAnchorElement | undefined;
 
-/** Shows the page of a link beside this one. The link is followed where that fails, such as after a sign-out. */
+/** Opens a link's page in the drawer. On failure, such as after sign-out, follows the link. */
 async function showBeside(link: HTMLAnchorElement): Promise<void> {
   opener = link;
   const page = await loadPage(link.href, undefined, "error").catch(() => undefined);
-  // Another link was clicked meanwhile.
+  // Another link was clicked in the meantime.
   if (opener !== link) return;
   const main = page?.querySelector("main");
   const heading = main?.querySelector("h1");
@@ -158,14 +156,14 @@ async function showBeside(link: HTMLAnchorElement): Promise<void> {
   drawer.showModal();
 }
 
-// The list may have been loaded again meanwhile, with the same links.
+// The list may have been replaced in the meantime, so find the link again by its address.
 drawer.addEventListener("close", () => {
   const links = content.querySelectorAll<HTMLAnchorElement>("a[data-drawer]");
   [...links].find(({ href }) => href === opener?.href)?.focus();
 });
 onClick("a[data-drawer]", HTMLAnchorElement, (link) => void showBeside(link));
 
-// Absent on an address without TLS.
+// The clipboard is unavailable on plain HTTP.
 if ("clipboard" in navigator) {
   document.documentElement.classList.add("copies");
   onClick("button.copy", HTMLButtonElement, (button) => void copy(button));

@@ -1,12 +1,8 @@
-/**
- * Script of the logs page: it asks for the lines after those that it has, filters them, and stands still on demand.
- * Every text is put in as text, never as markup.
- */
+/** Script of the logs page: fetches, filters and pauses lines. Content is inserted as text, never as markup. */
 import type { LogTail, SandboxStatus } from "../../contract/control.ts";
 import { type LogLevel, readableLog } from "../../shared/log.ts";
 import { element, isAtEnd, made } from "./dom.ts";
 
-/** Answer of the route of the logs. */
 type LogLines = LogTail & Pick<SandboxStatus, "state">;
 
 const EVERY_MS = 2_000;
@@ -27,7 +23,7 @@ let timer: number | undefined;
 let asking = false;
 const isPaused = (): boolean => pause.ariaPressed === "true";
 
-/** Sets the status, which is said aloud each time that it is set. */
+/** Updates the status, which screen readers announce on every change. */
 function tell(words: string): void {
   if (note.textContent !== words) note.textContent = words;
 }
@@ -41,11 +37,11 @@ function show(): void {
   output.replaceChildren(...spans);
   output.hidden = shown.length === 0;
   none.hidden = shown.length > 0;
-  if (lines.length > 0) none.textContent = "No line fits the filter.";
+  if (lines.length > 0) none.textContent = "No line matches the filter.";
   if (pinned) output.scrollTop = output.scrollHeight;
 }
 
-/** Takes the kept lines, of which the page itself holds the last. */
+/** Loads all stored lines. The page itself contains only the last ones. */
 async function loadKept(): Promise<void> {
   const response = await fetch(output.dataset["kept"] ?? "");
   if (!response.ok) return;
@@ -62,7 +58,9 @@ async function ask(): Promise<LogLines> {
   return response.json();
 }
 
-/** Takes an answer. Returns when to ask again, in milliseconds; `undefined` once the container is stopped. */
+/**
+ * Adds received lines. Returns the milliseconds until the next request; `undefined` once the container is stopped.
+ */
 function take({ state, lines: more, next: then }: LogLines): number | undefined {
   next = then?.toString() ?? next;
   if (more.length > 0) {
@@ -70,7 +68,7 @@ function take({ state, lines: more, next: then }: LogLines): number | undefined 
     show();
   }
   tell(state === "stopped" ? "The container is stopped: nothing to follow." : "Following.");
-  // Whoever comes back to the page, or presses the button, looks again.
+  // Returning to the page or pressing the button polls again.
   return state === "stopped" ? undefined : EVERY_MS;
 }
 
@@ -80,10 +78,10 @@ async function look(): Promise<void> {
   asking = true;
   const answer = await ask().catch(() => undefined);
   asking = false;
-  // Missed lines are requested again once the page continues.
+  // The next request after the pause fetches the missed lines.
   if (isPaused()) return;
   if (answer === undefined)
-    tell("No answer. Where it stays so, load the page again: the sign-in may be over.");
+    tell("No response. If this continues, reload the page: your session may have expired.");
   const wait = answer === undefined ? AFTER_FAILURE_MS : take(answer);
   if (wait !== undefined) timer = window.setTimeout(() => void look(), wait);
 }

@@ -1,31 +1,31 @@
 /**
- * Renders an answer's Markdown, parsed by the gateway, as elements. Their content is set as text and links must be http
- * or https, so an answer cannot inject markup into the page.
+ * Renders Markdown that the gateway has parsed. Content is inserted as text and links must be http or https, so an
+ * answer cannot inject markup.
  */
 
 import type { Block, Inline, Item } from "../../contract/markdown.ts";
 import { copies, fill, made } from "./dom.ts";
 
-/** A whole line; other marks than a line feed end none. */
+/** A fence on a separate line. Only a line feed ends a line. */
 const FENCE = /(?<![^\n])```([\w+#.-]*)[ \t]*(?![^\n])/;
 const WEB = /^https?:\/\/./;
 const LONGEST_COLOURED = 50_000;
 
-/** Renders a text into an element: from its blocks, or verbatim for a person's text, in which only fences mark code. */
+/** Renders parsed blocks, or a person's text verbatim with only code fences. */
 export function render(target: HTMLElement, text: string, blocks?: readonly Block[]): void {
   const shown = document.createDocumentFragment();
   fill(shown, blocks === undefined ? plain(text) : blocks.map(blockNode));
   target.replaceChildren(shown);
 }
 
-/** Splits at the fences: every other part is code, and before it stands the language of its fence. */
+/** Splits at the fences: code and text alternate, with the fence's language between them. */
 function plain(text: string): Node[] {
   const nodes: Node[] = [];
   const parts = text.split(FENCE);
   for (let at = 0; at < parts.length; at += 2) {
     const part = parts[at] ?? "";
     const isCode = at % 4 === 2;
-    // The line feeds of both fences are no code. Without a line after its fence there is none yet.
+    // Drop the line feeds next to both fences. An unclosed fence without a following line has no code yet.
     const code = part.slice(1, at === parts.length - 1 ? undefined : -1);
     if (isCode && part !== "") nodes.push(codeBlock(code, parts[at - 1]));
     else if (!isCode && part.trim() !== "") nodes.push(paragraph([withoutBlankEnds(part)]));
@@ -33,7 +33,6 @@ function plain(text: string): Node[] {
   return nodes;
 }
 
-/** Returns a text without leading and trailing line feeds. */
 function withoutBlankEnds(text: string): string {
   let from = 0;
   let to = text.length;
@@ -113,11 +112,11 @@ function codeBlock(code: string, language = ""): HTMLElement {
   return made("div", [bar, made("pre", [text], { tabIndex: 0 })], "code");
 }
 
-/** Colours code. The highlighter is loaded with the first code of a page. */
+/** Highlights code. Loads the highlighter on first use. */
 async function highlight(target: HTMLElement, language: string): Promise<void> {
   const code = target.textContent ?? "";
   if (language === "" || code.length > LONGEST_COLOURED) return;
-  // A page of an earlier version may find it gone: its code stays as it is.
+  // A page of an older version may not find the file; its code stays plain.
   const loaded = await import("./highlight.ts").catch(() => undefined);
   const coloured = loaded?.colour(code, language);
   if (coloured !== undefined) target.replaceChildren(coloured);

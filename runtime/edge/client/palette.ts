@@ -1,7 +1,7 @@
-/** Search over pages, actions, people and conversations, in a dialog that Ctrl-K opens on every page. */
+/** Search in a dialog that Ctrl-K opens on every page. */
 import { made, onClick, overlay } from "./dom.ts";
 
-/** Between the last key and the search. */
+/** Delay between the last keystroke and the search. */
 const PAUSE_MS = 100;
 
 const input = made("input", [], {
@@ -18,7 +18,6 @@ const list = made("ul", [], { id: "found", role: "listbox", ariaLabel: "Results"
 const told = made("p", [], { className: "soft", role: "status" });
 const dialog = overlay(made("dialog", [input, list, told], { className: "palette", ariaLabel: "Search" }));
 
-/** As the server's search answers. */
 type Found = [kind: string, title: string, href: string];
 
 let asked: AbortController | undefined;
@@ -41,7 +40,7 @@ function setUp(opener: HTMLAnchorElement): void {
   });
 }
 
-/** Marks a result, around the ends. */
+/** Selects a result, wrapping around. */
 function choose(index: number): void {
   const { length } = list.children;
   chosen = length === 0 ? 0 : (index + length) % length;
@@ -59,7 +58,7 @@ async function search(address: string): Promise<void> {
     const response = await fetch(`${address}?${query}`, { headers, signal });
     show((await response.json()) as Found[]);
   } catch {
-    if (!signal.aborted) told.textContent = "The search does not answer.";
+    if (!signal.aborted) told.textContent = "The search did not respond.";
   }
 }
 
@@ -71,8 +70,7 @@ function show(found: readonly Found[]): void {
   });
   list.replaceChildren(...options);
   const { length } = found;
-  told.textContent =
-    length === 0 ? "Nothing has this name." : length === 1 ? "1 result" : `${length} results`;
+  told.textContent = length === 0 ? "No results." : length === 1 ? "1 result" : `${length} results`;
   choose(0);
 }
 
@@ -84,11 +82,10 @@ function open(opener: HTMLAnchorElement): void {
   void search(opener.href);
 }
 
-/** Has the keyboard and the bar's link open the search. */
 export function offerSearch(): void {
   onClick("a.find", HTMLAnchorElement, open);
   document.addEventListener("keydown", (event) => {
-    // The bar is replaced from time to time: its link is looked for when it is needed.
+    // The bar is replaced on updates, so look up its link each time.
     const opener = document.querySelector<HTMLAnchorElement>("a.find");
     const { ctrlKey, metaKey, shiftKey, altKey, key } = event;
     if (opener === null || !(ctrlKey || metaKey) || shiftKey || altKey || key !== "k") return;

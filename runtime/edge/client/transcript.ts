@@ -1,4 +1,4 @@
-/** The messages of the open conversation, and what can be done with each. */
+/** Messages of the open conversation, with their buttons. */
 import type { ChatTurn } from "../../contract/chat.ts";
 import { button, element, iconButton, isAtEnd, made } from "./dom.ts";
 import { thumbnail } from "./files.ts";
@@ -6,25 +6,22 @@ import { render } from "./markdown.ts";
 import { messages } from "./unsent.ts";
 
 type Role = "user" | "assistant";
-/** `waiting`: not sent, or queued behind another message. `busy`: the answer grows. */
+/** `waiting`: unsent, or queued behind another message. `busy`: the answer is in progress. */
 type Tone = "" | "waiting" | "busy" | "failed" | "stopped";
 
-/** A message as the page shows it; without blocks it is shown verbatim, and without a time it is one of now. */
+/** A message to display: verbatim without blocks, dated now without a time. */
 type Shown = Pick<ChatTurn, "text" | "blocks" | "words"> & Partial<Pick<ChatTurn, "at">>;
 
-/** Actions of the page on a message. */
 interface TranscriptOptions {
-  /** Returns true if the gateway can replace and withdraw messages. */
   canChange(): boolean;
   edit(id: string): void;
-  /** Answers the last message again: under its id if it has no answer. */
+  /** Requests another answer. Without a first answer, the message keeps its id. */
   again(id: string, hasAnswer: boolean): void;
   withdraw(id: string): void;
 }
 
 const idOf = ({ dataset }: HTMLElement): string => dataset["of"] ?? "";
 
-/** See the module. */
 export class Transcript {
   readonly log = element("log", HTMLElement);
   readonly #options: TranscriptOptions;
@@ -35,35 +32,32 @@ export class Transcript {
     this.#options = options;
   }
 
-  /** Ids of answers that are growing. */
+  /** Ids of answers in progress. */
   get busy(): string[] {
     return [...this.log.querySelectorAll<HTMLElement>("article[aria-busy=true]")].map(idOf);
   }
 
-  /** Removes all messages. */
   clear(): void {
     this.log.replaceChildren();
     this.#articles.clear();
     this.#own.clear();
   }
 
-  /** Returns true if the user's message is shown. */
   has(id: string): boolean {
     return this.#own.has(id);
   }
 
-  /** Returns true if an answer to a message is shown, complete or not. */
+  /** Returns true if an answer is shown, even an incomplete one. */
   isAnswered(id: string): boolean {
     return this.#articles.has(`assistant ${id}`);
   }
 
-  /** Returns the text that the user wrote. */
   wordsOf(id: string): string {
     const { text = "", words } = this.#own.get(id) ?? {};
     return text.slice(0, words);
   }
 
-  /** Shows one of the user's messages. Default: the text that is shown. */
+  /** Shows or updates one of the user's messages. */
   showOwn(id: string, text = this.#own.get(id)?.text ?? "", tone: Tone = ""): void {
     const words = messages.get(id)?.text.length;
     this.show("user", id, { text, ...(words !== undefined && { words }) }, tone);
@@ -74,7 +68,7 @@ export class Transcript {
     const article = this.place(role, id, id, shown.at);
     const wasBusy = article.ariaBusy === "true";
     article.className = `${role === "user" ? "own" : ""} ${tone}`.trim();
-    // Screen readers announce it when it is complete, not at every word.
+    // Screen readers announce the complete answer, not every word.
     article.ariaBusy = String(tone === "busy");
     if (role === "user") this.#fillOwn(article, id, shown);
     else render(article, shown.text, shown.blocks);
@@ -93,7 +87,7 @@ export class Transcript {
     if (files.length > 0) article.append(made("div", files, "files"));
   }
 
-  /** Shows that a message has no answer, and offers another attempt. */
+  /** Shows that a message failed, and optionally offers a retry. */
   fail(id: string, text: string, again: boolean): void {
     this.show("assistant", id, { text }, "failed");
     if (!again) return;
@@ -101,7 +95,7 @@ export class Transcript {
     this.#articles.get(`assistant ${id}`)?.append(retry);
   }
 
-  /** Removes a message with its answer and its items. */
+  /** Removes a message with its answer and items. */
   remove(id: string): void {
     for (const [key, article] of this.#articles) {
       if (idOf(article) !== id) continue;
@@ -112,14 +106,14 @@ export class Transcript {
     this.#offer();
   }
 
-  /** Returns the element of a message or, by its `key`, of one of its items; creates it if it is missing. */
+  /** Returns the element of a message, or of the item with this `key`. Creates it if missing. */
   place(role: Role | "item", id: string, key: string, at = Date.now()): HTMLElement {
     const known = this.#articles.get(`${role} ${key}`);
     if (known !== undefined) return known;
     const article = made("article", [], { ariaLabel: role === "user" ? "You" : "steward" });
     this.#articles.set(`${role} ${key}`, article);
     article.dataset["time"] = timeText(at);
-    // Insert an answer directly after its question, and an item after everything that belongs to the same message.
+    // Insert an answer after its question, and an item after everything of its message.
     const others = role === "item" && id !== "" ? [...this.log.querySelectorAll<HTMLElement>("article")] : [];
     const last = others.findLast((one) => idOf(one) === id);
     const before = last ?? (role === "user" ? undefined : this.#articles.get(`user ${id}`));
@@ -129,7 +123,7 @@ export class Transcript {
     return article;
   }
 
-  /** Adds the buttons: to waiting messages, and to the last one if nothing is under way. */
+  /** Adds buttons to waiting messages, and to the last one unless an answer is in progress. */
   #offer(): void {
     const { canChange, edit, withdraw } = this.#options;
     for (const old of this.log.querySelectorAll(".actions")) old.remove();
@@ -159,7 +153,7 @@ export class Transcript {
   }
 }
 
-/** Returns a time of today, or a date with it. */
+/** Returns the time, with the date unless it is today. */
 function timeText(at: number): string {
   const date = new Date(at);
   const isToday = date.toDateString() === new Date().toDateString();

@@ -1,49 +1,46 @@
-/** Messages of this browser that are not answered yet, and the files of its latest ones; kept across a reload. */
+/** Unanswered messages of this browser, and the files of its latest ones. Both survive a reload. */
 
-/** A file that the user adds to a message. */
 export interface AddedFile {
   name: string;
   mediaType: string;
-  /** In base64. */
+  /** Base64. */
   data: string;
-  /** Scaled and sent as a picture, which has no name. */
+  /** True for a picture, which is scaled and sent without its name. */
   isPicture: boolean;
 }
 
-/** A message written on this page. */
 export interface Said {
   text: string;
   files: readonly AddedFile[];
-  /** Empty for the first one. */
+  /** Empty for the first conversation. */
   conversation: string;
-  /** Id of the message that it replaces. */
+  /** Id of the message to replace. */
   instead?: string | undefined;
 }
 
-/** Returns the field that names a conversation. Gateways of earlier versions have one only, and refuse the field. */
+/** Returns the field that names a conversation. Older gateways support only one, and reject it. */
 export const inConversation = (id: string): { conversation?: string } =>
   id === "" ? {} : { conversation: id };
 
-/** A message in this browser's store. `answered`: kept for its files alone. */
+/** A stored message. An `answered` one is retained only for its files. */
 export interface StoredMessage extends Said {
   id: string;
   at: number;
   state: "unsent" | "withdrawn" | "answered";
 }
 
-/** Not the database of the device's key: pages of earlier versions open that one by its first version. */
+/** Separate from the device key's database, which older pages open with schema version 1. */
 const STORE = { database: "steward-chat-messages", store: "messages", keyPath: "id" };
-/** Storage key of earlier versions, for each tab. */
+/** Session storage key of earlier versions. */
 const FORMER = "steward-chat-unanswered";
-/** Number of answered messages whose files are kept. */
+/** Number of answered messages whose files are retained. */
 const MOST_ANSWERED = 20;
 
-/** The messages, in memory and in IndexedDB. Without the latter, they are lost by a reload. */
+/** Messages in memory and in IndexedDB. Without IndexedDB, a reload loses them. */
 class Messages {
   readonly #messages = new Map<string, StoredMessage>();
   #database: IDBDatabase | undefined;
 
-  /** Reads what an earlier page has stored. */
   async open(): Promise<void> {
     this.#database = await openDatabase(STORE).catch(() => undefined);
     const request: IDBRequest<StoredMessage[]> | undefined = this.#store("readonly")?.getAll();
@@ -54,40 +51,36 @@ class Messages {
     sessionStorage.removeItem(FORMER);
   }
 
-  /** Returns the unanswered messages, oldest first; those of one conversation if it is given. */
   unsent(conversation?: string): StoredMessage[] {
     return this.#all("unsent").filter(
       (one) => conversation === undefined || one.conversation === conversation,
     );
   }
 
-  /** Returns the messages that were withdrawn while the page was not connected. */
+  /** Returns messages that were withdrawn while disconnected. */
   withdrawn(): StoredMessage[] {
     return this.#all("withdrawn");
   }
 
-  /** Returns a message with its files, answered or not. */
   get(id: string): StoredMessage | undefined {
     return this.#messages.get(id);
   }
 
-  /** Returns the files of a message, if this browser has them. */
   filesOf(id: string): readonly AddedFile[] {
     return this.get(id)?.files ?? [];
   }
 
-  /** Stores a message until it is answered. */
   put(id: string, said: Said): void {
     this.#set({ ...said, id, at: Date.now(), state: "unsent" });
   }
 
-  /** Marks a message to be withdrawn on the next connection. */
+  /** Marks a message for withdrawal on the next connection. */
   withdraw(id: string): void {
     const known = this.#messages.get(id);
     if (known !== undefined) this.#set({ ...known, state: "withdrawn" });
   }
 
-  /** Records that a message has an answer. Its files are kept for a while. */
+  /** Records an answer. Only the latest messages keep their files. */
   answer(id: string): void {
     const known = this.#messages.get(id);
     if (known === undefined) return;
@@ -120,23 +113,19 @@ class Messages {
   }
 }
 
-/** The messages of this browser. */
 export const messages = new Messages();
 
-/** Names of a database and its only store. */
 interface Store extends IDBObjectStoreParameters {
   database: string;
   store: string;
 }
 
-/** Opens a database of this browser, and creates it if it is missing. */
 export function openDatabase({ database, store, ...parameters }: Store): Promise<IDBDatabase> {
   const open = indexedDB.open(database, 1);
   open.addEventListener("upgradeneeded", () => open.result.createObjectStore(store, parameters));
   return result(open);
 }
 
-/** Resolves with the result of a request. */
 export function result<T>(request: IDBRequest<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     request.addEventListener("success", () => resolve(request.result));

@@ -1,11 +1,8 @@
-/**
- * Script of the usage page: replaces each chart's bars with a chart that shows the figures under the pointer. The page
- * stays up to date as the others do.
- */
+/** Script of the usage page: replaces each bar chart with one that shows its figures under the pointer. */
 import uPlot from "uplot";
 import { element } from "./dom.ts";
 
-/** Content of the attribute that the page gives to a chart. */
+/** Content of a chart's `data-chart` attribute. */
 interface ChartData {
   labels: string[];
   series: { name: string; values: (number | null)[] }[];
@@ -13,10 +10,10 @@ interface ChartData {
 }
 
 const HEIGHT = 190;
-/** Share of a label's place that all of its bars take. */
+/** Share of a label's width that its bars use together. */
 const BARS = 0.8;
 const WIDEST_BAR = 40;
-/** Steps of an axis that has whole numbers. */
+/** Axis increments for whole numbers. */
 const WHOLE = Array.from({ length: 12 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
 
 const content = element("content", HTMLElement);
@@ -28,7 +25,7 @@ const resized = new ResizeObserver((entries) => {
 });
 const charts = new Map<Element, uPlot>();
 
-/** As an axis has room for. */
+/** Short enough for an axis label. */
 const SHORT = new Intl.NumberFormat("en-US", { notation: "compact" });
 
 function format(value: number | null, unit: ChartData["unit"]): string {
@@ -37,10 +34,9 @@ function format(value: number | null, unit: ChartData["unit"]): string {
   return `$${value.toFixed(value > 0 && value < 0.1 ? 4 : 2)}`;
 }
 
-/** Draws a chart in place of its bars. */
 function draw(place: HTMLElement): void {
   const { labels, series, unit }: ChartData = JSON.parse(place.dataset["chart"] ?? "{}");
-  // The scheme's colours, as the bars have them.
+  // Read the theme's colours from the bars.
   const bars = [...place.querySelectorAll("g:first-of-type rect")].map((one) => getComputedStyle(one).fill);
   place.replaceChildren();
   const axis = { stroke: style.color, grid: { show: false }, ticks: { show: false } };
@@ -68,13 +64,13 @@ function draw(place: HTMLElement): void {
         { label: "Day (UTC)", value: (_, at) => labels[at ?? -1] ?? "–" },
         ...series.map(({ name }, index): uPlot.Series => {
           const color = bars[index] ?? style.color;
-          // Side by side around the label's place.
+          // Place two bars side by side around the label.
           const align = series.length === 1 ? 0 : index === 0 ? -1 : 1;
           const paths = uPlot.paths.bars?.({ size: [BARS / series.length, WIDEST_BAR], align });
           return {
             label: name,
             stroke: color,
-            // Without an outline, which would show where a bar has no height.
+            // An outline would be visible on bars of zero height.
             width: 0,
             fill: color,
             points: { show: false },

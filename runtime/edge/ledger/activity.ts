@@ -1,13 +1,11 @@
 import type { ActivityEntry, Clock } from "../ports.ts";
 import type { Sql } from "./sql.ts";
 
-/** Older entries are removed. */
 const MOST = 1_000;
 const LONGEST_DETAIL = 200;
-/** Changes whose diff is kept. */
+/** Number of stored diffs. */
 const MOST_DIFFS = 200;
 
-/** The table of what operators changed. */
 export class ActivityStore {
   readonly #sql: Sql;
   readonly #clock: Clock;
@@ -18,11 +16,10 @@ export class ActivityStore {
     sql.all(
       "CREATE TABLE IF NOT EXISTS ledger_activity (seq INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, who TEXT NOT NULL, action TEXT NOT NULL, detail TEXT NOT NULL)",
     );
-    // A table that older versions do not know, and leave.
+    // A separate table keeps `ledger_activity` readable by older versions, which ignore this one.
     sql.all("CREATE TABLE IF NOT EXISTS ledger_activity_diffs (seq INTEGER PRIMARY KEY, diff TEXT NOT NULL)");
   }
 
-  /** Records a change. */
   record({ by, action, detail, diff }: Omit<ActivityEntry, "at">): void {
     this.#sql.transaction(() => {
       this.#sql.all(
@@ -47,7 +44,7 @@ export class ActivityStore {
     });
   }
 
-  /** Records the version that runs, unless it is the last one recorded. */
+  /** Records the running version if it is new. */
   deployed(version: string, bundle: string): void {
     const detail = `${version} ${bundle}`;
     const [last] = this.#sql.all(
@@ -56,7 +53,6 @@ export class ActivityStore {
     if (last?.["detail"] !== detail) this.record({ by: "the stack", action: "deploy", detail });
   }
 
-  /** Returns the newest entries, newest first. `actions`: only those with one of these. */
   list(limit: number, actions?: readonly string[]): ActivityEntry[] {
     const rows = this.#sql.all(
       `SELECT * FROM ledger_activity LEFT JOIN ledger_activity_diffs USING (seq)

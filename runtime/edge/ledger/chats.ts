@@ -4,12 +4,12 @@ import type { Sql } from "./sql.ts";
 const DAY_MS = 24 * 3_600_000;
 const KEEP_MS = 90 * DAY_MS;
 
-/** A word of the edge to a chat during an outage: that messages wait, or that they are given up. */
+/** Kind of outage notice: messages are delayed or dropped. */
 export type OutageWord = "waits" | "given up";
 
 /**
- * The chats that the gateway has answered. While it is down, the edge may speak to these and to nobody else: it does not
- * know whom the config lets in.
+ * Chats that the gateway has answered. While it is down, the edge may write only to these, because it does not
+ * evaluate access rules.
  */
 export class Chats {
   readonly #sql: Sql;
@@ -18,7 +18,7 @@ export class Chats {
     this.#sql = sql;
   }
 
-  /** The gateway has answered in a chat, so an outage is over. */
+  /** Records an answer, which ends the outage: every chat may get a notice in the next one. */
   answered(chatKey: string, now: number): void {
     this.#sql.all(
       `INSERT INTO ledger_chats (chat, answered_at) VALUES (?1, ?2)
@@ -29,7 +29,7 @@ export class Chats {
     this.#sql.all("UPDATE ledger_chats SET told = NULL WHERE told IS NOT NULL");
   }
 
-  /** Reserves a notice for the caller to send, or returns why there is none to send. */
+  /** Reserves an outage notice for the caller to send. */
   claim(chat: string, word: OutageWord): "claimed" | "told before" | "not known" {
     const [known] = this.#sql.all("SELECT told FROM ledger_chats WHERE chat = ?", chat);
     if (known === undefined) return "not known";
@@ -38,23 +38,21 @@ export class Chats {
     return "claimed";
   }
 
-  /** Releases a claim whose notice could not be sent. */
   release(chat: string): void {
     this.#sql.all("UPDATE ledger_chats SET told = NULL WHERE chat = ?", chat);
   }
 
-  /** Forgets chats that were not answered for long. */
+  /** Deletes chats unanswered for 90 days. */
   prune(now: number): void {
     this.#sql.all("DELETE FROM ledger_chats WHERE answered_at < ?", now - KEEP_MS);
   }
 }
 
-/** Returns the chat that a message is from. */
 export function chatOfDelivery(delivery: Delivery): string {
   return chatOf(chatKeyOf(delivery));
 }
 
-/** Returns the chat of a chat key: without the thread of a Slack channel, or the topic of a Telegram group. */
+/** Strips the Slack thread or Telegram topic from a chat key. */
 function chatOf(chatKey: string): string {
   return chatKey.replace(/^(slack:.*):\d+\.\d+$/, "$1").replace(/^(telegram:[^:]*):.*$/, "$1");
 }
@@ -64,19 +62,17 @@ export function chatKeyOf({ platform, conversation }: Delivery): string {
   return `${platform}:${conversation}`;
 }
 
-/** Entries of one chat that may be delivered at the same time: its first open ones. */
+/** Number of a chat's oldest open entries that may be delivered concurrently. */
 export const WINDOW = 20;
 
-/** The next entry of a chat to deliver. */
 export interface Turn {
   chatKey: string;
   seq: number;
 }
 
 /**
- * The chats' turns, one row per chat (the column `conversation` holds the chat key): the first open entry that is not
- * being delivered, if it is among the first {@link WINDOW} open ones. All entries before it are being delivered, so a chat
- * stays in order. A separate table: a look-up costs the same however many entries wait.
+ * Holds the next entry to deliver of each chat: the oldest one that is not in progress, if it is within {@link
+ * WINDOW}. A separate table keeps lookups fast regardless of backlog. The column `conversation` holds the chat key.
  */
 export class Turns {
   readonly #sql: Sql;
@@ -85,20 +81,17 @@ export class Turns {
     this.#sql = sql;
   }
 
-  /** Recomputes every turn; no entry may be marked `delivering`. */
+  /** Recomputes every turn. No entry may be `delivering`. */
   rebuild(): void {
     this.#sql.all("DELETE FROM ledger_turns");
-    // The other columns are those of the row with the smallest seq: https://sqlite.org/lang_select.html#bareagg
+    // SQLite takes the other columns from the row with `min(seq)`: https://sqlite.org/lang_select.html#bareagg
     this.#sql.all(
       `INSERT INTO ledger_turns SELECT conversation, min(seq), next_at, 0 FROM ledger
        WHERE settled_at IS NULL GROUP BY conversation`,
     );
   }
 
-  /**
-   * Recomputes one chat's turn, within the transaction that changed an entry of it. A trigger does this for an appended
-   * entry.
-   */
+  /** Recomputes one chat's turn. Call it in the transaction that changes an entry. */
   update(chatKey: string): void {
     this.#sql.all("DELETE FROM ledger_turns WHERE conversation = ?", chatKey);
     this.#sql.all(
@@ -112,7 +105,6 @@ export class Turns {
     );
   }
 
-  /** Returns true if the turn of any chat is due. */
   isDue(now: number): boolean {
     const [row] = this.#sql.all(
       `SELECT EXISTS (SELECT 1 FROM ledger_turns WHERE follows = 0 AND next_at <= ?1)
@@ -123,8 +115,8 @@ export class Turns {
   }
 
   /**
-   * Returns up to `limit` due turns, the oldest first, except for chats in `except`. `follows` selects the turns behind
-   * entries that are being delivered; otherwise those at the head of their chat.
+   * Returns up to `limit` due turns, oldest first. `follows` selects chats with an entry in progress; otherwise
+   * idle ones.
    */
   due(now: number, follows: boolean, limit: number, except: ReadonlySet<string>): Turn[] {
     const rows = this.#sql.all(
@@ -140,15 +132,13 @@ export class Turns {
       .slice(0, limit);
   }
 
-  /** Returns the entry of a chat that is next; `undefined` if none of its first open ones waits. */
   of(chatKey: string): number | undefined {
     const [row] = this.#sql.all("SELECT seq FROM ledger_turns WHERE conversation = ?", chatKey);
     return row === undefined ? undefined : Number(row["seq"]);
   }
 
-  /** Returns the time of the next turn that is due after `after`; `undefined` if there is none. */
   next(after: number): number | undefined {
-    // One look-up for each value of `follows`, the first column of the index.
+    // One index lookup per value of `follows`, the index's first column.
     const [row] = this.#sql.all(
       `SELECT min(at) AS at FROM (
          SELECT min(next_at) AS at FROM ledger_turns WHERE follows = 0 AND next_at > ?

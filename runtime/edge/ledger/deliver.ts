@@ -15,16 +15,13 @@ import type { Problem } from "../../contract/problem.ts";
 import type { ActivityEntry, Sandbox } from "../ports.ts";
 import type { AttemptResult, Deliver } from "./dispatcher.ts";
 
-/** Dependencies of {@link deliverTo}. */
 export interface DeliverOptions {
   sandbox: Pick<Sandbox, "request">;
-  /** Records a change that the event itself caused. */
+  /** Records a change that the event caused. */
   record(entry: Omit<ActivityEntry, "at">): void;
-  /** Milliseconds since the epoch. */
   clock(): number;
 }
 
-/** Delivers a chat's due events to the gateway of a running sandbox. See {@link Deliver}. */
 export async function deliverTo(
   { sandbox, record, clock }: DeliverOptions,
   request: ChatDeliveries,
@@ -37,7 +34,7 @@ export async function deliverTo(
   });
   if (!response.ok || response.body === null) {
     const result = resultOf(await answerOf(response), clock());
-    // One refusal of several events does not say which event it is about.
+    // A refused batch does not name the offending event, so retry.
     return result.kind === "refused" && request.deliveries.length > 1 ? { ...result, kind: "retry" } : result;
   }
   placed();
@@ -54,7 +51,7 @@ export async function deliverTo(
     if (change !== undefined) record({ by: PLATFORM_TITLES[delivery.platform], ...change });
     ended(delivery.id, resultOf(end, clock()));
   }
-  return { kind: "retry", note: "The gateway did not say how it ended.", absent: true };
+  return { kind: "retry", note: "The gateway reported no result.", absent: true };
 }
 
 async function answerOf(response: Response): Promise<Omit<DeliveryEnd, "index">> {
@@ -63,7 +60,6 @@ async function answerOf(response: Response): Promise<Omit<DeliveryEnd, "index">>
   return { status: response.status, body, ...(retryAfter !== null && { retryAfter }) };
 }
 
-/** Maps the result of a delivery to the ledger's next step. */
 function resultOf(end: Omit<DeliveryEnd, "index">, now: number): AttemptResult {
   const { status, retryAfter, body, firstWordMs, admitted } = end;
   const told = status === 200 ? outcomeIn(body) : undefined;
@@ -76,7 +72,7 @@ function resultOf(end: Omit<DeliveryEnd, "index">, now: number): AttemptResult {
   const note = `${status} ${code} ${detail}`.trim();
   if (status === 400 || status === 413) return { kind: "refused", note };
   const afterMs = retryAfterMs(retryAfter ?? null, now);
-  // 404: an older container version, soon replaced. A stopping container accepts nothing either.
+  // Older gateways lack the route (404), and stopping ones accept nothing. Both are soon replaced.
   const absent = status === 404 || (status === 503 && code === "gateway_unavailable");
   return { kind: "retry", note, ...(afterMs !== undefined && { afterMs }), ...(absent && { absent }) };
 }
@@ -117,7 +113,7 @@ const outcome = once(() =>
   }),
 );
 
-/** Parses a line of the response, the end of one event. Returns `undefined` if it is malformed. */
+/** Parses one event's result. Returns `undefined` if malformed. */
 function endIn(line: string): DeliveryEnd | undefined {
   const { data } = deliveryEnd().safeParse(parseJson(line));
   if (data === undefined) return undefined;
@@ -125,12 +121,11 @@ function endIn(line: string): DeliveryEnd | undefined {
   return { ...rest, body: data.body, ...(typeof retryAfter === "string" && { retryAfter }) };
 }
 
-/** Parses the line with the names that the request wanted. Returns `undefined` for any other line. */
+/** Parses the names in a line. Returns `undefined` for any other line. */
 function namesIn(line: string) {
   return learnedNames().safeParse(parseJson(line)).data?.names;
 }
 
-/** Parses a delivery's result. Returns `undefined` if it is malformed. */
 export function outcomeIn(body: unknown): z.infer<ReturnType<typeof outcome>> | undefined {
   return outcome().safeParse(body).data;
 }

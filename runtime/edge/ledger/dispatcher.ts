@@ -7,86 +7,79 @@ import type { DueChat, DueEntry, LedgerStore, SettledAs } from "./store.ts";
 
 const FAILED_AFTER_MS = 24 * 3_600_000;
 const KEEP_SETTLED_MS = 7 * 24 * 3_600_000;
-/** Waits between the attempts of one event. */
 const RETRY = { firstMs: 1_000, longestMs: 5 * 60_000 };
-/** The longest wait for a gateway that was not there: people should not wait long once it is back. */
+/** Maximum delay while no gateway answers, so that chats resume soon after it returns. */
 const LONGEST_ABSENT_MS = 15_000;
-/** An entry whose wait is as long as its life is tried once more this long before its end. */
+/** Time before an event expires at which it gets one final attempt. */
 const LAST_TRY_MS = 10 * 60_000;
 const PRUNE_BATCH = 500;
 const TIDY_MS = 60_000;
-/** A store that is locked or full is asked again after this time. */
 const STORE_RETRY_MS = 5_000;
-/** An event at which the gateway is gone more often than this is perhaps what ends it. */
+/** Attempts without a gateway after which delays grow, since the event itself may crash the gateway. */
 const ABSENT_ATTEMPTS = 30;
 
-/** End of one attempt. `afterMs`: the wait that the gateway asked for. `absent`: no gateway answered, whatever the event. */
+/** Result of an attempt. `afterMs`: delay that the gateway requested. `absent`: no gateway answered. */
 export type AttemptResult =
   | ({ kind: "settled" } & SettledAs)
   | { kind: "retry"; note: string; afterMs?: number; absent?: boolean }
   | { kind: "refused"; note: string };
 
 /**
- * Delivers a chat's events in one request. Calls `placed` when all of them have their places in the chat's order, then
- * `ended` for each. Resolves when none is in progress, with the result of those without a call of `ended`. A rejection
- * counts as a retry.
+ * Delivers a chat's events in one request. Calls `placed` when the gateway has queued all of them, then `ended` for
+ * each. The result applies to events without an `ended` call. A rejection counts as a retry.
  */
 export type Deliver = (
   request: ChatDeliveries,
   on: {
     placed(): void;
     ended(id: string, result: AttemptResult): void;
-    /** The gateway has asked the platforms for the names that the request wants. */
+    /** Receives the names that the request asked for. */
     named?(names: readonly LearnedName[]): void;
   },
 ) => Promise<AttemptResult>;
 
-/** Dependencies of the dispatcher. */
 export interface DispatcherOptions {
   store: LedgerStore;
   deliver: Deliver;
-  /** Tells the chat of an event that is given up without an answer. */
+  /** Notifies the chat of an event that expires unanswered. */
   tell: Tell;
-  /** Schedules the next run at this time or sooner, in milliseconds since the epoch. */
+  /** Schedules the next run at `time` (milliseconds since the epoch) or earlier. */
   wakeAt(time: number): void;
   clock: Clock;
-  /** A number from 0 up to 1. */
   random(): number;
   log: Log;
-  /** Returns when the gateway last became ready, in milliseconds since the epoch, if known. */
+  /** Returns when the gateway last became ready, in milliseconds since the epoch. */
   readyAt?(): number | undefined;
-  /** Most requests at the same time. Second requests of chats take half of them at most. */
+  /** Maximum concurrent requests. Chats with a request in progress use at most half. */
   concurrency: number;
 }
 
 /**
- * Delivers recorded events to the gateway: chats side by side, and each chat in order. The due events of a chat are one
- * request. Its next request begins when the gateway has placed those events, so that a message which comes during an
- * answer joins or ends the answer.
+ * Delivers recorded events to the gateway: chats concurrently, each chat in order. A chat's next request starts
+ * when the gateway has queued its previous events, so that a new message can join or interrupt the answer.
  */
 export class Dispatcher {
   readonly #options: DispatcherOptions;
   #stopped = false;
-  /** Entries may be marked `delivering` without a delivery. */
+  /** True if entries may be `delivering` without a delivery. */
   #orphans = false;
   #tidiedAt = Number.NEGATIVE_INFINITY;
   readonly #requests = new Set<Promise<void>>();
-  /** Keys of the events that have not ended. */
   readonly #open = new Set<string>();
-  /** Keys of the chats whose events do not have their places yet. */
+  /** Chats whose events the gateway has not queued yet. */
   readonly #unplaced = new Set<string>();
 
   constructor(options: DispatcherOptions) {
     this.#options = options;
   }
 
-  /** Begins nothing more. Resolves when no delivery is under way. */
+  /** Starts nothing more and resolves when no delivery is in progress. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.idle();
   }
 
-  /** Starts due deliveries, up to `concurrency`. Returns at once, and tries again if the store fails. */
+  /** Starts due deliveries. Returns immediately and retries later if the store fails. */
   run(): void {
     if (this.#stopped) return;
     const { clock, log, wakeAt } = this.#options;
@@ -96,14 +89,14 @@ export class Dispatcher {
       this.#start(now);
     } catch (error) {
       this.#orphans = true;
-      log.error("the ledger cannot be worked on", { error: String(error) });
+      log.error("the ledger could not be processed", { error: String(error) });
       wakeAt(now + STORE_RETRY_MS);
     }
   }
 
   /**
-   * Gives up what is too old, deletes what was settled long ago and brings forward what a clock that was
-   * ahead has put off; at most once a minute.
+   * Expires old events, prunes settled ones and reschedules those from a clock that ran ahead. Runs at most once a
+   * minute.
    */
   tidy(): void {
     const { store, clock, log } = this.#options;
@@ -122,15 +115,17 @@ export class Dispatcher {
     const { store, tell, log } = this.#options;
     void tell(delivery, { givenUp: true }, store.chats)
       .catch((error: unknown) => {
-        log.warn("a chat was not told of an event that is given up", {
+        log.warn("a chat could not be notified of a failed event", {
           id: delivery.id,
           error: String(error),
         });
         return false;
       })
       .then((told) => store.noteTold(delivery, told))
-      // A full disk, or a ledger that is closed meanwhile.
-      .catch((error: unknown) => log.error("a note cannot be kept", { error: String(error) }));
+      // The disk is full or the ledger was closed.
+      .catch((error: unknown) =>
+        log.error("the note of a failed event could not be stored", { error: String(error) }),
+      );
   }
 
   #start(now: number): void {
@@ -148,22 +143,20 @@ export class Dispatcher {
       });
       this.#requests.add(request);
     }
-    // One clock for both questions: what is due now and was not taken waits for a delivery under way.
+    // Use the same `now` as `take`: a due entry that was not taken waits for a delivery in progress.
     const next = store.nextDue(now);
     if (next !== undefined) wakeAt(next);
   }
 
-  /** Resolves when no delivery is under way. */
   async idle(): Promise<void> {
     while (this.#requests.size > 0) await Promise.all(this.#requests);
   }
 
-  /** Nothing can start until a request ends, which then looks for the next one. */
+  /** True if the limit of concurrent requests is reached. */
   get full(): boolean {
     return this.#requests.size >= this.#options.concurrency;
   }
 
-  /** Never rejects. */
   async #send({ chatKey, after, entries }: DueChat, now: number): Promise<void> {
     const { store } = this.#options;
     const open = new Map(entries.map((entry) => [entry.delivery.id, entry]));
@@ -213,21 +206,21 @@ export class Dispatcher {
     try {
       store.names.learn(names, clock());
     } catch (error) {
-      // The disk is full, for example. The names are asked for again with the next event.
-      log.warn("names cannot be kept", { error: String(error) });
+      // The disk may be full. The next event requests the names again.
+      log.warn("names could not be stored", { error: String(error) });
     }
   }
 
   #end(entry: DueEntry, result: AttemptResult): void {
     const { key } = entry;
-    // In one step: no one sees an entry that came back and is still in progress.
+    // Remove the key before storing the result, so that a stored retry does not count as in progress.
     this.#open.delete(key);
     try {
       this.#conclude(entry, result);
     } catch (error) {
-      // The entry stays marked as delivering: the next run puts it back, and the gateway knows what it answered.
+      // The entry stays `delivering`. The next run resets it, and the gateway recognises what it has answered.
       this.#orphans = true;
-      this.#options.log.error("a delivery's end cannot be recorded", { key, error: String(error) });
+      this.#options.log.error("a delivery's result could not be recorded", { key, error: String(error) });
     }
   }
 
@@ -252,32 +245,31 @@ export class Dispatcher {
     const asked = Math.max(result.afterMs ?? 0, most);
     const wait = lastTry > 0 ? Math.min(asked, lastTry) : asked;
     store.postpone(key, now + wait, result.note, now);
-    log.warn("delivery failed, will be tried again", { key, attempt, inMs: wait, note: result.note });
+    log.warn("delivery failed, will retry", { key, attempt, inMs: wait, note: result.note });
   }
 }
 
-/** Most notices of one run. The next run sends the rest. */
+/** Maximum notices per run. */
 const BATCH = 20;
 const LOOK_AGAIN_MS = 1_000;
 
-/** Tells a chat that its message waits or was given up. Resolves to true if the chat was told, now or earlier. */
+/** Notifies a chat that its message is delayed or dropped. Resolves to true if the chat was notified. */
 export type Tell = (
   delivery: Delivery,
   notice: DeliveryNotice,
   chats: LedgerStore["chats"],
 ) => Promise<boolean>;
 
-/** Dependencies of {@link Notices}. */
 export interface NoticesOptions {
   store: Pick<LedgerStore, "takeNotices" | "nextNotice" | "chats">;
   tell: Tell;
-  /** Asks to be run again at this time (milliseconds since the epoch) or sooner; each run asks again. */
+  /** Requests another run at `time` (milliseconds since the epoch) or earlier. */
   wakeAt(time: number): void;
   clock: Clock;
   log: Log;
 }
 
-/** Sends one notice for each message that waits. */
+/** Sends delay notices, one per waiting message. */
 export class Notices {
   readonly #options: NoticesOptions;
 
@@ -285,24 +277,23 @@ export class Notices {
     this.#options = options;
   }
 
-  /** Sends the notices that are due, without waiting for the platforms. */
   run(): void {
     const { store, tell, wakeAt, clock, log } = this.#options;
     const now = clock();
     try {
       const due = store.nextNotice();
       if (due === undefined) return;
-      // This runs with every event, so there is a transaction only if somebody is to be told.
+      // Avoids a transaction per event if no notice is due.
       for (const { delivery, notice } of due <= now ? store.takeNotices(now, BATCH) : []) {
         void tell(delivery, notice, store.chats).catch((error: unknown) =>
-          log.warn("a chat was not told that it waits", { id: delivery.id, error: String(error) }),
+          log.warn("a delay notice could not be sent", { id: delivery.id, error: String(error) }),
         );
       }
       const next = due <= now ? store.nextNotice() : due;
       if (next !== undefined) wakeAt(Math.max(next, now + LOOK_AGAIN_MS));
     } catch (error) {
-      // The disk is full, for example. The next event tries again.
-      log.error("waiting chats cannot be read from the ledger", { error: String(error) });
+      // The disk may be full. The next event retries.
+      log.error("due notices could not be read from the ledger", { error: String(error) });
     }
   }
 }

@@ -12,19 +12,19 @@ import {
 import { keysMatching } from "./names.ts";
 import type { Row, Sql } from "./sql.ts";
 
-/** The part of a key that names its platform, as the index has it. */
+/** SQL for the platform prefix of a key, exactly as the index spells it. */
 export const PLATFORM = "substr(key, 1, instr(key, ':') - 1)";
 
 /**
- * One page, newest first. It reads about `limit` rows, however many there are: with a filter, the newest
- * of each pair of platform and state come from the index, and only those that are shown are read.
+ * Returns one page, newest first. Reads about `limit` rows regardless of the ledger's size: for a filter, the index
+ * supplies the newest rows of each platform and state.
  */
 export function listEntries(sql: Sql, query: LedgerQuery): LedgerPage {
   const { state, platform, limit, before = Number.MAX_SAFE_INTEGER } = query;
   const searched = [query.sort, query.q, query.since, query.tenant, query.sender, query.place];
   if (searched.some((value) => value !== undefined)) return searchEntries(sql, query);
   const filtered = state !== undefined || platform !== undefined;
-  // One more than is shown tells whether others follow.
+  // One extra row shows whether another page follows.
   const newest = filtered ? newestOfPairs(sql, query, before) : newestOfAll(sql, limit + 1, before);
   const shown = newest.slice(0, limit);
   const last = shown.at(-1);
@@ -32,10 +32,9 @@ export function listEntries(sql: Sql, query: LedgerQuery): LedgerPage {
   return { entries: readEntries(sql, shown), ...(next !== undefined && { next }) };
 }
 
-/** Rows that one page of a search reads, so that it takes no longer in a ledger of a million. */
+/** Maximum rows scanned per page of a search. */
 const SEARCHED = 20_000;
 
-/** Terms by which a search orders its rows. A direct chat has no name of its own. */
 const TERMS = {
   received: "seq",
   person: "coalesce((SELECT lower(name) FROM ledger_names WHERE key = sender), sender, '')",
@@ -43,7 +42,7 @@ const TERMS = {
   outcome: "state",
 };
 
-/** One page of a search, newest first. Fewer than `limit` with a `next` mean that older rows are still to be searched. */
+/** Returns one page of a search. A short page with `next` means that older rows remain to be searched. */
 function searchEntries(sql: Sql, query: LedgerQuery): LedgerPage {
   const {
     state = null,
@@ -55,7 +54,7 @@ function searchEntries(sql: Sql, query: LedgerQuery): LedgerPage {
     sender = null,
     place = null,
   } = query;
-  // Of another order, a page begins at a number of rows.
+  // Sorted pages use `before` as a row offset.
   const [before, offset] =
     query.sort === undefined
       ? [query.before ?? Number.MAX_SAFE_INTEGER, 0]
@@ -110,21 +109,19 @@ function searchEntries(sql: Sql, query: LedgerQuery): LedgerPage {
   return { entries: readEntries(sql, shown), ...(isMore && from !== undefined && { next: from }) };
 }
 
-/** All but the event and the log of its attempts, which may be long. */
+/** Excludes the event and its attempt log, which may be long. */
 const COLUMNS = `key, ${PLATFORM} AS platform, conversation, state, attempts, received_at, next_at, settled_at, note,
   group_id, sender, place, times`;
 
-/** Attempts that are kept of one event. */
 export const MOST_ATTEMPTS = 10;
 
-/** Returns an entry with its last attempts; `undefined` if there is none. */
 export function detailsOf(sql: Sql, key: string): LedgerDetails | undefined {
   const [row] = sql.all(`SELECT ${COLUMNS}, attempt_log FROM ledger WHERE key = ?`, key);
   if (row === undefined) return undefined;
   const entry = entryOf(row);
   const log = parseJson(String(row["attempt_log"]));
   const attempts = (Array.isArray(log) ? log : []).map(attemptOf);
-  // An entry that was given up for its age has settled without another attempt.
+  // An entry that expired has settled without a further attempt.
   const { attempted: at, settled: endedAt } = entry.timeline ?? {};
   if (entry.attempts > 0 && endedAt !== undefined && at !== attempts.at(-1)?.at)
     attempts.push({ ...(at !== undefined && { at }), endedAt, note: entry.note ?? entry.state });
@@ -171,7 +168,7 @@ function newestOfPairs(sql: Sql, { state, platform, limit }: LedgerQuery, before
     .sort((a, b) => b - a);
 }
 
-/** Times that the column `times` holds, as milliseconds since the epoch. */
+/** Keys of the JSON column `times`. Values are milliseconds since the epoch. */
 const STEPS = ["recorded", "started", "attempted", "firstWord"] as const;
 
 function entryOf(row: Row): LedgerEntry {

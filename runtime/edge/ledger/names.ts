@@ -9,28 +9,30 @@ import { displayName, hueOf } from "../../shared/display-name.ts";
 import type { NameEntry, NamePage, NameQuery, Sighting } from "../ports.ts";
 import type { Row, Sql } from "./sql.ts";
 
-/** Entries that are stored. The least recently seen ones are dropped. */
+/** Maximum stored entries. The least recently seen are dropped. */
 const MOST_ENTRIES = 5_000;
-/** A time is written once in this interval: an active person does not cost a write with each message. */
+/** Minimum interval between updates of `seen_at`, to avoid a write per message. */
 const SEEN_MS = 60_000;
-/** A platform is asked for a name at most this often. */
+/** Interval between name lookups on the platform. */
 const ASK_AGAIN_MS = 24 * 3_600_000;
-/** The same after it did not tell it. */
+/** Interval after a failed lookup. */
 const FAILED_AGAIN_MS = 3_600_000;
-/** Characters of an id. No platform's are longer. */
+/** Maximum characters of a key. No platform uses longer ids. */
 const LONGEST_KEY = 256;
 
-/** A person's own key is a chat on Telegram alone, and a group's is none on Discord, where it holds channels. */
+/**
+ * Selects keys that can receive messages. A person's id is also a chat id only on Telegram; a Discord group is a
+ * server.
+ */
 const IS_CHAT = "(kind = 'channel' OR person_of IS NOT NULL OR key GLOB 'telegram:*')";
 
-/** People and places by name, from events and from what the gateway has learned. */
 export class NameStore {
   readonly #sql: Sql;
   #entries: number | undefined;
 
   constructor(sql: Sql) {
     this.#sql = sql;
-    // A search reads `folded`. `person_of` makes an entry another key of a person, for its direct chat.
+    // Searches match `folded`. `person_of` links the key of a direct chat to its person.
     sql.all(
       `CREATE TABLE IF NOT EXISTS ledger_names (
          key TEXT PRIMARY KEY,
@@ -47,7 +49,7 @@ export class NameStore {
     sql.all("CREATE INDEX IF NOT EXISTS ledger_names_seen ON ledger_names (seen_at, key)");
   }
 
-  /** Records what an event, a pairing or a report shows. A name replaces the one before. */
+  /** Records mentioned people and places. A new name replaces the old one. */
   see(sightings: readonly Sighting[], time: number): void {
     for (const { key, kind, name, personOf, admitted, at: now = time } of sightings) {
       if (key.length > LONGEST_KEY) continue;
@@ -62,7 +64,7 @@ export class NameStore {
         admitted: admitted ?? nullable(row?.["admitted"]),
         first_at: Number(row?.["first_at"] ?? now),
         seen_at: Math.max(now, Number(row?.["seen_at"] ?? 0)),
-        // The platform need not be asked for a name that came with the event.
+        // An event with a name makes a lookup unnecessary.
         ask_at:
           name === undefined && personOf === undefined ? Number(row?.["ask_at"] ?? 0) : now + ASK_AGAIN_MS,
       };
@@ -83,7 +85,7 @@ export class NameStore {
     if (!isNew) return;
     this.#entries = (this.#entries ?? this.#count() - 1) + 1;
     if (this.#entries <= MOST_ENTRIES) return;
-    // Counts again, in case a transaction was undone.
+    // Count again: a rolled-back transaction would leave the cached number wrong.
     this.#sql.all(
       "DELETE FROM ledger_names WHERE key IN (SELECT key FROM ledger_names ORDER BY seen_at, key LIMIT ?)",
       Math.max(0, this.#count() - MOST_ENTRIES),
@@ -95,7 +97,7 @@ export class NameStore {
     return Number(this.#sql.all("SELECT count(*) AS n FROM ledger_names")[0]?.["n"]);
   }
 
-  /** Returns those of the keys for whose names the platform should be asked. */
+  /** Returns the keys that are due for a name lookup. */
   wanted(keys: readonly string[], now: number): WantedName[] {
     return this.#sql
       .all(
@@ -107,7 +109,7 @@ export class NameStore {
       .map(({ key, kind }) => ({ key: String(key), kind: kind as NameKind }));
   }
 
-  /** Takes what the platforms have told of names that were wanted. Entries that no event has named are not added. */
+  /** Stores looked-up names of known keys. */
   learn(names: readonly LearnedName[], now: number): void {
     for (const { key, name } of names) {
       const shown = displayName(name) ?? null;
@@ -122,7 +124,6 @@ export class NameStore {
     }
   }
 
-  /** Records why a sender was admitted. */
   admit(key: string, admitted: Admitted): void {
     this.#sql.all(
       "UPDATE ledger_names SET admitted = ?2 WHERE key = ?1 AND admitted IS NOT ?2",
@@ -131,7 +132,6 @@ export class NameStore {
     );
   }
 
-  /** See `NameDirectory`. */
   names(keys: readonly string[]): Map<string, NameEntry> {
     const rows = this.#sql.all(
       `SELECT asked.key AS asked, named.* FROM json_each(?) AS given
@@ -142,7 +142,6 @@ export class NameStore {
     return new Map(rows.map((row) => [String(row["asked"]), entryOf(row)]));
   }
 
-  /** See `NameDirectory`. */
   entries({ kind, platform, isChat = false, q = "", limit, before }: NameQuery): NamePage {
     const { at, key } = /^(?<at>\d{1,15}) (?<key>.*)$/s.exec(before ?? "")?.groups ?? {};
     const rows = this.#sql.all(
@@ -171,7 +170,6 @@ export class NameStore {
     };
   }
 
-  /** Returns up to `limit` entries that were seen since a time, for the directory of all chats. */
   seenSince(time: number, limit: number): Sighting[] {
     const rows = this.#sql.all(
       "SELECT * FROM ledger_names WHERE seen_at >= ? ORDER BY seen_at DESC, key DESC LIMIT ?",
@@ -182,7 +180,7 @@ export class NameStore {
   }
 }
 
-/** Returns the keys of entries that a search finds by name or id, direct chats among them. */
+/** Returns keys whose name or id contains `q`, including direct chats. */
 export function keysMatching(sql: Sql, q: string): string[] {
   const rows = sql.all(
     `SELECT key FROM ledger_names WHERE instr(folded, ?1) > 0

@@ -4,24 +4,23 @@ import { isRecord } from "../../shared/json.ts";
 import type { Sighting } from "../ports.ts";
 import { placeOf } from "../tenants/place.ts";
 
-/** Sender and place of an event, as keys of the `NameDirectory`. */
+/** Sender and place of an event, as keys of `NameDirectory`. */
 export interface EventPeople {
   sender?: string | undefined;
   place?: string | undefined;
-  /** The sender, the place, and what the place is a part of, with the names that the event carries. */
+  /** Sender, place and the place's parent, with their names in the event. */
   sightings: Sighting[];
 }
 
 type Fields = Record<string, unknown>;
 
-/** Names in an event. */
 interface Names {
   sender?: unknown;
   place?: unknown;
   kind: NameKind;
 }
 
-/** Returns the person and the place of an event. Telegram and Discord send names; Slack as a rule sends ids alone. */
+/** Returns an event's sender and place. Slack usually sends only ids. */
 export function peopleOf(event: Pick<Delivery, "platform" | "payload">): EventPeople {
   const { platform, payload } = event;
   const at = placeOf(event);
@@ -40,7 +39,7 @@ export function peopleOf(event: Pick<Delivery, "platform" | "payload">): EventPe
 }
 
 const NAMES: Record<Delivery["platform"], (payload: Fields) => Names> = {
-  /** https://docs.slack.dev/reference/events/message: `user_profile` is not always there. */
+  /** https://docs.slack.dev/reference/events/message: `user_profile` is optional. */
   slack({ event, user, channel }) {
     const { user_profile: profile } = fieldsOf(event);
     const { display_name: shown, real_name: real, name } = fieldsOf(profile ?? user);
@@ -67,10 +66,9 @@ const NAMES: Record<Delivery["platform"], (payload: Fields) => Names> = {
   },
 };
 
-/** Characters of an excerpt. */
 const LONGEST_EXCERPT = 140;
 
-/** Returns the beginning of what an event says, in one line; `undefined` if it has no text. */
+/** Returns the beginning of an event's text as one line. */
 export function excerptOf({ platform, payload }: Pick<Delivery, "platform" | "payload">): string | undefined {
   const text = TEXTS[platform](payload);
   const line = displayName(text);

@@ -5,10 +5,8 @@ import type { Environment } from "../../contract/variables.ts";
 import { isRecord, parseJson } from "../../shared/json.ts";
 import { readBytes } from "../../shared/read-bytes.ts";
 
-/** The part of `fetch` that is used. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-/** A request to a platform. */
 interface PlatformRequest {
   method: string;
   url: string;
@@ -17,10 +15,10 @@ interface PlatformRequest {
 }
 
 const TIMEOUT_MS = 10_000;
-/** Bytes of a platform's response that are read, to learn if it accepted the message. */
+/** Maximum bytes read of a platform's response. */
 const MOST_BYTES = 64 * 1024;
 
-/** Returns the request that answers an event with a text; `undefined` if the event may not have been meant for the bot. */
+/** Returns the request that replies to an event; `undefined` if the bot may not be addressed. */
 export function replyRequest(
   { platform, payload }: Delivery,
   text: string,
@@ -47,7 +45,6 @@ const REQUESTS: Record<Platform, MakeRequest> = {
   discord: discordRequest,
 };
 
-/** Returns the request that sends a text to a chat, outside of any thread. */
 export function chatRequest(
   platform: Platform,
   chat: string,
@@ -80,7 +77,7 @@ function discordText(channel: string, text: string, environment: Environment): P
   return { ...directRequest("discord/message.create", { channel }, { key, environment }), body };
 }
 
-/** Sends a request to a platform. Rejects if the platform refuses it. */
+/** Sends a request. Rejects if the platform refuses it. */
 export async function post(
   platform: Platform,
   { url, method, headers, body }: PlatformRequest,
@@ -97,13 +94,13 @@ export async function post(
     await response.body?.cancel();
     throw new Error(`${platform} answered ${response.status}`);
   }
-  // Slack reports refusals with status 200 and an error in the body.
+  // Slack reports errors with status 200 and `ok: false`.
   const answer = parseJson(new TextDecoder().decode(await readBytes(response, MOST_BYTES)));
   if (isRecord(answer) && answer["ok"] === false)
     throw new Error(`${platform} refused: ${String(answer["error"] ?? answer["description"])}`);
 }
 
-/** Private chats only: for groups, only the gateway knows if a message was addressed to the bot. */
+/** Accepts private chats only: for groups, only the gateway knows whether the bot was addressed. */
 function telegramTarget({ message }: Record<string, unknown>): object | undefined {
   if (!isRecord(message) || !isRecord(message["chat"]) || !isRecord(message["from"])) return undefined;
   const { chat, from, message_thread_id: thread } = message;
@@ -125,15 +122,15 @@ function slackTarget({ event }: Record<string, unknown>): object | undefined {
 const MESSAGE_COMPONENT = 3;
 
 /**
- * Accepts commands, direct messages and mentions. Discord shows a command as pending; its token is valid for 15 minutes
- * and needs no key.
+ * Accepts commands, direct messages and mentions. A command's token authorises a reply for 15 minutes without the
+ * bot's key.
  */
 function discordRequest(
   { t: kind, d: message, bot, type, application_id: application, token }: Record<string, unknown>,
   text: string,
   environment: Environment,
 ): PlatformRequest | undefined {
-  // Answering a press would replace the message that holds its button.
+  // A reply to a button press would replace the message with the button.
   if (type === MESSAGE_COMPONENT) return undefined;
   if (kind === undefined) {
     if (typeof application !== "string" || typeof token !== "string") return undefined;

@@ -4,7 +4,7 @@ import { PLATFORM } from "./listing.ts";
 import type { Sql } from "./sql.ts";
 import { WINDOW } from "./chats.ts";
 
-/** Schema of a new ledger. A change of it is also a part of {@link migrate}; a test compares the results. */
+/** Schema of a new ledger. Add every change to {@link ADDED} too; a test compares both results. */
 const SCHEMA = [
   `CREATE TABLE ledger (
      seq INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -25,23 +25,23 @@ const SCHEMA = [
      times TEXT,
      attempt_log TEXT
    )`,
-  // The partial indexes keep look-ups fast: their size depends on open entries, not on settled ones.
+  // Partial indexes: their size depends on open entries, not on settled ones.
   "CREATE INDEX ledger_open ON ledger (conversation, seq) WHERE settled_at IS NULL",
   "CREATE INDEX ledger_notices ON ledger (notice_at) WHERE settled_at IS NULL AND notice_at IS NOT NULL",
-  // Includes the state, so that settled entries are counted without reading the events.
+  // Includes the state, so that counting settled entries does not read the events.
   "CREATE INDEX ledger_ended ON ledger (settled_at, state) WHERE settled_at IS NOT NULL",
   "CREATE INDEX ledger_messages ON ledger (message) WHERE message IS NOT NULL",
-  // SQLite adds the row's `seq`, so the rows of each platform and state are in order.
+  // SQLite appends `seq`, so each platform and state is in order.
   `CREATE INDEX ledger_listing ON ledger (${PLATFORM}, state)`,
 
-  // Number of settled entries by state. Triggers maintain it: counting a million rows at each scrape is too slow.
+  // Settled entries by state, maintained by triggers, because counting a million rows per scrape is too slow.
   "CREATE TABLE ledger_totals (state TEXT PRIMARY KEY, entries INTEGER NOT NULL) WITHOUT ROWID",
   "INSERT INTO ledger_totals VALUES ('answered', 0), ('ignored', 0), ('failed', 0)",
   `CREATE TRIGGER ledger_state_changed AFTER UPDATE OF state ON ledger WHEN old.state <> new.state BEGIN
      UPDATE ledger_totals SET entries = entries + (state = new.state) - (state = old.state)
      WHERE state IN (old.state, new.state);
    END`,
-  // The ledger records only open entries; a restored or imported entry may be settled.
+  // New entries are open; only a restored or imported entry may be settled.
   `CREATE TRIGGER ledger_inserted AFTER INSERT ON ledger WHEN new.settled_at IS NOT NULL BEGIN
      UPDATE ledger_totals SET entries = entries + 1 WHERE state = new.state;
    END`,
@@ -56,7 +56,7 @@ const SCHEMA = [
      follows INTEGER NOT NULL
    ) WITHOUT ROWID`,
   "CREATE INDEX ledger_turns_due ON ledger_turns (follows, next_at, seq)",
-  // A trigger, so that an event and its turn are written by one statement. Behind an existing turn there is none to add.
+  // One statement must write both an event and its turn.
   `CREATE TRIGGER ledger_appended AFTER INSERT ON ledger
    WHEN new.settled_at IS NULL
      AND NOT EXISTS (SELECT 1 FROM ledger_turns WHERE conversation = new.conversation) BEGIN
@@ -74,7 +74,7 @@ const FORMAT = [
   "CREATE TABLE ledger_format (format INTEGER NOT NULL)",
   `INSERT INTO ledger_format VALUES (${LEDGER_FORMAT})`,
 ];
-/** Statements of {@link migrate}, by the column that shows that they have run. */
+/** Migrations, each with the column that shows that it has run. */
 const ADDED = [
   {
     column: "message",
@@ -90,13 +90,14 @@ const ADDED = [
     ),
   },
 ];
-/** Columns that every ledger has which this version migrates. */
+/** Columns of the oldest ledger that this version can migrate. */
 const OLDEST_COLUMNS = ["group_id", "notice_at"];
 
 /**
- * Creates the ledger's tables, or migrates them. The caller runs it in a transaction.
+ * Creates or migrates the ledger's tables, in the caller's transaction.
  *
- * @throws StewardError `data_newer` or `data_older` if this version does not read the ledger. Nothing is changed.
+ * @throws StewardError `data_newer` or `data_older` if this version cannot read the ledger. Nothing is changed
+ * then.
  */
 export function prepareLedger(sql: Sql): void {
   const columns = columnsOf(sql, "ledger");
@@ -110,13 +111,12 @@ export function prepareLedger(sql: Sql): void {
   if (!OLDEST_COLUMNS.every((name) => columns.includes(name)))
     throw new StewardError(
       "data_older",
-      `The ledger lacks columns: this version reads one with ${OLDEST_COLUMNS.join(" and ")}.`,
+      `The ledger is too old: this version needs the columns ${OLDEST_COLUMNS.join(" and ")}.`,
     );
   migrate(sql, columns);
   if (!isMarked) runAll(sql, FORMAT);
 }
 
-/** Adds what earlier versions lack. */
 function migrate(sql: Sql, columns: readonly string[]): void {
   for (const { column, statements } of ADDED) if (!columns.includes(column)) runAll(sql, statements);
 }

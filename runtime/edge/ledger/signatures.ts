@@ -1,12 +1,12 @@
 import type { Clock, SignatureUse } from "../ports.ts";
 import type { Sql } from "./sql.ts";
 
-/** More are not accepted until the oldest expire: a stack's commands send a few hundred at most. */
+/** Maximum unexpired signatures. Normal use needs a few hundred. */
 const MOST = 10_000;
-/** An expired signature is kept this much longer, for a clock that is set back. */
+/** Time to retain an expired signature, in case the clock is set back. */
 const KEPT_MS = 3_600_000;
 
-/** The table of the stack's signatures that were accepted, each until it has expired. */
+/** Accepted signatures, stored until expiry to prevent replays. */
 export class SignatureStore {
   readonly #sql: Sql;
   readonly #clock: Clock;
@@ -19,7 +19,6 @@ export class SignatureStore {
     );
   }
 
-  /** See {@link Signatures}. */
   use(mac: string, expiresAt: number): SignatureUse {
     return this.#sql.transaction(() => {
       this.#sql.all("DELETE FROM ledger_signatures WHERE expires_at < ?", this.#clock() - KEPT_MS);

@@ -21,26 +21,22 @@ import { prepareLedger } from "./schema.ts";
 import type { Row, Sql } from "./sql.ts";
 import { carriedMessage, isRelevant } from "./versions.ts";
 
-/** End of an entry. */
 export interface SettledAs {
   state: "answered" | "ignored" | "failed";
   /** The reason; contains no secret. */
   note: string;
-  /** See `LedgerEntry`. */
   group?: string | undefined;
-  /** Milliseconds before this end at which the chat got its first word. */
+  /** Milliseconds between the answer's first text and its end. */
   firstWordMs?: number | undefined;
-  /** The reason for which the sender was admitted. */
   admitted?: Admitted | undefined;
 }
 
 /**
- * Result of recording an event. `known`: the platform resent it. `left`: it changes a message, but no answer can depend
- * on the change.
+ * `known`: the platform resent the event. `left`: the event edits or deletes a message, and no answer depends on
+ * it.
  */
 export type RecordOutcome = "recorded" | "known" | "left";
 
-/** An entry that is due for delivery. */
 export interface DueEntry {
   key: string;
   /** Number of deliveries started, including this one. */
@@ -48,33 +44,31 @@ export interface DueEntry {
   delivery: Delivery;
 }
 
-/** Events of one chat that are delivered together, in order. */
 export interface DueChat {
   chatKey: string;
-  /** Id of the event directly before them, if it is still in progress. */
+  /** Id of the event directly before them, if it is in progress. */
   after?: string;
   entries: readonly [DueEntry, ...DueEntry[]];
 }
 
-/** After this wait, in milliseconds, the chat is told about the delay. */
+/** Delay after which a waiting message's chat gets a notice. */
 const NOTICE_MS = 60_000;
 
 /**
- * Characters of events delivered together. At three bytes each, plus escapes, this stays below the 2 MiB that the
- * gateway accepts. A single event may be longer.
+ * Maximum characters per delivery. At three bytes each plus escapes, this fits the gateway's limit of 2 MiB. A
+ * single event may be longer.
  */
 const LONGEST = 512 * 1024;
 
-/** Limits of {@link LedgerStore.recent}, in bytes: of one event, and of all. The gateway accepts 2 MiB. */
+/** Byte limits of {@link LedgerStore.recent}, per event and in total. The gateway accepts 2 MiB. */
 const LONGEST_RECENT = 128 * 1024;
 const MOST_RECENT = 1.5 * 1024 * 1024;
 
-/** Characters of an attempt's reason that are kept. */
 const LONGEST_REASON = 200;
 
-const UNREADABLE = "the entry cannot be read by this version";
+const UNREADABLE = "this version cannot read the entry";
 
-/** The ledger's table: every verified event from its arrival until it is settled. */
+/** Stores every verified event, from its arrival until it is pruned. */
 export class LedgerStore {
   readonly chats: Chats;
   readonly names: NameStore;
@@ -82,7 +76,7 @@ export class LedgerStore {
   readonly #turns: Turns;
 
   /**
-   * Prepares the tables and resets entries that a crash left in progress.
+   * Prepares the tables and resets entries that a crash interrupted.
    *
    * @throws StewardError as {@link prepareLedger}
    */
@@ -92,7 +86,7 @@ export class LedgerStore {
     this.#turns = new Turns(sql);
     sql.transaction(() => {
       prepareLedger(sql);
-      // The attempt was interrupted; its outcome is unknown, so it does not count.
+      // The outcome of the interrupted attempt is unknown, so it does not count.
       sql.all(
         `UPDATE ledger SET state = 'waiting', attempts = attempts - 1
          WHERE settled_at IS NULL AND state = 'delivering'`,
@@ -102,15 +96,13 @@ export class LedgerStore {
     this.names = new NameStore(sql);
   }
 
-  /** Stores an event at `now`, unless it is already stored or no answer can depend on it. */
   record(delivery: Delivery, now = delivery.receivedAt): RecordOutcome {
     const carried = carriedMessage(delivery);
     if (carried !== undefined && !isRelevant(this.#sql, delivery, carried)) return "left";
     const isChange = carried?.change !== undefined;
     const { sender, place, sightings } = peopleOf(delivery);
     const inserted = this.#sql.all(
-      // If the chat's head waits longer than NOTICE_MS, notify at once. Only messages get a notice, not edits or
-      // deletions.
+      // A notice is due immediately if the chat's head waits longer than NOTICE_MS. Edits and deletions get none.
       `INSERT INTO ledger (key, conversation, delivery, state, received_at, next_at, notice_at, message, sender,
          place, times)
        VALUES (?1, ?2, ?3, 'waiting', ?4, ?4, ?4 + iif(
@@ -133,10 +125,9 @@ export class LedgerStore {
   }
 
   /**
-   * Marks due entries as delivering and returns them, grouped by chat, up to `limit` chats. Chats with nothing in
-   * progress come first; others are added only up to `followerLimit` in total. Chats in `except` are skipped. An entry
-   * that this version cannot read is settled as failed, so that it does not block others. `readyAt` is when the gateway
-   * became ready, if known: an event that came before has waited for its start.
+   * Marks due entries as `delivering` and returns them by chat, up to `limit` chats. Idle chats come first; others
+   * are added up to `followerLimit` in total. Unreadable entries fail, so that they do not block their chat.
+   * `readyAt` is when the gateway became ready: earlier events have waited for its start.
    */
   take(
     now: number,
@@ -145,9 +136,9 @@ export class LedgerStore {
     except: Iterable<string> = [],
     readyAt = 0,
   ): DueChat[] {
-    // Most calls find nothing, and a transaction costs more than the question.
+    // Cheaper than a transaction, and most calls find nothing.
     if (!this.#turns.isDue(now)) return [];
-    // Reopening the table resets entries marked `delivering`, so losing this write in a power cut is harmless.
+    // Reopening the table resets `delivering` entries, so losing this write in a power cut is harmless.
     return this.#sql.lightTransaction(() => {
       const taken: DueChat[] = [];
       const passed = new Set(except);
@@ -158,7 +149,7 @@ export class LedgerStore {
           const begun = turns.flatMap((turn) => this.#begin(turn, now, readyAt) ?? []);
           for (const { chatKey } of begun) passed.add(chatKey);
           taken.push(...begun);
-          // An entry that cannot be read is settled, and its chat may have another one that is due.
+          // An unreadable entry was settled; its chat may have another due one.
           again = begun.length < turns.length;
         }
       };
@@ -168,10 +159,7 @@ export class LedgerStore {
     });
   }
 
-  /**
-   * Starts delivery of the chat's next entry and of the due entries directly after it. Returns `undefined` if none can
-   * be read.
-   */
+  /** Marks the chat's next entry and the due ones after it as `delivering`. */
   #begin({ chatKey, seq: from }: Turn, now: number, readyAt: number): DueChat | undefined {
     const rows = this.#sql.all(
       `SELECT seq, key, delivery, state, attempts, next_at, received_at FROM (
@@ -207,7 +195,6 @@ export class LedgerStore {
     return { chatKey, ...(after !== undefined && { after }), entries: [first, ...rest] };
   }
 
-  /** Returns the id of the open event directly before an entry. */
   #before(chatKey: string, seq: number): string | undefined {
     const [row] = this.#sql.all(
       `SELECT key FROM ledger WHERE conversation = ? AND settled_at IS NULL AND seq < ?
@@ -220,8 +207,8 @@ export class LedgerStore {
   }
 
   /**
-   * Returns events whose chats must be told about a delay, each event once, with the reason of the entry that blocks
-   * the chat. Events being delivered are skipped for now: the gateway itself sends their notices.
+   * Returns events that need a delay notice, with the reason for the delay. The gateway itself sends notices for
+   * events in progress.
    */
   takeNotices(now: number, limit: number): { delivery: Delivery; notice: DeliveryNotice }[] {
     return this.#sql.lightTransaction(() => {
@@ -252,7 +239,6 @@ export class LedgerStore {
     });
   }
 
-  /** Returns when the next delay notice is due; `undefined` if none is. */
   nextNotice(): number | undefined {
     const [row] = this.#sql.all(
       "SELECT min(notice_at) AS at FROM ledger WHERE settled_at IS NULL AND notice_at IS NOT NULL",
@@ -260,7 +246,7 @@ export class LedgerStore {
     return row?.["at"] == null ? undefined : Number(row["at"]);
   }
 
-  /** Resets entries marked `delivering` that are not being delivered. `active` are the keys in progress. */
+  /** Resets `delivering` entries whose keys are not in `active`. */
   release(active: readonly string[]): void {
     this.#updateAll(
       `UPDATE ledger SET state = 'waiting' WHERE settled_at IS NULL AND state = 'delivering'
@@ -269,7 +255,7 @@ export class LedgerStore {
     );
   }
 
-  /** Gives up entries received before `before` that are not being delivered. */
+  /** Fails waiting entries received before `before`. */
   expire(before: number, now: number): Delivery[] {
     const rows = this.#updateAll(
       `UPDATE ledger SET state = 'failed', settled_at = ?, note = coalesce(note, 'never delivered')
@@ -280,7 +266,6 @@ export class LedgerStore {
     return rows.flatMap(({ delivery }) => readDelivery(delivery) ?? []);
   }
 
-  /** Appends to a failed event's note whether the person was told. */
   noteTold({ platform, id }: Delivery, told: boolean): void {
     this.#sql.all(
       "UPDATE ledger SET note = note || ?2 WHERE key = ?1 AND state = 'failed'",
@@ -289,7 +274,7 @@ export class LedgerStore {
     );
   }
 
-  /** Makes entries due that were received later than `limit`: such a time can only come from a clock that was ahead. */
+  /** Makes entries due whose receipt is later than `limit`, which only a clock that ran ahead can cause. */
   bringForward(now: number, limit: number): void {
     this.#updateAll(
       `UPDATE ledger SET next_at = ? WHERE settled_at IS NULL AND received_at > ? AND next_at > ?
@@ -300,7 +285,7 @@ export class LedgerStore {
     );
   }
 
-  /** Makes entries due that wait with this note in one of the conversations. */
+  /** Makes waiting entries with this note due now. */
   hasten(conversations: readonly string[], note: string, now: number): void {
     this.#updateAll(
       `UPDATE ledger SET next_at = ?1 WHERE settled_at IS NULL AND state = 'waiting' AND next_at > ?1
@@ -320,10 +305,7 @@ export class LedgerStore {
     });
   }
 
-  /**
-   * Settles an entry. If a power cut undoes this, the entry is delivered again, and the gateway recognises that it has
-   * been answered.
-   */
+  /** Settles an entry. If a power cut undoes this, the entry is redelivered, and the gateway recognises it. */
   settle(key: string, end: SettledAs, now: number): void {
     this.#sql.lightTransaction(() => {
       const chatKey = this.#end(key, end, now);
@@ -332,7 +314,6 @@ export class LedgerStore {
     });
   }
 
-  /** Settles an entry and returns its chat key. */
   #end(key: string, { state, note, group, firstWordMs, admitted }: SettledAs, now: number): string {
     const [row] = this.#sql.all(
       `UPDATE ledger SET state = ?, settled_at = ?, note = ?, group_id = ?,
@@ -350,8 +331,8 @@ export class LedgerStore {
   }
 
   /**
-   * Reschedules an entry, whose attempt ended at `now`, for `nextAt`; it blocks all later entries of its chat. Later ones that already came back lose
-   * their own retry times and wait for it, since they failed because of it.
+   * Reschedules an entry. It blocks later entries of its chat; those that already failed because of it lose their
+   * own retry times.
    */
   postpone(key: string, nextAt: number, note: string, now = nextAt): void {
     this.#sql.transaction(() => {
@@ -381,20 +362,14 @@ export class LedgerStore {
     });
   }
 
-  /**
-   * Returns when the next chat's head entry falls due, considering only times later than `after`; `undefined` if none
-   * is waiting.
-   */
   nextDue(after = -1): number | undefined {
     return this.#turns.next(after);
   }
 
-  /** Returns true if an entry is not settled yet. */
   hasOpen(): boolean {
     return this.#sql.all("SELECT 1 FROM ledger WHERE settled_at IS NULL LIMIT 1").length > 0;
   }
 
-  /** Returns the arrival time of the oldest unsettled entry. */
   oldestOpen(): number | undefined {
     const [row] = this.#sql.all(
       "SELECT min(received_at) AS at FROM ledger INDEXED BY ledger_open WHERE settled_at IS NULL",
@@ -402,7 +377,6 @@ export class LedgerStore {
     return row?.["at"] === null || row === undefined ? undefined : Number(row["at"]);
   }
 
-  /** Returns the number of entries by state. */
   counts(): LedgerCounts {
     const counts: LedgerCounts = { waiting: 0, delivering: 0, answered: 0, ignored: 0, failed: 0 };
     const rows = this.#sql.all(
@@ -416,7 +390,7 @@ export class LedgerStore {
     return counts;
   }
 
-  /** See {@link Ledger.recent}. Measures before it reads, so that it never holds more than it returns. */
+  /** See {@link Ledger.recent}. Measures first, to limit memory. */
   recent(limit: number): (string | undefined)[] {
     const sizes = this.#sql.all(
       "SELECT seq, octet_length(delivery) AS bytes FROM ledger ORDER BY seq DESC LIMIT ?",
@@ -437,24 +411,21 @@ export class LedgerStore {
     return rows.map(({ delivery }) => (delivery == null ? undefined : String(delivery)));
   }
 
-  /** Returns one page of entries. */
   list(query: LedgerQuery): LedgerPage {
     return listEntries(this.#sql, query);
   }
 
-  /** See {@link Ledger.details}. */
   details(key: string): LedgerDetails | undefined {
     return detailsOf(this.#sql, key);
   }
 
-  /** See {@link Ledger.excerpt}. */
   excerpt(key: string): string | undefined {
     const [row] = this.#sql.all("SELECT delivery FROM ledger WHERE key = ?", key);
     const delivery = row && readDelivery(row["delivery"]);
     return delivery && excerptOf(delivery);
   }
 
-  /** Makes a failed or ignored entry due at once. Its age restarts, else it would be given up again. */
+  /** Makes a failed or ignored entry due now. Its age restarts, so that it does not expire again. */
   replay(key: string, now: number): ReplayResult {
     return this.#sql.transaction(() => {
       const [row] = this.#sql.all("SELECT state, conversation FROM ledger WHERE key = ?", key);
@@ -473,7 +444,6 @@ export class LedgerStore {
     });
   }
 
-  /** Deletes up to `limit` entries settled before `before`. */
   prune(before: number, limit: number): void {
     this.#sql.all(
       "DELETE FROM ledger WHERE seq IN (SELECT seq FROM ledger WHERE settled_at < ? LIMIT ?)",
@@ -483,7 +453,6 @@ export class LedgerStore {
   }
 }
 
-/** Parses a stored event; `undefined` if this version cannot read it. */
 function readDelivery(text: unknown): Delivery | undefined {
   return deliverySchema.safeParse(parseJson(String(text))).data;
 }

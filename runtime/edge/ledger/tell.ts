@@ -6,30 +6,27 @@ import type { Sandbox } from "../ports.ts";
 import { chatOfDelivery, type Chats, type OutageWord } from "./chats.ts";
 import { type Fetch, replyRequest, post } from "./post.ts";
 
-/** Records which chats may get a notice, and which already did. */
 export type Telling = Pick<Chats, "claim" | "release">;
 
-/** Dependencies of {@link Teller}. */
 export interface TellerOptions {
   sandbox: Pick<Sandbox, "request" | "status">;
-  /** Contains the platforms' keys. */
   environment: Environment;
   fetch: Fetch;
 }
 
 /** Messages sent while the gateway is down. They name no cause, since their readers are not operators. */
 const TEXTS: Record<OutageWord, string> = {
-  waits: "I am unavailable at the moment. Your message is kept, and I will answer as soon as I am back.",
+  waits: "I am unavailable at the moment. Your message is saved, and I will answer as soon as I am back.",
   "given up": "I was unavailable for a day and cannot answer what you wrote. Please send it again later.",
 };
 
 /**
- * Tells a chat that its answer is delayed or cancelled: through the gateway, which checks who may be answered, or,
- * while it is down, directly with the deployment's keys, once per chat and outage.
+ * Notifies chats of delayed or dropped messages. A running gateway sends the notice, since it checks who may be
+ * answered. While it is down, the edge sends it with the deployment's keys, once per chat and outage.
  */
 export class Teller {
   readonly #options: TellerOptions;
-  /** Notices being sent, by chat and kind. */
+  /** Notices being sent, by kind and chat. */
   readonly #sending = new Map<string, Promise<void>>();
 
   constructor(options: TellerOptions) {
@@ -37,8 +34,7 @@ export class Teller {
   }
 
   /**
-   * Resolves to true if the chat has been told, by this call or earlier in the same outage. Rejects if the platform
-   * refuses the message.
+   * Resolves to true if the chat got the notice, now or earlier in the outage. Rejects if the platform refuses it.
    */
   async tell(delivery: Delivery, notice: DeliveryNotice, chats: Telling): Promise<boolean> {
     const { sandbox, environment, fetch } = this.#options;
@@ -67,7 +63,7 @@ export class Teller {
         .finally(() => this.#sending.delete(key));
       this.#sending.set(key, sending);
     }
-    // Several messages of a chat may be given up together: wait for their shared notice.
+    // Several messages of a chat may expire together and share a notice.
     await this.#sending.get(key);
     return claim !== "not known";
   }

@@ -2,25 +2,24 @@ import { parseJson, isRecord } from "../../shared/json.ts";
 import type { Delivery, Platform } from "../../contract/delivery.ts";
 import type { Sql } from "./sql.ts";
 
-/** The message that an event carries or changes. */
 interface Carried {
-  /** Id of the message, unique across chats, such as `telegram:<chat>:<message id>`. */
+  /** Unique across chats, such as `telegram:<chat>:<message id>`. */
   message: string;
   /** Absent for a new message. */
   change?: "edit" | "deletion";
-  /** True if the change matters even if the ledger does not have the message. */
+  /** True if the change matters even without the message in the ledger. */
   always?: boolean;
 }
 
 type Fields = Record<string, unknown>;
 
-/** The visible parts of Telegram's messages: https://core.telegram.org/bots/api#message */
+/** Visible fields of Telegram's messages: https://core.telegram.org/bots/api#message */
 const SEEN =
   "text caption entities caption_entities rich_message checklist photo document video animation audio".split(
     " ",
   );
 
-/** Returns the message of an event; `undefined` for other kinds of events. */
+/** Returns the message that an event carries or changes. */
 export function carriedMessage({ platform, payload }: Pick<Delivery, "platform" | "payload">) {
   return CARRIED[platform](payload);
 }
@@ -28,14 +27,14 @@ export function carriedMessage({ platform, payload }: Pick<Delivery, "platform" 
 const CARRIED: Record<Platform, (payload: Fields) => Carried | undefined> = {
   slack: carriedBySlack,
   telegram: carriedByTelegram,
-  // Edits and deletions are not received from Discord.
+  // Discord sends no edits or deletions.
   discord: () => undefined,
 };
 
 /**
- * Returns false for a change that cannot affect any answer: of a message that is not in the ledger or is from an
- * unlisted group, an edit without visible changes, or the deletion of an answered message. Platforms also send edits
- * for link previews and reactions; recording those would clutter the ledger.
+ * Returns false for changes that no answer depends on: edits of unknown messages or in unlisted groups, edits without
+ * visible changes, and deletions of answered messages. Platforms also report link previews and reactions as edits,
+ * which would clutter the ledger.
  */
 export function isRelevant(sql: Sql, delivery: Delivery, { message, change, always }: Carried): boolean {
   if (change === undefined || always) return true;
@@ -59,7 +58,7 @@ function carriedByTelegram({ message: said, edited_message: edited }: Fields): C
   return said === undefined ? { message, change: "edit" } : { message };
 }
 
-/** https://docs.slack.dev/reference/events/message/message_changed, and the same for `message_deleted`. */
+/** https://docs.slack.dev/reference/events/message/message_changed and `message_deleted` */
 function carriedBySlack({ team_id: team, event }: Fields): Carried | undefined {
   const { type, subtype, channel, ts, deleted_ts: deleted, message: inner, edited } = fieldsOf(event);
   if (channel === undefined || (type !== "message" && type !== "app_mention")) return undefined;
@@ -67,18 +66,18 @@ function carriedBySlack({ team_id: team, event }: Fields): Carried | undefined {
   const id = subtype === "message_deleted" ? deleted : subtype === "message_changed" ? changed : ts;
   if (typeof id !== "string") return undefined;
   const message = `slack:${String(team)}:${String(channel)}:${id}`;
-  // A deleted message with replies stays as a tombstone.
+  // A deleted message with replies becomes a tombstone.
   if (subtype === "message_deleted" || kind === "tombstone") return { message, change: "deletion" };
   if (subtype === "message_changed") return { message, change: "edit" };
-  // Slack resends a mention when its message is edited, and sends a first one if the edit added it.
+  // Slack resends a mention after an edit, and sends the first one if the edit added it.
   return edited == null ? { message } : { message, change: "edit", always: true };
 }
 
-/** Returns the visible content of an event's message in a comparable form. */
+/** Returns a message's visible content in a comparable form. */
 function seenOf({ message: said, edited_message: edited, event }: Fields): string {
   if (event === undefined) {
     const message = fieldsOf(said ?? edited);
-    // File ids may change from event to event; their unique ids do not.
+    // File ids may change between events; `file_unique_id` does not.
     return JSON.stringify(
       SEEN.map((field) => message[field] ?? null),
       (name, value: unknown) => (name === "file_id" ? undefined : value),

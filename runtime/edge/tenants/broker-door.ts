@@ -4,30 +4,29 @@ import type { Clock } from "../ports.ts";
 import { RateLimit } from "../rate-limit.ts";
 import type { Tenants } from "./ports.ts";
 
-/** Form of a container's pass, in a header or, from a gateway of the version before, in the address. */
+/** Form of a container's pass. Older gateways send it in the URL. */
 const PASS = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/;
-/** Requests of one client in a minute that name an unknown tenant, and still are a question to the directory. */
+/** Directory look-ups of unknown tenants per client and minute. */
 const UNKNOWN_PER_MINUTE = 60;
-/** Time for which a refusal counts without another question. A chat that is let in meanwhile has no container so soon. */
+/** Cache duration of a refusal. A chat admitted in the meantime has no container that soon. */
 const REFUSED_MS = 2_000;
-/** Unknown tenants that are remembered. */
+/** Maximum cached refusals. */
 const MOST_REFUSED = 1_000;
 
-/** Dependencies of {@link BrokerDoor}. */
 interface BrokerDoorOptions {
-  /** Asks the directory, at most once for a tenant that it knows. */
+  /** Asks the directory. Positive answers are cached. */
   knows: Tenants["knows"];
   clock: Clock;
 }
 
 /**
- * Decides which requests to the broker reach a tenant's object. Anyone may send one, and an object that is asked has storage
- * from then on, so the tenant has to exist. The directory is asked as rarely as that can be.
+ * Decides which broker requests reach a tenant's Durable Object. Anyone can send one, and addressing an object
+ * creates storage, so the tenant must exist.
  */
 export class BrokerDoor {
   readonly #options: BrokerDoorOptions;
   readonly #strangers: RateLimit;
-  /** Unknown tenants, and the end of their refusals in milliseconds since the epoch. */
+  /** End of each refusal, in milliseconds since the epoch. */
   readonly #refused = new Map<TenantId, number>();
 
   constructor(options: BrokerDoorOptions) {
@@ -36,15 +35,14 @@ export class BrokerDoor {
   }
 
   /**
-   * Returns the answer to a request that is refused; `undefined` for one that may reach its tenant's object. Rejects if
-   * the directory does not answer.
+   * Returns the refusal of a request; `undefined` if it may pass. Rejects if the directory does not answer.
    *
-   * @param client The network of the request's sender.
+   * @param client The sender's network.
    */
   async refusal(tenant: TenantId, request: Request, client: string): Promise<Response | undefined> {
     const { knows, clock } = this.#options;
     if (!hasPassForm(request) || clock() < (this.#refused.get(tenant) ?? 0)) return refused();
-    // Before the question: a flood does not wait for the first answer.
+    // Count first, so that concurrent requests cannot exceed the limit.
     const seconds = this.#strangers.take(client);
     if (seconds > 0) return problemResponse(problem("rate_limited"), { "retry-after": String(seconds) });
     let isKnown: boolean | undefined;

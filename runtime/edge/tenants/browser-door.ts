@@ -5,26 +5,21 @@ import { type AdmittedDevice, type DeviceEntry, grantedTo, type NewDevice } from
 import { closeSocket, type PageSocket, sendOn } from "../page-sockets.ts";
 
 const HELLO_MS = 10_000;
-/** Interval of the questions whether an operator has settled a request. */
+/** Interval at which a waiting page checks for approval. */
 const LOOK_MS = 2_000;
-/** Interval of the attempts while the browser's sandbox starts, and their number. */
+/** Interval between attempts to reach the browser's starting gateway. */
 const START_MS = 1_000;
 const MOST_STARTS = 60;
 
-/** Dependencies of {@link receiveBrowser}. */
 export interface BrowserDoorOptions {
   origin: string;
   remoteIp: string;
-  /** See `Devices.enter`. */
   enter(device: NewDevice, known?: string): Promise<DeviceEntry>;
-  /** Starts the browser's gateway, and joins the page with it. @returns false while it does not answer */
+  /** Starts the browser's gateway and connects the page. @returns false until the gateway answers. */
   open(browser: AdmittedBrowser): Promise<boolean>;
 }
 
-/**
- * Checks a browser before its page reaches a gateway, then joins their sockets. A stranger's page waits here, without a
- * container.
- */
+/** Authenticates a browser, then connects it to its gateway. A page that waits for approval uses no container. */
 export function receiveBrowser(page: PageSocket, options: BrowserDoorOptions): void {
   let isJoined = false;
   let isEnded = false;
@@ -59,7 +54,7 @@ export function receiveBrowser(page: PageSocket, options: BrowserDoorOptions): v
     if (isJoined) return;
     const isShort = typeof data === "string" && data.length <= CHAT_MESSAGE_BYTES;
     if (door.isOpen && isShort) return void door.receive(data);
-    // Nothing is to be said before the welcome.
+    // The page may send nothing before the welcome.
     closeSocket(page, CHAT_CLOSE.invalid, "not in this order");
   });
   page.addEventListener("close", end);

@@ -10,15 +10,13 @@ import {
 import type { Sql } from "../ledger/sql.ts";
 import type { Clock } from "../ports.ts";
 
-/** Dependencies of {@link Browsers}. */
 interface BrowsersOptions {
   sql: Sql;
-  /** An operator has changed the rights of a browser; `role` is absent for one that was revoked. */
+  /** `role` is absent if access was revoked. */
   onChange(deviceId: string, role: GrantedRole | undefined): void;
   clock: Clock;
 }
 
-/** The browsers that wait for approval, and those that have it. */
 export class Browsers extends Devices {
   readonly #lists: DeviceLists;
   readonly #onChange: BrowsersOptions["onChange"];
@@ -38,7 +36,7 @@ export class Browsers extends Devices {
       writePending: (list) => write("pending", list),
       writePaired: (list) => write("paired", list),
       change: (work) => work(),
-      // Nothing asks for it: a browser proves its key.
+      // Unused: a browser proves possession of its key instead.
       token: () => crypto.randomUUID(),
       clock,
     };
@@ -66,14 +64,14 @@ export class Browsers extends Devices {
     return isBack;
   }
 
-  /** Takes browsers over that were approved while one sandbox served every chat. What is known here stays. */
+  /** Adds browsers approved while one sandbox served every chat. Existing entries win. */
   adopt(devices: readonly PairedDevice[]): void {
     const known = new Map(this.paired().map((device) => [device.deviceId, device]));
     for (const device of devices) if (!known.has(device.deviceId)) known.set(device.deviceId, device);
     this.#lists.writePaired([...known.values()]);
   }
 
-  /** Replaces the browsers by those of a sandbox that served every chat meanwhile. */
+  /** Replaces the browsers with those of the sandbox that served every chat in the meantime. */
   replace(devices: readonly PairedDevice[]): void {
     this.#lists.writePaired(devices);
   }

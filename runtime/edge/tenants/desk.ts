@@ -11,32 +11,26 @@ import type { PairingRequest } from "../../shared/pairing-list.ts";
 import { type EventPlace, placeOf } from "./place.ts";
 import type { AdmissionDecision } from "./ports.ts";
 
-/** Lists of one platform: who was approved, and who asks. */
 export interface Lists {
   granted(sender: string): GrantedRole | undefined;
   pending(): PairingRequest[];
   request(sender: string, meta: Record<string, string>): PairingRequest | undefined;
 }
 
-/** Dependencies of {@link TenantDesk}. */
 export interface TenantDeskOptions {
-  /** The access rules of the config in force. Rejects if there are none. */
+  /** Rejects if no access rules could be read. */
   access(platform: Platform): Promise<ChannelAccess>;
   lists(platform: Platform): Lists;
-  /** Adds a tenant. */
+  /** Registers an admitted tenant. */
   meet(tenant: TenantId): void;
-  /** Remembers where a sender talks to the bot. */
   place(platform: Platform, sender: string, tenant: TenantId): void;
-  /** A sender asks for the first time. */
+  /** Called for a sender's first pairing request. */
   onRequest(platform: Platform): void;
-  /** Answers an event in its chat, if it may have been meant for the bot. Rejects if the platform refuses the text. */
+  /** Replies in the event's chat if the bot may be addressed. Rejects if the platform refuses the text. */
   say(event: Delivery, text: string): Promise<void>;
 }
 
-/**
- * Lets chats in. A stranger gets the same texts as from a gateway, by the deployment's keys, and no container is started
- * for it.
- */
+/** Admits chats. Strangers get the gateway's texts, sent with the deployment's keys; no container starts. */
 export class TenantDesk {
   readonly #options: TenantDeskOptions;
 
@@ -44,10 +38,10 @@ export class TenantDesk {
     this.#options = options;
   }
 
-  /** Decides about the chat of an event. Rejects if a stranger could not be answered: the event is tried again. */
+  /** Decides about a chat. Rejects if a stranger could not be answered, so that the event is retried. */
   async introduce(tenant: TenantId, event: Delivery): Promise<AdmissionDecision> {
     const place = placeOf(event);
-    if (place === undefined || tenantOf(place.chat) !== tenant) return left("an event of no chat");
+    if (place === undefined || tenantOf(place.chat) !== tenant) return left("event without a chat");
     if (place.sender === undefined) return left("written by a bot");
     const access = await this.#options.access(event.platform);
     const whose = { ...place, sender: place.sender };
@@ -85,7 +79,7 @@ export class TenantDesk {
   }
 
   async #group(access: ChannelAccess, { group, sender }: Whose, event: Delivery): Promise<AdmissionDecision> {
-    // As if the bot were addressed: the group's own gateway decides about each message later.
+    // Assume the bot is addressed: the group's gateway decides about each message.
     const decision = access.group(group, sender, true);
     if (decision.becomes !== "ignored") return { admitted: true };
     const { reason, unlisted } = decision;

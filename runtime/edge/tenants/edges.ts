@@ -1,20 +1,21 @@
 import { AGENT } from "../../contract/names.ts";
 import type { TenantId } from "../../contract/tenant.ts";
 
-/** An edge takes little memory, and an operator looks at few chats. */
+/** Maximum cached edges. */
 const MOST_EDGES = 50;
 
-/** Edges by the sandbox that their pages show: the deployment's, or a chat's. */
+/** Caches the deployment's edge and those of chats. */
 export class EdgesByChat<Edge> {
   readonly #edges = new Map<string, Edge>();
 
-  /** Returns the edge of a chat, or without one that of the deployment. Builds it at its first request. */
+  /** Returns a chat's edge, or the deployment's without `tenant`. */
   of(tenant: TenantId | undefined, build: () => Edge): Edge {
     const name = tenant ?? AGENT;
     const known = this.#edges.get(name);
     if (known !== undefined) return known;
     if (this.#edges.size >= MOST_EDGES) {
-      // Never the deployment's: it counts strangers' requests, and a stranger's request makes an edge too.
+      // Never evict the deployment's edge: it holds rate limits, which strangers could reset by creating other
+      // edges.
       const oldest = [...this.#edges.keys()].find((one) => one !== AGENT);
       if (oldest !== undefined) this.#edges.delete(oldest);
     }

@@ -10,36 +10,30 @@ import type { Clock, Notes, Sandbox } from "../ports.ts";
 import { placeOf } from "./place.ts";
 import type { Grant, AdmissionDecision, TenantDirectory } from "./ports.ts";
 
-/** Time for which a refusal counts without another question, so that a flood of one chat is not the directory's. */
+/** Cache duration of a refusal, so that a flood in one chat does not reach the directory. */
 const REFUSED_MS = 10_000;
 const UNDECIDED = "undecided";
-/** An operator has approved the person who writes here, and no message has come since. */
+/** An operator has approved the sender, who has not written since. */
 const APPROVED = "approved";
-/** Most by which the container's clock is behind. */
+/** Maximum lag of the container's clock. */
 const SKEW_MS = 60_000;
-/** Senders of one chat whose refusals are remembered. */
 const MOST_SENDERS = 500;
 
-/** Dependencies of {@link TenantGate}. */
 interface TenantGateOptions {
   tenant: TenantId;
   directory: Pick<TenantDirectory, "introduce" | "moved">;
   notes: Notes;
-  /**
-   * Returns the container's present run, and the time of its newest backup in milliseconds since the epoch. Absent if the
-   * gateway's disk outlives a run.
-   */
+  /** Current run, and newest backup in milliseconds since the epoch. Absent if the gateway's disk is persistent. */
   run?(): { id: string; backedUpAt: number | undefined };
   clock: Clock;
 }
 
-/** Notes that nobody has decided about a chat yet. */
+/** Resets the chat to undecided. */
 export function forgetDecision(notes: Pick<Notes, "write">): void {
   notes.write("admitted", UNDECIDED);
   notes.write("grant", "");
 }
 
-/** Returns how an event ends that is not let in. */
 export function refusedResult(
   standing: Exclude<AdmissionDecision, { admitted: true }>,
 ): { kind: "settled" } & SettledAs {
@@ -47,13 +41,12 @@ export function refusedResult(
   return { kind: "settled", state: "ignored", note: standing.note, group };
 }
 
-/** Gate of an object's ledger: it decides which events reach the container. */
 export type Gate = Pick<TenantGate, "isOpen" | "movedTo" | "followMove" | "ask" | "passOnGrant">;
 
 /**
- * Returns the gate of an object whose ledger holds events from before a change of the tenancy.
+ * Returns a gate that forwards all events, for a ledger from before a change of tenancy.
  *
- * @param belongsTo Name of the object that an event belongs to now; `undefined` for an event that nothing answers.
+ * @param belongsTo Returns the object that an event belongs to now, if any.
  */
 export function forwardingGate(belongsTo: (event: Delivery) => string | undefined): Gate {
   return {
@@ -62,7 +55,7 @@ export function forwardingGate(belongsTo: (event: Delivery) => string | undefine
     async followMove() {},
     async ask(event) {
       const movedTo = belongsTo(event);
-      if (movedTo === undefined) return { admitted: false, note: "an event of no chat" };
+      if (movedTo === undefined) return { admitted: false, note: "event without a chat" };
       return { admitted: false, note: `passed on to ${movedTo}`, movedTo };
     },
     async passOnGrant() {
@@ -71,65 +64,54 @@ export function forwardingGate(belongsTo: (event: Delivery) => string | undefine
   };
 }
 
-/**
- * Decides whether a chat's messages reach a container. The directory is asked at a chat's first message; an admitted
- * chat is remembered, and its later messages touch no object but its own.
- */
+/** Decides whether a chat's messages reach its container. Asks the directory only until the chat is admitted. */
 export class TenantGate {
   readonly #options: TenantGateOptions;
-  /** The question about each sender that is in progress, or was answered with a refusal. */
+  /** Pending questions and cached refusals, by sender. */
   readonly #questions = new Map<string, { standing: Promise<AdmissionDecision>; until: number }>();
-  /** Number of changes of rights. */
+  /** Counts changes of rights, to detect one during a question. */
   #changes = 0;
 
   constructor(options: TenantGateOptions) {
     this.#options = options;
   }
 
-  /** True if the chat is known to be admitted. */
+  /** True if the chat's admission is stored. */
   get isOpen(): boolean {
     return this.#options.notes.read("admitted") === "yes";
   }
 
-  /** The tenant that this chat's events belong to, which had another id before; `undefined` for any other chat. */
+  /** The tenant to which this chat's events now belong, if its id has changed. */
   get movedTo(): TenantId | undefined {
     return this.#options.notes.read("movedTo");
   }
 
-  /**
-   * True if the chat's container may run: for an admitted or approved chat, or for schedules of one that nobody has decided
-   * about.
-   */
+  /** True for an admitted or approved chat, and for the schedules of an undecided one. */
   get mayRun(): boolean {
     const decision = this.#options.notes.read("admitted") ?? UNDECIDED;
     return this.isOpen || decision === APPROVED || (decision === UNDECIDED && this.expectsSchedules);
   }
 
-  /** True if the chat had a schedule when that was looked up last. */
   get expectsSchedules(): boolean {
     return this.#options.notes.read("scheduled") === "yes";
   }
 
-  /** Notes that the directory has let the chat's person in. */
   open(): void {
     this.#options.notes.write("admitted", "yes");
   }
 
-  /**
-   * An operator has changed the rights of the browser that writes here; `role` is absent for one that was revoked. Its pages
-   * have to connect again.
-   */
+  /** Applies a browser's changed rights; its pages must reconnect. Without `role`, access is revoked. */
   changeBrowser(role: GrantedRole | undefined, pages: Pick<ChatRelay, "closePages">): void {
     if (role === undefined) this.#options.notes.write("admitted", "");
     pages.closePages(role === undefined ? "revoked" : "restart");
   }
 
-  /** Lets the container run for the chat's schedules. Its messages are decided about as before. */
+  /** Lets the container run for the chat's schedules. Messages still need admission. */
   expectSchedules(): void {
     this.#options.notes.write("scheduled", "yes");
   }
 
-  /** Notes that the chat has another id now. */
+  /** Records a chat's new id after a move. */
   async followMove(event: Delivery): Promise<void> {
     const { tenant, directory, notes } = this.#options;
     const { chat, move } = placeOf(event) ?? {};
@@ -139,8 +121,8 @@ export class TenantGate {
   }
 
   /**
-   * Returns the decision about an event of a chat that is not known to be admitted. Events of one sender share a
-   * question; another sender in the same group may be let in. Rejects if nobody can decide.
+   * Decides about an event of a chat that is not admitted. Each sender is decided separately. Rejects if the
+   * directory does not answer.
    */
   ask(event: Delivery): Promise<AdmissionDecision> {
     const { clock } = this.#options;
@@ -148,7 +130,7 @@ export class TenantGate {
     const known = this.#questions.get(sender);
     if (known !== undefined && clock() < known.until) return known.standing;
     const question = { standing: this.#introduce(event), until: Number.POSITIVE_INFINITY };
-    // A group may have more people than the object should remember.
+    // Bound the cache: a group may have many members.
     const [oldest] = this.#questions.keys();
     if (oldest !== undefined && this.#questions.size >= MOST_SENDERS) this.#questions.delete(oldest);
     this.#questions.delete(sender);
@@ -164,7 +146,7 @@ export class TenantGate {
     const { tenant, directory, notes } = this.#options;
     const changes = this.#changes;
     const standing = await directory.introduce(tenant, event);
-    // Rights changed meanwhile, and the answer may be from before.
+    // Rights changed during the question, so the answer may be outdated.
     if (changes !== this.#changes) return this.#introduce(event);
     if (!standing.admitted) {
       if (standing.movedTo !== undefined) notes.write("movedTo", standing.movedTo);
@@ -175,10 +157,7 @@ export class TenantGate {
     return standing;
   }
 
-  /**
-   * An operator has changed somebody's rights: the next event is a question again, and without rights no schedule runs.
-   * Tells a gateway that runs.
-   */
+  /** Applies changed rights: the next event asks the directory again, and a revoked chat runs no schedules. */
   async change(grant: Grant, sandbox: Pick<Sandbox, "status" | "request">): Promise<void> {
     const { notes } = this.#options;
     this.#changes += 1;
@@ -189,9 +168,9 @@ export class TenantGate {
   }
 
   /**
-   * Tells the chat's gateway of rights that it may not know yet: each run of a container, until a backup has them.
+   * Sends changed rights to the gateway, once per run until a backup contains them.
    *
-   * @returns false if it was not told
+   * @returns false if the gateway did not accept them.
    */
   async passOnGrant(sandbox: Pick<Sandbox, "request">): Promise<boolean> {
     const { notes, run, clock } = this.#options;
@@ -208,7 +187,7 @@ export class TenantGate {
       role === undefined
         ? await askOperation(sandbox, pairing.revoke, { channel, sender })
         : await askOperation(sandbox, pairing.grant, { channel, sender, role });
-    // A gateway that does not know the sender lets nobody in.
+    // The gateway does not know the sender, so access is already denied.
     const isTold = reply.ok === true || (role === undefined && reply.error.code === "sender_unknown");
     if (isTold && run === undefined) notes.write("grant", "");
     else if (isTold)
@@ -217,10 +196,9 @@ export class TenantGate {
   }
 }
 
-/** Note of a grant that a run of the container was told of. */
+/** Records that a run's gateway accepted a grant. */
 interface Told {
   grant: string;
   run: string;
-  /** Milliseconds since the epoch. */
   at: number;
 }

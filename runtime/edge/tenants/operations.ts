@@ -1,5 +1,5 @@
 import type * as z from "zod/mini";
-// Not loaded on demand: a Worker has one file, and such an import keeps all of the schemas' library in it.
+// Imported statically: in a Worker's single file, a dynamic import would keep the complete schema library.
 import * as ids from "../../contract/config/ids.ts";
 import {
   type ChatsReport,
@@ -23,16 +23,15 @@ import type { PortRequest, Sandbox, SandboxPort } from "../ports.ts";
 import type { Browsers } from "./browsers.ts";
 import type { People } from "./people.ts";
 
-/** Pairing files of a data directory, as `cat` shows them. */
+/** Pairing files of a data directory that `cat` may show. */
 const FILE = /^credentials\/(?<platform>\w+)-(?<name>pairing|allowFrom|operators)\.json$/;
 
-/** The name of an operation with its input, unchecked. */
 interface UncheckedRequest {
   operation?: unknown;
   input?: unknown;
 }
 
-/** Returns true for an operation about people, which the directory runs in place of a container. */
+/** Returns true for operations about people, which the directory runs itself. */
 function isAboutPeople({ operation, input }: UncheckedRequest): boolean {
   const isPairing = [pairing, devices].some((group) =>
     Object.values(group).some(({ name }) => name === operation),
@@ -42,11 +41,7 @@ function isAboutPeople({ operation, input }: UncheckedRequest): boolean {
   return isPairing || isUndo || (operation === cat.name && FILE.test(fileIn(input)));
 }
 
-/**
- * Runs an operation about people.
- *
- * @throws StewardError `command_not_allowed` or `usage_invalid` before anything runs.
- */
+/** @throws StewardError `command_not_allowed` or `usage_invalid` before anything runs. */
 export async function operateOnPeople(
   people: People,
   browsers: Browsers,
@@ -55,7 +50,6 @@ export async function operateOnPeople(
   if (!isAboutPeople(asked)) throw new StewardError("command_not_allowed");
   const { operation, input } = readRequest(asked.operation, asked.input);
   if (operation.name === cat.name) return replyOf(() => ({ text: fileText(people, fileIn(input)) }));
-  // The other tools are for operations that need a data directory.
   const tools = {
     devices: async () => browsers,
     pairing: async () => (platform: Platform) => people.on(platform),
@@ -77,15 +71,14 @@ function fileIn(input: unknown): string {
   return typeof file === "string" ? file : "";
 }
 
-/** Parts of a chat's sandbox that are the deployment's. */
 interface DeploymentParts {
-  /** The sandbox that serves the deployment. Its config file is that of all chats. */
+  /** The deployment's sandbox, whose config file applies to all chats. */
   deployment: Sandbox;
-  /** Runs operations about people, which start nothing. */
+  /** Runs operations about people, without starting a container. */
   operate(request: OperationRequest): Promise<OperationReply>;
 }
 
-/** Returns a chat's sandbox with the parts that are the deployment's. */
+/** Returns a chat's sandbox that redirects the config file and operations about people to the deployment. */
 export function withDeploymentParts(sandbox: Sandbox, { deployment, operate }: DeploymentParts): Sandbox {
   const whose = (port: SandboxPort | undefined, { path }: PortRequest): Sandbox =>
     port === "supervisor" && path.startsWith(CONTROL_ROUTES.configFile) ? deployment : sandbox;
@@ -118,21 +111,20 @@ function aboutPeople(port: SandboxPort | undefined, { path, body = "" }: PortReq
   return isAboutPeople(request) ? request : undefined;
 }
 
-/** Dependencies of {@link adoptApprovals}. */
 interface AdoptOptions {
   /** The sandbox that served every chat. */
   sandbox: Sandbox;
   people: Pick<People, "adopt" | "replace">;
   browsers: Pick<Browsers, "adopt" | "replace">;
-  /** Version of the approvals that were stored last for that sandbox; `undefined` if none were. */
+  /** Version of the approvals last stored for `sandbox`. */
   stored: string | undefined;
 }
 
 /**
- * Takes the approvals over that an operator gave while one sandbox served every chat, and the requests that wait for one:
- * nobody has to ask again. If that sandbox knows the approvals that were given meanwhile, its lists replace them. Starts its container.
+ * Copies approvals and requests from the time when one sandbox served every chat. If that sandbox had loaded the
+ * last stored approvals, its lists replace the directory's; otherwise both are merged. Starts its container.
  *
- * @throws StewardError if the container does not answer. Nothing is taken over then.
+ * @throws StewardError if the container does not answer. Nothing is copied then.
  */
 export async function adoptApprovals({ sandbox, people, browsers, stored }: AdoptOptions): Promise<void> {
   const answer = await operate(sandbox, pairing.list, {});
@@ -146,7 +138,7 @@ export async function adoptApprovals({ sandbox, people, browsers, stored }: Adop
   browsers[knows ? "replace" : "adopt"](paired.map(wholeDevice));
 }
 
-/** Returns a listed browser with what the list does not show. */
+/** Fills in the fields that the list omits. */
 function wholeDevice({ tokens, ...device }: Listed): PairedDevice {
   const { scopes, approvedAtMs: createdAtMs } = device;
   const whole = Object.entries(tokens).map(([role, token]) => [
@@ -158,7 +150,7 @@ function wholeDevice({ tokens, ...device }: Listed): PairedDevice {
 
 type Listed = z.infer<ReturnType<typeof devices.list.output>>["paired"][number];
 
-/** Returns the version of the approvals that a sandbox has taken from the bucket. */
+/** Returns the version of the approvals that a sandbox has loaded. */
 async function broughtBack(sandbox: Sandbox): Promise<unknown> {
   const answer = await sandbox.request("supervisor", { method: "GET", path: CONTROL_ROUTES.chats });
   const { broughtBack: versions } = Object(await answer.json()) as Partial<ChatsReport>;

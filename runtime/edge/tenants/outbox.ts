@@ -5,23 +5,20 @@ import type { Clock } from "../ports.ts";
 import type { TenantId } from "../../contract/tenant.ts";
 
 const RETRY = { firstMs: 5_000, longestMs: 10 * 60_000 };
-/** Texts that are sent at a time. */
 const BATCH = 20;
 
-/** Dependencies of {@link TenantOutbox}. */
 interface TenantOutboxOptions {
   sql: Sql;
-  /** Name of its table. */
   table: string;
-  /** Attempts after which a text is given up; `Infinity` for never. The waits double, up to 10 minutes. */
+  /** Attempts before a text is dropped. The delays double, up to 10 minutes. */
   mostAttempts: number;
-  /** Sends a text to a tenant. Rejects if it was not taken. */
+  /** Rejects if the tenant did not accept the text. */
   send(tenant: TenantId, text: string): Promise<void>;
   clock: Clock;
   log: Log;
 }
 
-/** Messages of the directory to tenants, such as that somebody was approved. Kept until they were taken. */
+/** Queues the directory's messages to tenants until they are delivered. */
 export class TenantOutbox {
   readonly #options: TenantOutboxOptions;
 
@@ -37,7 +34,7 @@ export class TenantOutbox {
     );
   }
 
-  /** Adds a text, which replaces one to the same chat that has not been sent. */
+  /** Queues a text, replacing an unsent one to the same tenant. */
   add(tenant: TenantId, text: string): void {
     const { sql, table, clock } = this.#options;
     sql.all(
@@ -48,14 +45,14 @@ export class TenantOutbox {
     );
   }
 
-  /** Time of the next attempt, in milliseconds since the epoch; `undefined` if there is nothing to send. */
+  /** Time of the next attempt, in milliseconds since the epoch. */
   get nextAt(): number | undefined {
     const { sql, table } = this.#options;
     const [row] = sql.all(`SELECT min(next_at) AS at FROM ${table}`);
     return row?.["at"] == null ? undefined : Number(row["at"]);
   }
 
-  /** Sends what is due. Never rejects. */
+  /** Sends due texts. Never rejects. */
   async run(): Promise<void> {
     const { sql, table, clock } = this.#options;
     const due = sql.all(
@@ -74,7 +71,11 @@ export class TenantOutbox {
       await send(tenant, text);
     } catch (error) {
       const isLast = attempt >= mostAttempts;
-      log[isLast ? "error" : "warn"]("a chat was not told", { tenant, attempt, error: String(error) });
+      log[isLast ? "error" : "warn"]("a message to a chat could not be sent", {
+        tenant,
+        attempt,
+        error: String(error),
+      });
       if (!isLast) {
         sql.all(
           `UPDATE ${table} SET attempts = ?2, next_at = ?3 WHERE tenant = ?1`,
@@ -85,7 +86,7 @@ export class TenantOutbox {
         return;
       }
     }
-    // A text that was added meanwhile stays.
+    // Keep a newer text queued in the meantime.
     sql.all(`DELETE FROM ${table} WHERE tenant = ? AND text = ?`, tenant, text);
   }
 }

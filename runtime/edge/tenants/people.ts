@@ -23,21 +23,19 @@ import type { Clock } from "../ports.ts";
 
 const NOBODY: PairingList = { requests: [], allowFrom: [], operators: [] };
 
-/** Lists of a sandbox that served every chat. */
+/** Lists of the sandbox that served every chat. */
 type MovedLists = Pick<PairingList, "allowFrom" | "operators"> & {
-  /** Default: none. */
   requests?: readonly MovedRequest[];
 };
 
-/** Dependencies of {@link People}. */
 interface PeopleOptions {
   sql: Sql;
-  /** Called after an operator has changed a sender's rights. `role` is absent for one whose access was taken away. */
+  /** `role` is absent if access was revoked. */
   onChange(platform: Platform, sender: string, role: GrantedRole | undefined): void;
   clock: Clock;
 }
 
-/** People who ask to write to the bot and who may, by platform, and the chats in which they write directly. */
+/** Pairing requests and approvals by platform, and senders' direct chats. */
 export class People {
   readonly #options: PeopleOptions;
 
@@ -54,7 +52,6 @@ export class People {
     );
   }
 
-  /** Remembers the chat in which a sender writes directly. */
   meet(platform: Platform, sender: string, tenant: TenantId): void {
     this.#options.sql.all(
       "INSERT OR REPLACE INTO direct_chats (platform, sender, tenant) VALUES (?, ?, ?)",
@@ -64,7 +61,6 @@ export class People {
     );
   }
 
-  /** Returns the chat in which a sender writes directly; `undefined` for a sender that never did. */
   directChat(platform: Platform, sender: string): TenantId | undefined {
     const [row] = this.#options.sql.all(
       "SELECT tenant FROM direct_chats WHERE platform = ? AND sender = ?",
@@ -74,7 +70,7 @@ export class People {
     return row && String(row["tenant"]);
   }
 
-  /** Adds approvals and requests from before each chat had its own sandbox. Sends no message about it. */
+  /** Merges approvals and requests from the time before each chat had a sandbox. Notifies nobody. */
   adopt(platform: Platform, { allowFrom, operators, requests = [] }: MovedLists): void {
     const known = this.#read(platform);
     this.#write(platform, {
@@ -86,8 +82,8 @@ export class People {
   }
 
   /**
-   * Replaces the approvals by those of a sandbox that served every chat meanwhile, and adds its requests. Only senders who
-   * lost their access are a change.
+   * Replaces the approvals with those of the sandbox that served every chat in the meantime. Reports only senders
+   * who lost access.
    */
   replace(platform: Platform, { allowFrom, operators, requests = [] }: MovedLists): void {
     const known = this.#read(platform);
@@ -102,7 +98,7 @@ export class People {
     this.#write(platform, { ...lists, requests: mergeRequests(lists, moved, this.#options.clock()) });
   }
 
-  /** The lists of a platform; a gateway's store has the same calls. */
+  /** Returns a platform's lists, with the same methods as a gateway's store. */
   on(platform: Platform) {
     const { onChange, clock } = this.#options;
     const read = (): PairingList => this.#read(platform);
@@ -141,7 +137,7 @@ export class People {
     };
   }
 
-  /** Returns the file of a platform that a gateway would keep in `credentials/`; `undefined` for another name. */
+  /** Returns the content of a gateway's file in `credentials/`. */
   file(platform: Platform, name: string): object | undefined {
     const { requests, allowFrom, operators } = this.#read(platform);
     const files: Readonly<Record<string, object>> = {

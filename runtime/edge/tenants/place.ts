@@ -2,24 +2,23 @@ import type { Delivery, Platform } from "../../contract/delivery.ts";
 import type { TenantChat } from "../../contract/tenant.ts";
 import { isRecord } from "../../shared/json.ts";
 
-/** Chat of an event, and who caused it. */
 export interface EventPlace {
   chat: TenantChat;
-  /** A chat with one person. */
+  /** True for a chat with one person. */
   direct: boolean;
-  /** The person's id; absent for what a bot or the platform itself has written. */
+  /** Absent if a bot or the platform wrote the event. */
   sender?: string;
-  /** Id under which the config lists a group: on Discord the server's. */
+  /** Id of a group in the config; on Discord the server's. */
   group: string;
-  /** Ids of a group that became a supergroup: https://core.telegram.org/bots/api#message, `migrate_to_chat_id` */
+  /** A group became a supergroup: https://core.telegram.org/bots/api#message, `migrate_to_chat_id` */
   move?: { from: string; to: string };
-  /** Texts of the platform about the person, for the operator who admits it. */
+  /** Profile texts that help an operator to recognise a person. */
   meta: Record<string, string>;
 }
 
 type Fields = Record<string, unknown>;
 
-/** Returns the place of an event; `undefined` if it belongs to no chat, so that nothing answers it. */
+/** Returns an event's place; `undefined` for events without a chat. */
 export function placeOf({ platform, payload }: Pick<Delivery, "platform" | "payload">) {
   return PLACES[platform](payload);
 }
@@ -30,7 +29,7 @@ const PLACES: Record<Platform, (payload: Fields) => EventPlace | undefined> = {
   discord: placeOnDiscord,
 };
 
-/** https://docs.slack.dev/reference/events/message, and presses: a user and a channel beside the actions. */
+/** https://docs.slack.dev/reference/events/message. A button press has `user` and `channel` at the top level. */
 function placeOnSlack({ event, channel: pressed, user: presser }: Fields): EventPlace | undefined {
   const { channel, channel_type: kind, user, message, bot_id: bot } = fieldsOf(event);
   const chat = channel ?? fieldsOf(pressed)["id"];
@@ -48,7 +47,7 @@ function placeOnSlack({ event, channel: pressed, user: presser }: Fields): Event
 
 const TELEGRAM_CHATS = new Set(["private", "group", "supergroup"]);
 
-/** https://core.telegram.org/bots/api#update: messages, their edits and presses; channel posts are not answered. */
+/** https://core.telegram.org/bots/api#update. Channel posts are not answered. */
 function placeOnTelegram(update: Fields): EventPlace | undefined {
   const press = fieldsOf(update["callback_query"]);
   const message = fieldsOf(update["message"] ?? update["edited_message"] ?? press["message"]);
@@ -56,7 +55,7 @@ function placeOnTelegram(update: Fields): EventPlace | undefined {
   const { migrate_to_chat_id: next, migrate_from_chat_id: former } = message;
   if (id === undefined || typeof type !== "string" || !TELEGRAM_CHATS.has(type)) return undefined;
   const from = fieldsOf(press["from"] ?? message["from"]);
-  // The chat stays the tenant that it was: Telegram announces the new id in both chats.
+  // Keep the old id as the tenant's. Telegram announces the change in both chats.
   const chat = String(former ?? id);
   const move = { from: chat, to: String(next ?? id) };
   return {
@@ -69,7 +68,10 @@ function placeOnTelegram(update: Fields): EventPlace | undefined {
   };
 }
 
-/** https://docs.discord.com/developers/interactions/receiving-and-responding; `d` holds a message on a host. */
+/**
+ * https://docs.discord.com/developers/interactions/receiving-and-responding. On a host, `d` holds a gateway
+ * message.
+ */
 function placeOnDiscord(payload: Fields): EventPlace | undefined {
   const event = payload["t"] === undefined ? payload : fieldsOf(payload["d"]);
   const { channel_id: chat, guild_id: guild, member, user, author } = event;
@@ -85,7 +87,6 @@ function placeOnDiscord(payload: Fields): EventPlace | undefined {
   };
 }
 
-/** Longest text of a platform that is kept. */
 const LONGEST_META = 64;
 
 function textsOf(fields: Fields): Record<string, string> {

@@ -30,38 +30,33 @@ import type { Grant, AdmissionDecision, TenantReport } from "./ports.ts";
 import { TenantRoster } from "./roster.ts";
 import { waitAtMost } from "../../shared/timeout.ts";
 
-/** Number of requests that one text to operators lists. */
 const MOST_SHOWN = 5;
 const LONGEST_NAME = 60;
 
-/** Time for which an operator's command waits until a chat has taken a change of rights. */
+/** Time an operator's command waits for a chat to apply changed rights. */
 const RIGHTS_MS = 3_000;
 
-/** Wait before approvals are stored again that were not taken. */
 const KEEP_AGAIN_MS = 60_000;
 
-/** Time in which a code that a stranger has got is stored. */
+/** Maximum delay until a new pairing code is stored. */
 const KEEP_CODES_MS = 5 * 60_000;
 
-/** Dependencies of {@link TenantReception}. */
 export interface TenantReceptionOptions {
   sql: Sql;
   notes: Notes;
-  /** Contains the platforms' keys. */
   environment: Environment;
-  /** Returns the text of the deployment's config; `undefined` if there is none yet. */
   readConfig(): Promise<string | undefined>;
-  /** The sandbox that served every chat. */
+  /** The sandbox that served every chat before. */
   sandbox: Sandbox;
-  /** Returns the start of the last time in which that sandbox served every chat; `undefined` if it has no state. */
+  /** Returns when one sandbox last began to serve every chat; `undefined` if it has no state. */
   servedAllSince(): Promise<string | undefined>;
-  /** Stores the approvals where that sandbox finds them when it serves every chat again. Absent if it needs none. */
+  /** Stores the approvals for a return to one sandbox for every chat. Absent if they are stored there anyway. */
   storeApprovals?(approvals: Approvals): Promise<void>;
-  /** Has a chat ask again, since an operator has changed the rights of the person who writes in it. */
+  /** Makes a chat ask the directory again. */
   changeRights(tenant: TenantId, grant: Grant): Promise<void>;
-  /** Tells a browser's sandbox of its changed rights; `role` is absent for one that was revoked. */
+  /** `role` is absent if access was revoked. */
   changeBrowser(tenant: TenantId, role: GrantedRole | undefined): Promise<void>;
-  /** Asks for {@link TenantReception.tell} at this time or sooner, in milliseconds since the epoch. */
+  /** Schedules {@link TenantReception.tell} at `time` (milliseconds since the epoch) or earlier. */
   wakeAt(time: number): void;
   fetch: Fetch;
   clock: Clock;
@@ -69,24 +64,23 @@ export interface TenantReceptionOptions {
 }
 
 /**
- * Knows the chats of a deployment in which each has a sandbox of its own, and who may write to the bot. It decides about a
- * chat at its first message, and answers strangers.
+ * The directory of a deployment with one sandbox per chat. It decides which chats are admitted and replies to
+ * strangers.
  */
 export class TenantReception {
   readonly roster: TenantRoster;
-  /** Names of all chats. */
   readonly names: NameStore;
   readonly #options: TenantReceptionOptions;
   readonly #people: People;
   readonly #browsers: Browsers;
   readonly #desk: TenantDesk;
   readonly #outbox: TenantOutbox;
-  /** Changed rights that a tenant's object has not taken yet: one that is not told would still let a person in. */
+  /** Changed rights to send. Retried forever, since a revoked person has access until the tenant applies them. */
   readonly #rights: TenantOutbox;
   #adopting: Promise<void> | undefined;
   #isAdopted = false;
   #keeping: Promise<void> = Promise.resolve();
-  /** The rules of each platform that were read last. */
+  /** Last readable rules, used while the config is broken. */
   readonly #rules = new Map<Platform, AccessRules>();
 
   constructor(options: TenantReceptionOptions) {
@@ -118,7 +112,7 @@ export class TenantReception {
     this.#outbox = new TenantOutbox({
       sql,
       table: "tenant_outbox",
-      // The last one is about 40 minutes after the first.
+      // The last attempt is about 40 minutes after the first.
       mostAttempts: 10,
       send: async (tenant, text) => {
         const { platform, chat } = chatOfTenant(tenant);
@@ -134,7 +128,7 @@ export class TenantReception {
       place: (...where) => this.#people.meet(...where),
       onRequest: (platform) => {
         this.#tellOperators(platform).catch((error: unknown) => {
-          log.warn("operators were not told of a request", { platform, error: String(error) });
+          log.warn("operators could not be notified of a request", { platform, error: String(error) });
         });
       },
       say: async (event, text) => {
@@ -144,20 +138,19 @@ export class TenantReception {
     });
   }
 
-  /** See `TenantDirectory`. */
   async introduce(tenant: TenantId, event: Delivery): Promise<AdmissionDecision> {
     const movedTo = this.roster.movedTo(tenant);
     if (movedTo !== undefined) return { admitted: false, note: `passed on to ${movedTo}`, movedTo };
     this.names.see(peopleOf(event).sightings, this.#options.clock());
     await this.#adopt();
     const standing = await this.#desk.introduce(tenant, event);
-    // A stranger may have got a code. A flood of strangers must not be one of writes.
+    // A stranger may have a new code. Delay the write, so that a flood of strangers is not a flood of writes.
     if (!standing.admitted && this.#unstored() !== undefined)
       this.#options.wakeAt(this.#options.clock() + KEEP_CODES_MS);
     return standing;
   }
 
-  /** Lets a browser in that has proven its key, or notes that it asks; see `Devices.enter`. */
+  /** Admits a browser that has proven its key, or records its request. */
   async enter(device: NewDevice, known?: string): Promise<DeviceEntry> {
     await this.#adopt();
     const entry = this.#browsers.enter(device, known);
@@ -168,30 +161,27 @@ export class TenantReception {
     return entry;
   }
 
-  /** See `TenantDirectory`. */
   report(tenant: TenantId, { names = [], ...report }: TenantReport): void {
     this.names.see(names, this.#options.clock());
     this.roster.report(tenant, report);
   }
 
-  /** Runs an operation about people; see {@link operateOnPeople}. */
   async operate(request: OperationRequest): Promise<OperationReply> {
     await this.#adopt();
     const reply = await operateOnPeople(this.#people, this.#browsers, request);
-    // The new rights must hold for the next message. If a chat does not answer in time, the alarm sends them again.
+    // Apply the rights before the next message. If a chat does not answer in time, the alarm retries.
     await waitAtMost(RIGHTS_MS, this.#rights.run());
     await this.#keepApprovals();
     return reply;
   }
 
-  /** Tells tenants and people of changed rights that is due, and stores approvals that are not stored yet. */
   async tell(): Promise<void> {
     await Promise.all([this.#rights.run(), this.#outbox.run()]);
     await this.#keepApprovals();
     this.#schedule();
   }
 
-  /** Takes over the approvals from before, once after each time in which one sandbox served every chat. */
+  /** Copies the approvals of the sandbox that served every chat, once per such period. */
   async #adopt(): Promise<void> {
     if (this.#isAdopted) return;
     this.#adopting ??= this.#adoptOnce().finally(() => {
@@ -215,7 +205,7 @@ export class TenantReception {
     await this.#keepApprovals();
   }
 
-  /** Stores the lists for the way back, on which nobody asks here; one at a time. Never rejects. */
+  /** Stores the lists for a return to one sandbox. Never rejects. */
   async #keepApprovals(): Promise<void> {
     this.#keeping = this.#keeping.then(() => this.#keepOnce());
     await this.#keeping;
@@ -237,18 +227,18 @@ export class TenantReception {
     }
   }
 
-  /** Returns the lists of all platforms, and the browsers; `undefined` if they are stored, or need not be. */
+  /** Returns `undefined` if the lists are stored or need not be. */
   #unstored() {
     const { notes, storeApprovals } = this.#options;
     const lists = platformSchema.options.map((platform) => {
       const { approved, operators, pending } = this.#people.on(platform);
-      // Not when a sender has asked last: that is no change worth storing.
+      // The time of the last request changes too often to be worth a write.
       const requests = pending().map(({ id, code, createdAt, meta }) => ({ id, code, createdAt, meta }));
       return [platform, { allowFrom: approved(), operators: operators(), requests }] as const;
     });
-    // The form passes other fields on, which an interface does not say of itself.
+    // The schema accepts additional fields, which the interface type cannot express.
     const browsers = this.#browsers.paired() as unknown as NonNullable<Approvals["browsers"]>;
-    // Nor when a browser was used last.
+    // The same applies to the time of last use.
     const text = JSON.stringify([lists, browsers], (key, value) =>
       key === "lastUsedAtMs" ? undefined : value,
     );
@@ -261,16 +251,19 @@ export class TenantReception {
     return { platforms: Object.fromEntries(lists), browsers, text };
   }
 
-  /** Returns the access rules of the config in force; of the last one that could be read while it is broken. */
+  /** Returns the access rules, or the last readable ones while the config is broken. */
   async #access(platform: Platform): Promise<ChannelAccess> {
     const rules = readAccessRules(await this.#options.readConfig(), platform) ?? this.#rules.get(platform);
     if (rules === undefined)
-      throw new StewardError("config_invalid", "The deployment's config does not say who may write.");
+      throw new StewardError(
+        "config_invalid",
+        "The deployment's config cannot be read, so access cannot be decided.",
+      );
     this.#rules.set(platform, rules);
     return channelAccess(rules, this.#people.on(platform));
   }
 
-  /** Tells the operators who write directly to the bot that somebody waits for them. */
+  /** Notifies operators with a direct chat of waiting requests. */
   async #tellOperators(platform: Platform): Promise<void> {
     const { readConfig, environment } = this.#options;
     const config = await readConfig();
@@ -285,7 +278,6 @@ export class TenantReception {
     this.#schedule();
   }
 
-  /** Tells a sender of its approval, and has its chat ask again. */
   #rightsChanged(platform: Platform, sender: string, role: GrantedRole | undefined): void {
     const tenant = this.#people.directChat(platform, sender);
     if (tenant === undefined) return;
@@ -300,17 +292,16 @@ export class TenantReception {
   }
 }
 
-/** Returns the text that tells operators who asks for access, the latest first. */
 function waitingText(platform: Platform, requests: readonly PairingRequest[], origin = ""): string {
   const lines = requests
     .slice(-MOST_SHOWN)
     .toReversed()
     .map(({ id, code, meta: { username = "" } = {} }) => {
-      // The name is a stranger's word, and need not be his.
+      // A stranger chose this name.
       const name = username.replaceAll(/[^\w.-]/g, "").slice(0, LONGEST_NAME);
       return `${id}${name && ` (${name})`}: ${AGENT} pairing approve ${platform} ${code}`;
     });
-  const more = requests.length > lines.length ? [`${requests.length - lines.length} others wait.`] : [];
+  const more = requests.length > lines.length ? [`${requests.length - lines.length} more are waiting.`] : [];
   const title = `Access requests on ${PLATFORM_TITLES[platform]}. To approve one, run its command:`;
   return [title, ...lines, ...more, `Or use the page ${origin}${ROUTES.devicesPage.path}`].join("\n");
 }

@@ -5,7 +5,6 @@ import type { TenantReport } from "./ports.ts";
 
 const MINUTE_MS = 60_000;
 
-/** Dependencies of {@link TenantReporter}. */
 interface TenantReporterOptions {
   tenant: TenantId;
   read(): Promise<TenantReport>;
@@ -14,10 +13,10 @@ interface TenantReporterOptions {
   log: Log;
 }
 
-/** Reports a tenant to the directory: its use once a minute, and at once that its container has started or ended. */
+/** Reports a tenant's status to the directory, once a minute and when its container starts or stops. */
 export class TenantReporter {
   readonly #options: TenantReporterOptions;
-  /** A new object does not know what the last one has reported. */
+  /** A new instance does not know what was last reported. */
   #changed = true;
   #sentAt = Number.NEGATIVE_INFINITY;
 
@@ -25,23 +24,22 @@ export class TenantReporter {
     this.#options = options;
   }
 
-  /** Something has happened that a report may show. */
   touch(): void {
     this.#changed = true;
   }
 
-  /** The container has started or ended. Reported at once: the directory sends a changed config to those that run. */
+  /** Makes a report due now: only reported containers receive config changes. */
   runChanged(): void {
     this.#changed = true;
     this.#sentAt = Number.NEGATIVE_INFINITY;
   }
 
-  /** Time of the next report, in milliseconds since the epoch; `undefined` if there is nothing to report. */
+  /** Time of the next report, in milliseconds since the epoch; `undefined` if nothing has changed. */
   dueAt(now: number): number | undefined {
     return this.#changed ? Math.max(this.#sentAt + MINUTE_MS, now) : undefined;
   }
 
-  /** Reports. Never rejects: a report that is lost is followed by the next one. */
+  /** Sends a report. Never rejects: the next report replaces a lost one. */
   async report(): Promise<void> {
     const { tenant, read, send, clock, log } = this.#options;
     this.#changed = false;
@@ -50,7 +48,7 @@ export class TenantReporter {
       await send(tenant, await read());
     } catch (error) {
       this.#changed = true;
-      log.warn("the directory was not told how the tenant is", { error: String(error) });
+      log.warn("the tenant's report could not be sent", { error: String(error) });
     }
   }
 }

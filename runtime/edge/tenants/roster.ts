@@ -3,7 +3,7 @@ import type { Row, Sql } from "../ledger/sql.ts";
 import { type Clock, ENTRY_STATES, type LedgerCounts } from "../ports.ts";
 import type { Tenant, TenantQuery, TenantReport, TenantTotals } from "./ports.ts";
 
-/** The table of tenants. Its size depends on their number alone: a report replaces the one before. */
+/** Tenants with their last reports. */
 export class TenantRoster {
   readonly #sql: Sql;
   readonly #clock: Clock;
@@ -23,7 +23,7 @@ export class TenantRoster {
     sql.all(
       "CREATE TABLE IF NOT EXISTS tenant_moves (id TEXT PRIMARY KEY, tenant TEXT NOT NULL) WITHOUT ROWID",
     );
-    // Both columns ascend: only then does SQLite enter the index at a page's first row.
+    // Both columns must ascend for SQLite to seek to a page's first row.
     sql.all("CREATE INDEX IF NOT EXISTS tenants_listing ON tenants (is_well, id)");
     sql.all(
       `CREATE INDEX IF NOT EXISTS tenants_running ON tenants (report ->> '$.usedAt')
@@ -31,7 +31,6 @@ export class TenantRoster {
     );
   }
 
-  /** Adds a tenant, unless it is there. */
   meet(id: TenantId): void {
     const now = this.#clock();
     this.#sql.all(
@@ -42,29 +41,27 @@ export class TenantRoster {
     );
   }
 
-  /** Records that a tenant's chat has another id now. One that is not in the table does not move. */
+  /** Records a chat's new id, if the tenant is known. */
   move(tenant: TenantId, to: TenantId): void {
     if (!this.has(tenant) || tenant === to) return;
     this.#sql.all("INSERT OR REPLACE INTO tenant_moves (id, tenant) VALUES (?, ?)", to, tenant);
   }
 
-  /** Returns the tenant of a chat that had another id before; `undefined` for any other chat. */
+  /** Returns the tenant of a chat whose id has changed. */
   movedTo(id: TenantId): TenantId | undefined {
     const [row] = this.#sql.all("SELECT tenant FROM tenant_moves WHERE id = ?", id);
     return row && String(row["tenant"]);
   }
 
-  /** Returns true for a tenant of the table. */
   has(id: TenantId): boolean {
     return this.#sql.all("SELECT 1 FROM tenants WHERE id = ?", id).length > 0;
   }
 
-  /** Returns false for a tenant that has reported a problem. */
   isWell(id: TenantId): boolean {
     return this.#sql.all("SELECT 1 FROM tenants WHERE id = ? AND is_well = 0", id).length === 0;
   }
 
-  /** Replaces a tenant's report. One that is not in the table stays out of it. */
+  /** Replaces a known tenant's report. */
   report(id: TenantId, report: TenantReport): void {
     this.#sql.all(
       "UPDATE tenants SET last_seen = ?2, is_well = ?3, report = ?4 WHERE id = ?1",
@@ -75,14 +72,13 @@ export class TenantRoster {
     );
   }
 
-  /** Returns the tenants whose containers run, by their last reports, the one that was used longest ago first. */
+  /** Returns running tenants, least recently used first. */
   running(): TenantId[] {
     return this.#sql
       .all(`SELECT id FROM tenants WHERE report ->> '$.running' = 1 ORDER BY report ->> '$.usedAt'`)
       .map(({ id }) => String(id));
   }
 
-  /** Returns all tenants in numbers. */
   totals(): TenantTotals {
     const sums = ENTRY_STATES.map((state) => `coalesce(sum(report ->> '$.counts.${state}'), 0) AS ${state}`);
     const [row = {}] = this.#sql.all(
@@ -94,9 +90,9 @@ export class TenantRoster {
     return { chats: number("chats"), running: number("running"), failing: number("failing"), counts };
   }
 
-  /** Returns tenants by id, those with a problem first. */
+  /** Lists tenants by id, those with problems first. */
   list({ limit, after }: TenantQuery): Tenant[] {
-    // `?2` and not `id` in the subquery: SQLite uses an index for one column of a pair that is compared with columns.
+    // Keep `?2` instead of `id` in the subquery: otherwise SQLite seeks by only one of the columns.
     const from =
       after === undefined ? "" : "WHERE (is_well, id) > (SELECT is_well, ?2 FROM tenants WHERE id = ?2)";
     const rows = this.#sql.all(

@@ -3,15 +3,14 @@ import { BROKER_PATH } from "../../contract/services.ts";
 import { isTenantId, type TenantId, tenantOf } from "../../contract/tenant.ts";
 import { placeOf } from "./place.ts";
 
-/** Comes before a tenant's id in the path by which its gateway reaches the broker. */
 const TENANT_PART = "/tenant/";
 
-/** Returns the path by which a gateway reaches the broker: it names the tenant that has its pass. */
+/** Returns the broker's path for a tenant's gateway. */
 export function brokerPath(tenant: TenantId | undefined): string {
   return tenant === undefined ? BROKER_PATH : `${BROKER_PATH}${TENANT_PART}${tenant}`;
 }
 
-/** Returns the tenant in the address of a request to the broker, and the address without it. */
+/** Extracts the tenant from a broker URL and removes it from the path. */
 export function readBrokerUrl(url: string): { tenant?: TenantId; url: string } {
   const whole = new URL(url);
   const start = `${BROKER_PATH}${TENANT_PART}`;
@@ -24,10 +23,9 @@ export function readBrokerUrl(url: string): { tenant?: TenantId; url: string } {
   return { tenant, url: whole.href };
 }
 
-/** Returns the tenant of an event's chat; `undefined` for an event of no chat. */
 export function tenantOfEvent(event: Delivery): TenantId | undefined {
   const place = placeOf(event);
   const tenant = place && tenantOf(place.chat);
-  // Platforms do not have ids that are longer than a name may be.
+  // Defensive: no platform has ids that are too long for a tenant's name.
   return tenant !== undefined && isTenantId(tenant) ? tenant : undefined;
 }

@@ -3,28 +3,24 @@ import type { Sql } from "../ledger/sql.ts";
 import type { Clock } from "../ports.ts";
 import type { RenewalOutcome } from "./ports.ts";
 
-/** Interval in which the renewed containers are asked at most once, however many wait for their turn. */
+/** Minimum interval between checks of renewed containers. */
 const LOOK_AGAIN_MS = 5_000;
 
-/** Dependencies of {@link Waves}. */
 interface WavesOptions {
   sql: Sql;
-  /** The deployment's version. */
   version: string;
-  /** Tenants that come first. */
+  /** Tenants to update first. */
   canaries: readonly TenantId[];
-  /** Returns true for a chat that was let in: another one has no container that could show anything. */
   knows(tenant: TenantId): boolean;
-  /** Returns false for a tenant that has reported a problem. */
   isWell(tenant: TenantId): boolean;
-  /** Starts a tenant's container if it sleeps, and returns what has become of it. */
+  /** Starts a sleeping container and returns its state. */
   look(tenant: TenantId): Promise<RenewalOutcome>;
   clock: Clock;
 }
 
 /**
- * Decides whose running container is replaced after an update. The canaries come first; when all of them answer, one more
- * container follows, then two, four and so on, each wave when the last one answers. While one fails, nobody follows.
+ * Decides which running containers an update may replace. When all canaries answer, waves of one, two, four and
+ * more containers follow, each after the last one answers. A failing container stops the update.
  */
 export class Waves {
   readonly #options: WavesOptions;
@@ -43,10 +39,10 @@ export class Waves {
     sql.all("DELETE FROM tenant_renewals WHERE version <> ?", version);
   }
 
-  /** Returns true if a tenant's running container may be replaced now. The answer stays true until the next version. */
+  /** Returns true if a tenant's container may be replaced now, and from then on until the next version. */
   async mayRenew(tenant: TenantId): Promise<boolean> {
     const canaries = this.#beginCanaries();
-    // One that does not answer now cannot get worse, and shows nothing about the update.
+    // A broken tenant cannot get worse, and proves nothing about the update.
     if (this.#answers(tenant) !== undefined || !this.#options.isWell(tenant)) return true;
     await this.look();
     if (this.#failing.size > 0 || canaries.some((one) => this.#answers(one) !== true)) return false;
@@ -56,7 +52,7 @@ export class Waves {
     return isWaveOver;
   }
 
-  /** Asks the containers that were replaced and have not answered since. Starts those that sleep. */
+  /** Checks renewed containers that have not answered yet. */
   look(): Promise<void> {
     const { clock } = this.#options;
     this.#beginCanaries();
@@ -66,7 +62,6 @@ export class Waves {
     return this.#looking;
   }
 
-  /** Returns the progress of the update. It is as old as the last look. */
   progress(): Renewal {
     const [row = {}] = this.#options.sql.all(
       "SELECT count(*) AS begun, coalesce(sum(answers), 0) AS answering FROM tenant_renewals",
@@ -109,7 +104,7 @@ export class Waves {
     );
   }
 
-  /** `undefined` for a tenant whose container may not be replaced yet. */
+  /** Returns `undefined` if the tenant's container may not be replaced yet. */
   #answers(tenant: TenantId): boolean | undefined {
     const [row] = this.#options.sql.all("SELECT answers FROM tenant_renewals WHERE tenant = ?", tenant);
     return row && row["answers"] === 1;

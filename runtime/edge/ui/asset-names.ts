@@ -1,7 +1,4 @@
-/**
- * File names of the pages' styles and scripts below {@link ROUTES.asset}. A bundle replaces this module with one whose
- * names contain the hash of each file's content.
- */
+/** File names of the pages' styles and scripts. Bundles replace this module with one that has hashed names. */
 export const ASSET_NAMES = {
   "console.css": "console.css",
   "chat.css": "chat.css",

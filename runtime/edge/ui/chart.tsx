@@ -1,41 +1,38 @@
 import { Table } from "./table.tsx";
 import type { Markup } from "./document.tsx";
 
-/** One kind of figure in a chart. */
 interface Series {
   name: string;
-  /** One a label; `undefined` where it is not known. */
+  /** One per label; `undefined` if unknown. */
   values: readonly (number | undefined)[];
 }
 
-/** A chart with its figures in words. */
 export interface Chart {
   title: string;
-  /** Name of the labels, for the table's head. */
+  /** Meaning of the labels, for the table's header. */
   labelled: string;
   labels: readonly string[];
-  /** Bars side by side. Two at most: the style knows as many colours. */
+  /** Shown as adjacent bars; at most two, since the style defines two colours. */
   series: readonly Series[];
   unit: keyof typeof FORMATS;
 }
 
-/** Cents, and less than one as just that: it is not nothing. */
+/** Formats dollars and cents. A smaller positive amount must not look like zero. */
 const dollars = (value: number): string =>
   value > 0 && value < 0.01 ? "under $0.01" : `$${value.toFixed(2)}`;
 
-/** Texts of the figures, by their unit. */
 export const FORMATS = { count: (value: number) => value.toLocaleString("en-US"), dollars };
-/** The lowest end of the scale, whose half differs visibly from zero. */
+/** Minimum upper ends of the scale, so that its middle label differs from zero. */
 const LEAST = { count: 2, dollars: 0.02 };
 
 const HEIGHT = 100;
-/** Of a label's place in the chart, and what its bars take of it. */
+/** Width of a label in the chart, and the part that its bars use. */
 const PLACE = 10;
 const BAR = 8;
 
 /**
- * Bars for each label, and the same figures in a table under it, the last label first. Screen readers get the table
- * alone. `usage.js` replaces the bars with a chart that shows its figures on hover.
+ * A bar chart with a table of the same figures, which screen readers get instead. `usage.js` replaces the bars with
+ * an interactive chart.
  */
 export function BarChart(chart: Chart): Markup {
   const { title, labels, series, unit } = chart;
@@ -83,7 +80,6 @@ export function BarChart(chart: Chart): Markup {
   );
 }
 
-/** A bar as wide as its cell at most, under a figure of a table that says it. */
 export function CellBar({ value, most }: { value: number; most: number }): Markup {
   const width = most === 0 ? 0 : round((value / most) * 100);
   return (
@@ -93,7 +89,6 @@ export function CellBar({ value, most }: { value: number; most: number }): Marku
   );
 }
 
-/** A line without scale through the values, for a figure that is told beside it. */
 export function Sparkline({ values }: { values: readonly number[] }): Markup {
   const top = Math.max(...values, 0) || 1;
   const step = 100 / Math.max(values.length - 1, 1);
@@ -105,12 +100,12 @@ export function Sparkline({ values }: { values: readonly number[] }): Markup {
   );
 }
 
-/** Total and peak of each series: one sum of several would count the same thing twice. */
+/** Total and peak per series. Adding series would count the same thing twice. */
 function summary({ series, unit }: Chart): string {
   const texts = series.map(({ name, values }) => {
     const known = values.filter((value) => value !== undefined);
     const label = series.length > 1 ? `${name}: ` : "";
-    if (known.length === 0) return `${label}Not known.`;
+    if (known.length === 0) return `${label}Unknown.`;
     const total = FORMATS[unit](known.reduce((sum, value) => sum + value, 0));
     const peak = FORMATS[unit](Math.max(0, ...known));
     return series.length > 1 ? `${name}: ${total}, peak ${peak}.` : `Total: ${total}. Peak: ${peak}.`;
@@ -118,7 +113,7 @@ function summary({ series, unit }: Chart): string {
   return texts.join(" ");
 }
 
-/** Returns the scale's end: an even number of one digit, and zeros, that no bar exceeds. */
+/** Returns the scale's upper end: an even digit times a power of ten, not below `most`. */
 function topOf(most: number): number {
   const power = 10 ** Math.floor(Math.log10(most));
   const digit = [2, 4, 6, 8].find((one) => one * power >= most) ?? 10;
@@ -167,10 +162,10 @@ function figures({ title, labelled, labels, series, unit }: Chart): Markup {
 }
 
 function inWords(value: number | undefined, unit: Chart["unit"]): string {
-  return value === undefined ? "not known" : FORMATS[unit](value);
+  return value === undefined ? "unknown" : FORMATS[unit](value);
 }
 
-/** Hundredths are finer than a screen. */
+/** Rounds to hundredths, which are finer than a pixel. */
 function round(value: number): number {
   return Math.round(value * 100) / 100;
 }

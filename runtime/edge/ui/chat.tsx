@@ -5,10 +5,10 @@ import { assetPath } from "../assets.ts";
 import type { Markup } from "./document.tsx";
 import { Icon } from "./icons.tsx";
 
-/** Colours of the browser's own frame around the installed app: `--page` of tokens.css. */
+/** Window colours of the installed app; equal to `--page` in tokens.css. */
 const FRAME = { light: "#f6f7f9", dark: "#111317" };
 
-/** Renders the page of the web chat. It contains no data: the socket decides what it may see. */
+/** Renders the chat page. It contains no data; the socket decides about access. */
 export function ChatPage(): Markup {
   return html`<!doctype html>${(
       <html lang="en">
@@ -97,7 +97,7 @@ function Sidebar(): Markup {
   );
 }
 
-/** The request of a browser that is not paired. The script adds the code to the link. */
+/** The pairing request of an unknown browser. The script adds the code to the link. */
 function Pairing(): Markup {
   return (
     <section id="pairing" hidden aria-labelledby="pairing-title">
@@ -159,7 +159,6 @@ function Composer(): Markup {
   );
 }
 
-/** Returns the manifest with which browsers install the chat as an app. */
 export function chatManifest() {
   return {
     name: "steward chat",

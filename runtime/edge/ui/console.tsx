@@ -14,7 +14,6 @@ import { Icon, type IconName } from "./icons.tsx";
 import { AlertBox } from "./state.tsx";
 import { Moment } from "./time.tsx";
 
-/** One page of the navigation. */
 interface NavigationEntry {
   path: string;
   title: string;
@@ -25,7 +24,7 @@ const page = (path: string, title: string, icon: IconName): NavigationEntry => (
 
 const group = (heading: string, ...pages: NavigationEntry[]) => ({ heading, pages });
 
-/** The navigation: groups of pages, in its order. The first group needs no heading. */
+/** Navigation groups in display order. The first has no heading. */
 const NAVIGATION = [
   group("", page(ROUTES.admin.path, "Overview", "house")),
   group(
@@ -56,7 +55,6 @@ const NAVIGATION = [
     page(ROUTES.aboutPage.path, "About", "info"),
   ),
 ];
-/** The pages of the navigation, in its order. */
 export const PAGES: readonly NavigationEntry[] = NAVIGATION.flatMap(({ pages }) => pages);
 
 const TONES: Record<Overall, string> = {
@@ -67,29 +65,28 @@ const TONES: Record<Overall, string> = {
   Starting: "wait",
 };
 
-/** Seconds between reloads while the container starts. */
+/** Reload interval while the container starts. */
 const STARTING_SECONDS = 3;
-/** Actions after which the page soon shows another state. Without a script the reload drops their notice. */
+/** Actions that soon change the state. Without scripts, the reload removes their notice. */
 const CHANGES_STATE: ReadonlySet<Done> = new Set(["restarting", "restored", "fresh", "saved", "waking"]);
 
-/** Options that differ from page to page. */
 interface FrameOptions {
   title: string;
-  /** Outcome of the last button. Default: from the query. */
+  /** Result of the last button. Default: from the query. */
   flash?: Flash;
   refreshSeconds?: number | undefined;
-  /** Shows the state, so it is kept up to date; without scripts it reloads while the container starts. */
+  /**
+   * True for a page that shows state. Scripts keep it up to date; without them, it reloads while the container
+   * starts.
+   */
   waits?: boolean;
-  /** Scripts of the page, beside the one that keeps it up to date. */
+  /** Scripts in addition to `live.js`. */
   scripts?: readonly AssetName[];
-  /** ISO 8601: the time of the state that the page shows; absent if it is the present one. */
+  /** ISO 8601 time of the displayed state; absent if it is current. */
   asOf?: string | undefined;
 }
 
-/**
- * Answers with a page of the administration: product and environment, overall state, navigation, who is signed in, the
- * outcome of the last button, and the page's own content.
- */
+/** Responds with an admin page: the common frame and the page's content. */
 export async function adminPage(
   context: Context<AccessVariables>,
   options: FrameOptions,
@@ -107,12 +104,11 @@ export async function adminPage(
   return context.html(shown, status);
 }
 
-/** Returns the status of a page that shows a problem, and 200 without one. */
+/** Returns the HTTP status for a page with this problem; 200 without one. */
 export function statusOf(problem: Reason | undefined): ContentfulStatusCode {
   return problem === undefined ? 200 : ERRORS[problem.code].status;
 }
 
-/** Returns true if a path is one of the navigation's pages. */
 export function isPage(path: string): boolean {
   return PAGES.some((one) => one.path === path);
 }
@@ -130,9 +126,9 @@ function ConsolePage(props: ConsoleProps): Markup {
   const open = (visitor.facts.details?.pending ?? 0) + health.problems.length;
   const isWaking = overall === "Asleep" || overall === "Starting";
   const isChanging = flash?.done !== undefined && CHANGES_STATE.has(flash.done);
-  // A reload would drop the message about a failure before it is read.
+  // A reload would remove the error before it is read.
   const reloads = waits && flash?.problem === undefined && (isWaking || isChanging);
-  // A notice that a start is under way would contradict the state of a gateway that cannot start.
+  // A notice of a start would contradict the state of a gateway that cannot start.
   const isRefuted = overall === "Down" && (flash?.done === "restarting" || flash?.done === "waking");
   return (
     <Document
@@ -155,7 +151,6 @@ function ConsolePage(props: ConsoleProps): Markup {
   );
 }
 
-/** The bar of a small screen, and the navigation, which a small screen folds. */
 function Header({ title, visitor }: { title: string; visitor: Visitor }): Markup {
   const { chat, environment, health, identity, signsOut } = visitor;
   return (
@@ -204,7 +199,7 @@ function Header({ title, visitor }: { title: string; visitor: Visitor }): Markup
   );
 }
 
-/** Renders a link to a page. The badge follows the link, whose name stays the same. */
+/** Renders a link to a page. The badge is outside the link, so that its accessible name stays the same. */
 function navigationLink(
   { path, title, icon }: NavigationEntry,
   isCurrent: boolean,
@@ -226,7 +221,7 @@ function navigationLink(
   );
 }
 
-/** Renders the age of the content, and the button that wakes a sleeping container from the page of this path. */
+/** Renders the age of the content and the button to start a sleeping container. */
 function asOfPart(asOf: string | undefined, wakeFrom: string | undefined): Markup | null {
   if (asOf === undefined && wakeFrom === undefined) return null;
   return (
@@ -245,7 +240,6 @@ function asOfPart(asOf: string | undefined, wakeFrom: string | undefined): Marku
   );
 }
 
-/** Names the chat whose sandbox the pages show, so that nobody takes it for another's. */
 function ShownChat({ chat }: { chat: Visitor["chat"] }): Markup | null {
   if (chat === undefined) return null;
   return (
@@ -255,13 +249,12 @@ function ShownChat({ chat }: { chat: Visitor["chat"] }): Markup | null {
   );
 }
 
-/** The environment's name. Production stands out, so that nobody takes it for a test. */
+/** Renders the environment's name. Production stands out, to prevent confusion with a test. */
 function Environment({ name }: { name: string | undefined }): Markup | null {
   if (name === undefined) return null;
   return <span class={`badge ${/^prod/i.test(name) ? "production" : "environment"}`}>{name}</span>;
 }
 
-/** Success of the last button, over the page, with a button that undoes it if that is possible. */
 function Toast({ done, undo, path }: Pick<Flash, "undo"> & { done: Done; path: string | undefined }): Markup {
   return (
     <div class="toast done" role="status">

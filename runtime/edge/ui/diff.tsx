@@ -2,18 +2,16 @@ import { structuredPatch } from "diff";
 import type { Markup } from "./document.tsx";
 
 const CONTEXT_LINES = 3;
-/** Above this, finding the shortest diff takes too long: everything is shown as replaced. */
+/** Maximum changed lines. Above this, finding the shortest diff takes too long, so everything counts as replaced. */
 const MOST_CHANGES = 1_000;
 
-/** Lines that belong together. */
 interface Hunk {
-  /** The first line's number in the new text. */
+  /** Line number in the new text. */
   at: number;
-  /** Each with its sign before it: a blank, `+` or `-`. */
+  /** Lines with a leading space, `+` or `-`. */
   lines: string[];
 }
 
-/** The difference of two texts by line, marked by sign, word and colour. */
 export function Diff({ before, after }: { before: string; after: string }): Markup {
   const hunks = compare(before, after);
   const lines = hunks.flatMap((hunk) => hunk.lines);
@@ -64,7 +62,7 @@ function compare(before: string, after: string): Hunk[] {
   return [{ at: 1, lines: [...signed("-", old), ...signed("+", made)] }];
 }
 
-/** With line feeds alone, as a form's field is read, and one at the end. */
+/** Normalises line ends to LF, as the form reader does, and adds a final one. */
 function ended(text: string): string {
   const lines = text.replaceAll("\r\n", "\n");
   return lines === "" || lines.endsWith("\n") ? lines : `${lines}\n`;

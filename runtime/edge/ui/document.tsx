@@ -4,36 +4,32 @@ import type { Problem } from "../../contract/problem.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import { type AssetName, assetPath } from "../assets.ts";
 
-/** Rendered JSX, whose interpolated values are escaped. */
+/** Rendered JSX. Interpolated values are escaped. */
 export type Markup = ReturnType<typeof html>;
 
 /** A speech bubble with a tick. */
 const ICON =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cpath fill='%231d5cc0' d='M2 1h12a2 2 0 0 1 2 2v7a2 2 0 0 1-2 2H8l-4 4v-4H2a2 2 0 0 1-2-2V3a2 2 0 0 1 2-2z'/%3E%3Cpath fill='none' stroke='%23fff' stroke-width='1.6' d='M4.5 6.5 7 9l4.5-5'/%3E%3C/svg%3E";
 
-/** Content security policy of the pages: their own styles and scripts from files of this origin, and nothing inline. */
+/** Styles and scripts only from this origin, nothing inline. */
 export const CONTENT_SECURITY_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 interface DocumentProps {
   title: string;
   children: Child;
-  /** Precedes the content: the way to the other pages. */
   header?: Markup;
-  /** Lays out header, side navigation and content as an application. */
   shell?: boolean;
-  /** Reloads the page automatically, without a script. */
+  /** Seconds until the page reloads, without scripts. */
   refreshSeconds?: number | undefined;
-  /** Path to load then. Default: the same address. */
+  /** Path to load instead of the same address. */
   refreshTo?: string | undefined;
   scripts?: readonly AssetName[];
-  /** The script may load the content again when something has changed. */
+  /** True if a script may update the content in place. */
   live?: boolean;
-  /** Notice of what a button did, shown over the page. */
   notice?: Child;
 }
 
-/** A whole page. */
 export function Document(props: DocumentProps): Markup {
   const { title, children, header, shell, refreshSeconds, refreshTo, scripts = [], live, notice } = props;
   const refresh = refreshSeconds !== undefined && (
@@ -47,7 +43,7 @@ export function Document(props: DocumentProps): Markup {
         <head>
           <meta charset="utf-8" />
           <meta name="viewport" content="width=device-width, initial-scale=1" />
-          {/* A script does better: it loads what has changed and keeps the rest. */}
+          {/* Scripts update the page in place, so only browsers without them reload it. */}
           {live ? refresh && <noscript>{refresh}</noscript> : refresh}
           <title>{title}</title>
           <link rel="icon" href={ICON} />
@@ -67,7 +63,7 @@ export function Document(props: DocumentProps): Markup {
     )}`;
 }
 
-/** Page that a browser gets in place of a problem document. `form` is what was refused. */
+/** Replaces a problem document for browsers. `form` is the refused form. */
 export function ProblemPage({ title, detail, fix, code, status, form }: Problem & { form?: Markup }): Markup {
   return (
     <Document title={title}>
@@ -89,7 +85,7 @@ export function ProblemPage({ title, detail, fix, code, status, form }: Problem 
   );
 }
 
-/** A box of a page. `href`: the page with the rest. */
+/** A box of a page. `href` links to the complete list. */
 export function Card({ title, href, children }: { title?: string; href?: string; children: Child }): Markup {
   return (
     <section class="card">
@@ -101,12 +97,10 @@ export function Card({ title, href, children }: { title?: string; href?: string;
 
 interface LinkLineProps {
   href: string;
-  /** Makes it look like a button. */
   look?: "button" | "button primary";
   children: Child;
 }
 
-/** A link on a line of its own. */
 export function LinkLine({ href, look, children }: LinkLineProps): Markup {
   return (
     <p>
@@ -117,7 +111,7 @@ export function LinkLine({ href, look, children }: LinkLineProps): Markup {
   );
 }
 
-/** A text as it is, which the keyboard can scroll. */
+/** Preformatted text that can be scrolled by keyboard. */
 export function TextRegion({ label, children }: { label: string; children: string }): Markup {
   return (
     <pre role="region" tabindex={0} aria-label={label}>

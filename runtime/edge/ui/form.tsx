@@ -3,26 +3,21 @@ import type { ToldProblem } from "../../contract/control.ts";
 import type { WrongValuesError } from "../form.ts";
 import type { Markup } from "./document.tsx";
 
-/** A field that a form sends. */
 type Field = readonly [name: string, value: string | undefined];
 
 interface ActionButtonProps {
   action: string;
   method?: "get" | "post";
-  /** Hidden fields. */
   fields?: readonly Field[];
-  /** The field that the button itself sends. */
+  /** Field sent by the button itself. */
   value?: Field;
-  /** Classes of the button. */
   tone?: string | undefined;
-  /** Name for screen readers, which says what the button is about. */
+  /** Accessible name, which says what the button affects. */
   label?: string;
-  /** Precedes the button. */
   hint?: Markup;
   children: string;
 }
 
-/** A form of one button. */
 export function ActionButton(props: ActionButtonProps): Markup {
   const { action, method = "post", fields = [], value, tone, label, hint, children } = props;
   const own = value === undefined ? ({ type: "submit" } as const) : { name: value[0], value: value[1] };
@@ -39,7 +34,6 @@ export function ActionButton(props: ActionButtonProps): Markup {
   );
 }
 
-/** The button that sends a form with other fields. */
 export function Submit({ tone = "primary", children }: { tone?: string; children: string }): Markup {
   return (
     <button type="submit" class={tone}>
@@ -52,11 +46,9 @@ interface SelectFieldProps {
   name: string;
   label: string;
   options: readonly (readonly [value: string, text: string])[];
-  /** Value that is chosen at first. */
   selected: string | undefined;
 }
 
-/** A labelled choice of one value. */
 export function SelectField({ name, label, options, selected }: SelectFieldProps): Markup {
   return (
     <label>
@@ -72,7 +64,6 @@ export function SelectField({ name, label, options, selected }: SelectFieldProps
   );
 }
 
-/** Properties of {@link TextArea}: attributes of the element, and its text. */
 interface TextAreaProps extends Record<string, string | number | boolean | undefined> {
   text: string;
   name: string;
@@ -80,7 +71,7 @@ interface TextAreaProps extends Record<string, string | number | boolean | undef
 }
 
 /**
- * A text area with all of its text. HTML drops a line feed right after the tag, so one is added:
+ * Adds a line feed, because HTML drops one right after the tag:
  * https://html.spec.whatwg.org/multipage/syntax.html#element-restrictions
  */
 export function TextArea({ text, ...attributes }: TextAreaProps): Markup {
@@ -95,18 +86,17 @@ export function TextArea({ text, ...attributes }: TextAreaProps): Markup {
 interface EditorProps {
   label: string;
   text: string;
-  /** Ids of the texts that describe the field. */
+  /** Ids of describing elements. */
   describedBy?: string | undefined;
   isWrong?: boolean;
-  /** Has the config's keys completed and explained. */
+  /** Enables completion and help for config keys. */
   isConfig?: boolean;
-  /** Path to which the text is sent for its problems, as a form. */
+  /** Path that checks the submitted text for problems. */
   check?: string;
-  /** Problems that are known already. */
   problems?: readonly ToldProblem[];
 }
 
-/** The field `text` of a form. The script `editor.js` puts a code editor in its place. */
+/** A form's field `text`, which the script `editor.js` replaces with a code editor. */
 export function Editor(props: EditorProps): Markup {
   const { label, text, describedBy, isWrong, isConfig, check, problems = [] } = props;
   return (
@@ -130,7 +120,7 @@ export function Editor(props: EditorProps): Markup {
   );
 }
 
-/** A form that was refused, with what was sent: the wrong values to be corrected, the others as they are. */
+/** A refused form with its values. Wrong ones can be corrected. */
 export function SentForm(props: {
   method: "get" | "post";
   action: string;
@@ -150,7 +140,7 @@ export function SentForm(props: {
       )}
       {wrong.size > 0 && (
         <p id="why" class="mark">
-          The marked value is too long, or not one that this field takes.
+          The marked value is too long, or this field does not accept it.
         </p>
       )}
       <button type="submit">Send again</button>
@@ -159,15 +149,13 @@ export function SentForm(props: {
 }
 
 interface ConfirmationProps {
-  /** Text that has to be typed. */
   word: string;
-  /** Another text that was typed. */
+  /** The previous, wrong input. */
   typed: string | undefined;
-  /** Says that the change was not made, such as "Nothing was restored". */
+  /** States that nothing was changed, such as "Nothing was restored". */
   notDone: string;
 }
 
-/** The field `typed` of a form that destroys something. */
 export function Confirmation({ word, typed, notDone }: ConfirmationProps): Markup {
   return (
     <>
@@ -192,15 +180,14 @@ export function Confirmation({ word, typed, notDone }: ConfirmationProps): Marku
   );
 }
 
-/** Texts that {@link Confirmation} may send: a wrong one is shown again. */
+/** Accepts any input of {@link Confirmation}, so that a wrong one can be shown again. */
 export const TYPED = /^[\s\S]{0,20000}$/;
 
-/** Returns true if the text that was typed confirms, whatever its case. */
 export function confirms(typed: string, word: string): boolean {
   return typed.trim().toLowerCase() === word.toLowerCase();
 }
 
-/** Properties that mark a field whose value is wrong; none if it is right. `id` is that of the text that says why. */
+/** Attributes of an invalid field. `id` names the element with the explanation. */
 export function invalid(isWrong: boolean, id: string) {
   return isWrong ? ({ "aria-invalid": "true", "aria-describedby": id } as const) : {};
 }

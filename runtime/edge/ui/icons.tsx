@@ -1,4 +1,4 @@
-/** Icons of the pages, from Lucide (https://lucide.dev), each imported on its own so that a bundle contains no others. */
+/** Icons from Lucide (https://lucide.dev), imported one by one so that a bundle contains no others. */
 import type { IconNode } from "lucide";
 import archive from "lucide/dist/esm/icons/archive.mjs";
 import boxes from "lucide/dist/esm/icons/boxes.mjs";
@@ -41,10 +41,9 @@ const ICONS = {
   users,
 };
 
-/** Name of an icon. */
 export type IconName = keyof typeof ICONS;
 
-/** An icon beside a text that says the same, so that screen readers skip it. */
+/** A decorative icon next to a text. Screen readers skip it. */
 export function Icon({ name }: { name: IconName }): Markup {
   const nodes: IconNode = ICONS[name];
   return (

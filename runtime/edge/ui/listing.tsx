@@ -6,19 +6,19 @@ import { SelectField } from "./form.tsx";
 import { type Column, sorted, Table } from "./table.tsx";
 
 const ROWS = 50;
-/** So few rows need no search. */
+/** Lists up to this length have no search. */
 const FEW = 5;
 const LONGEST_SEARCH = 100;
 const HOUR_MS = 3_600_000;
 
-/** Ranges of time, as the query has them and as people read them. */
+/** Time ranges by query value, with label and milliseconds. */
 export const RANGES = {
   day: ["The last 24 hours", 24 * HOUR_MS],
   week: ["The last 7 days", 7 * 24 * HOUR_MS],
   month: ["The last 30 days", 30 * 24 * HOUR_MS],
 } as const;
 
-/** Query of a list that can be searched. Made when it is asked for, and not at a start. */
+/** Query of a searchable list, built lazily to keep startup fast. */
 export const listingQuery = () =>
   z.object({
     q: z._default(z.string().check(z.maxLength(LONGEST_SEARCH)), ""),
@@ -27,7 +27,6 @@ export const listingQuery = () =>
     sort: z.optional(z.string().check(z.regex(/^-?[a-z-]{1,30}$/))),
   });
 
-/** See {@link listingQuery}. */
 export type ListingQuery = z.output<ReturnType<typeof listingQuery>>;
 
 interface ListProps<Row> {
@@ -37,16 +36,16 @@ interface ListProps<Row> {
   now: number;
   rows: readonly Row[];
   columns: readonly Column<Row>[];
-  /** Returns the text that a search looks through, and the time in milliseconds since the epoch. */
+  /** Returns the searched text, and the row's time in milliseconds since the epoch. */
   read(row: Row): { text: string; at: number };
   label: string;
-  /** Rows of a page. Default: 50. */
+  /** Rows per page. Default: 50. */
   most?: number;
-  /** Caption for the number of rows that fit the query. */
+  /** Returns the caption, given the number of matching rows. */
   caption?(count: number): Child;
 }
 
-/** A page of the rows that hold the text of the query, in either case, and are of its time, in its order. */
+/** A sorted page of the rows that match the query. */
 export function ListTable<Row>(props: ListProps<Row>): Markup {
   const { path, query, now, rows, columns, read, label, most = ROWS, caption } = props;
   const { q, range, page, sort } = query;
@@ -88,11 +87,10 @@ export function ListTable<Row>(props: ListProps<Row>): Markup {
 interface SearchProps {
   path: string;
   query: { q?: string | undefined; range?: string | undefined; sort?: string | undefined };
-  /** Fields of the page's own. */
   children?: Markup;
 }
 
-/** The fields of a search and of a range of time, beside those that a page has of its own. It keeps the order. */
+/** Search form with a page's additional fields. Preserves the sort order. */
 export function SearchForm({ path, query: { q = "", range, sort }, children }: SearchProps): Markup {
   const ranges = [
     ["", "All"] as const,

@@ -4,25 +4,23 @@ import type { NameEntry } from "../ports.ts";
 import type { Markup } from "./document.tsx";
 import type { Column } from "./table.tsx";
 
-/** Entries of the directory, by key. */
 export type Names = ReadonlyMap<string, NameEntry>;
 
 interface PersonProps {
   /** `<platform>:<id>`, or a conversation. */
   id: string;
-  /** Absent for somebody whom the directory does not know. */
+  /** Absent if the directory has no entry. */
   entry: NameEntry | undefined;
-  /** Address of a page about it. */
   href?: string | undefined;
-  /** Name for as long as the directory knows none. */
+  /** Fallback if the directory has no name. */
   otherwise?: string | undefined;
-  /** Replaces the name, as for a direct chat. */
+  /** Replaces the name, for example in a direct chat. */
   name?: string | undefined;
-  /** Words in place of the picture. */
+  /** Text instead of the avatar. */
   lead?: string | undefined;
 }
 
-/** A person or a place by name, with its picture; the id shows on hover, can be copied, and replaces an unknown name. */
+/** A person or place. The id appears on hover, can be copied, and replaces an unknown name. */
 export function Person(props: PersonProps): Markup {
   const { id, entry, href, lead } = props;
   const shown = nameOf(props);
@@ -36,7 +34,6 @@ export function Person(props: PersonProps): Markup {
   );
 }
 
-/** An id where people need it in full. */
 export function Id({ id }: { id: string }): Markup {
   return (
     <span class="person">
@@ -46,7 +43,7 @@ export function Id({ id }: { id: string }): Markup {
   );
 }
 
-/** Hidden until a script can copy. */
+/** Hidden unless scripts can copy. */
 function CopyButton({ text }: { text: string }): Markup {
   return <button type="button" class="copy" value={text} aria-label={`Copy ${text}`} />;
 }
@@ -56,18 +53,16 @@ export function nameOf({ id, entry, otherwise, name }: PersonProps): string {
   return name ?? (entry?.name || otherwise || id.slice(id.indexOf(":") + 1));
 }
 
-/** Returns a column that names each row by a person or a place. */
 export function personColumn<Row>(head: string, of: (row: Row) => PersonProps): Column<Row> {
   return { head, kind: "name", by: (row) => nameOf(of(row)), cell: (row) => <Person {...of(row)} /> };
 }
 
-/** Returns the name of the platform of a person, a place or a conversation. */
 export function platformOf(id: string): string {
   const [platform = ""] = id.split(":");
   return platform === "web" ? "Web chat" : (PLATFORM_TITLES[platform as Platform] ?? platform);
 }
 
-/** The picture of a person or a place: its initial on a colour of its own. */
+/** The avatar: an initial on a colour derived from the key. */
 function Face({ of, name }: { of: string; name: string }): Markup {
   const initial = /[\p{L}\p{N}]\p{M}*/u.exec(name)?.[0] ?? "?";
   return (

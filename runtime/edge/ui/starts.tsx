@@ -4,13 +4,13 @@ import { Age } from "./time.tsx";
 import type { Markup } from "./document.tsx";
 import { Table } from "./table.tsx";
 
-/** Progress of the start under way, compared with earlier ones; nothing if there is none. `now` is in milliseconds. */
+/** Progress of the current start. `now` is in milliseconds. */
 export function StartProgress({ status, now }: { status: SandboxStatus; now: number }): Markup | null {
   const { start, coldStarts = [] } = status;
   if (start === undefined) return null;
   if (start.phase === "crashed") return <p>The gateway crashed and restarts automatically.</p>;
   const elapsed = Math.max(0, now - Date.parse(start.at));
-  const what = start.phase === "restoring" ? ", its state is being restored" : "";
+  const what = start.phase === "restoring" ? ", restoring its state" : "";
   return (
     <>
       <p>
@@ -22,7 +22,7 @@ export function StartProgress({ status, now }: { status: SandboxStatus; now: num
   );
 }
 
-/** The last starts, folded; nothing if there was none. */
+/** The last starts, collapsed. */
 export function Starts({ starts, now }: { starts: readonly ColdStart[]; now: number }): Markup | null {
   if (starts.length === 0) return null;
   return (
@@ -41,7 +41,7 @@ export function Starts({ starts, now }: { starts: readonly ColdStart[]; now: num
   );
 }
 
-/** The median of those that ended with a gateway that answers. */
+/** Returns the median duration of successful starts, in milliseconds. */
 function usualMs(starts: readonly ColdStart[]): number | undefined {
   const taken = starts.flatMap(({ ms, ended }) => (ended === "ready" ? [ms] : [])).toSorted((a, b) => a - b);
   const [low, high] = [taken[(taken.length - 1) >> 1], taken[taken.length >> 1]];
@@ -49,12 +49,12 @@ function usualMs(starts: readonly ColdStart[]): number | undefined {
 }
 
 function againstUsual(elapsed: number, usual: number | undefined): string {
-  if (usual === undefined) return "no earlier start was measured.";
+  if (usual === undefined) return "no earlier start for comparison.";
   const late = elapsed > usual ? " This one takes longer than usual." : "";
   return `usually ready after ${seconds(usual)}.${late}`;
 }
 
-/** Without a value once there is nothing to measure it against: it moves and claims nothing. */
+/** Renders progress; indeterminate if the usual duration is unknown or exceeded. */
 function bar(elapsed: number, usual: number | undefined): Markup {
   if (usual === undefined || elapsed > usual) return <progress aria-label="Start"></progress>;
   return <progress aria-label="Start" max={Math.round(usual)} value={Math.round(elapsed)}></progress>;

@@ -23,10 +23,7 @@ const TONES: Record<SandboxStatus["state"], string> = {
   "crash-looping": "bad",
 };
 
-/**
- * A line that tells the gateway's state by colour and by word. `overall`: the state of the whole deployment, if known,
- * so that the line never contradicts the header.
- */
+/** Shows the gateway's state. `overall` keeps it consistent with the header. */
 export function StateLine({ status, overall }: { status: SandboxStatus; overall?: Overall }): Markup {
   const { state } = status;
   const isMute = state === "ready" && (overall === "Down" || sandboxFault(status) !== undefined);
@@ -38,12 +35,11 @@ export function StateLine({ status, overall }: { status: SandboxStatus; overall?
   );
 }
 
-/** A reason to show; nothing is shown if there is none. */
 interface ReasonProps {
   reason: Reason | undefined;
 }
 
-/** A box with what went wrong and what to do. */
+/** A box with a problem and its fix. */
 export function ReasonBox({ reason }: ReasonProps): Markup | null {
   if (reason === undefined) return null;
   return (
@@ -53,7 +49,7 @@ export function ReasonBox({ reason }: ReasonProps): Markup | null {
   );
 }
 
-/** Failure of an action that somebody just asked for. Screen readers announce it. A field may name its id. */
+/** The failure of the requested action. Screen readers announce it; a field may reference its id. */
 export function AlertBox({ reason }: ReasonProps): Markup | null {
   if (reason === undefined) return null;
   return (
@@ -63,7 +59,6 @@ export function AlertBox({ reason }: ReasonProps): Markup | null {
   );
 }
 
-/** The gateway's state, and why a page lacks what the container knows. */
 export function GatewayState({ visitor, reason }: ReasonProps & { visitor: Visitor }): Markup {
   return (
     <>
@@ -76,14 +71,12 @@ export function GatewayState({ visitor, reason }: ReasonProps & { visitor: Visit
 interface AnswerProps<T> {
   visitor: Visitor;
   answer: { value?: T | undefined } & Attempt<unknown>;
-  /** Sentence in place of the content while nothing is known. */
+  /** Text shown while there is no value. */
   unknown: string;
   show(value: T): Markup;
-  /** Precedes the content. */
   children?: Child;
 }
 
-/** The gateway's state, and content that the container's answer makes, or why there is none. */
 export function ContainerAnswer<T>(props: AnswerProps<T>): Markup {
   const { value, problem } = props.answer;
   return (
@@ -95,7 +88,7 @@ export function ContainerAnswer<T>(props: AnswerProps<T>): Markup {
   );
 }
 
-/** Content of a page about a gateway that has not run yet; `children` says what is missing. */
+/** A page before the gateway has ever run. `children` explains what is missing. */
 export function Unreached(props: ReasonProps & { status: SandboxStatus; children: string }): Markup {
   const { status, reason, children } = props;
   return (
@@ -108,12 +101,12 @@ export function Unreached(props: ReasonProps & { status: SandboxStatus; children
   );
 }
 
-/** A text whose parts between backticks are code. */
+/** A text in which backticks enclose code. */
 export function Prose({ text }: { text: string }): Markup {
   return <>{text.split("`").map((part, at) => (at % 2 === 1 ? <code>{part}</code> : part))}</>;
 }
 
-/** A reason and its fix without a box of its own. A detail may have several lines. */
+/** A reason and its fix without a box. The detail may have several lines. */
 export function ReasonText({ reason: { code, detail, fix } }: { reason: Reason }): Markup {
   return (
     <>
@@ -127,7 +120,7 @@ export function ReasonText({ reason: { code, detail, fix } }: { reason: Reason }
   );
 }
 
-/** A link to the repairs of an invalid config; it leads through the sign-in. */
+/** Links to the repairs of an invalid config, behind the sign-in. */
 export function RepairLink({ reason }: ReasonProps): Markup | null {
   if (reason?.code !== "config_invalid") return null;
   return <LinkLine href={`${ROUTES.configPage.path}#repairs`}>Repair the configuration</LinkLine>;

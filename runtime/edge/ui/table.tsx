@@ -1,39 +1,37 @@
 import type { Child } from "hono/jsx";
 import type { Markup } from "./document.tsx";
 
-/** Column of a {@link Table}. */
 export interface Column<Row> {
   head: string;
   /** Default: the value of {@link Column.by}. */
   cell?(row: Row): Child;
-  /** Value by which the rows can be put in order. Numbers begin with the highest. */
+  /** Sort key. Numbers sort descending first. */
   by?(row: Row): string | number;
-  /** `name`: names the row. `number`: aligned for comparison. `action`: buttons, whose head only screen readers get. */
+  /** `name`: identifies the row. `number`: aligned. `action`: buttons, with a header only for screen readers. */
   kind?: "name" | "number" | "action";
 }
 
 interface TableProps<Row> {
-  /** Name of the region in which the table scrolls. */
+  /** Accessible name of the scrollable region. */
   label: string;
   caption?: Child;
   columns: readonly Column<Row>[];
   rows: readonly Row[];
-  /** Makes the heads of columns with {@link Column.by} links that order the rows. */
+  /** Makes headers of columns with {@link Column.by} links that sort the rows. */
   order?: Order;
 }
 
-/** Order of a list, which the address carries. */
 interface Order {
-  /** Name of a column, with a minus for the descending order. */
+  /** Column name, prefixed with a minus for descending order. */
   sort: string | undefined;
-  /** Returns the address of the same list in another order. */
+  /** Returns the URL of the list in another order. */
   href(sort: string): string;
 }
 
-/** Name of a column in an address. */
+/** Column name in a URL. */
 const nameOf = (head: string): string => head.toLowerCase().replaceAll(" ", "-");
 
-/** Returns the rows in the order that an address names; in their own order if it names no column. */
+/** Sorts rows by the URL's column; unchanged without one. */
 export function sorted<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
@@ -69,7 +67,7 @@ function headCell<Row>({ head, kind, by }: Column<Row>, order?: Order, first?: R
   );
 }
 
-/** A table. One that is wider than the page scrolls inside its region; on a phone each row becomes a card. */
+/** A table that scrolls horizontally if needed. On a phone, each row becomes a card. */
 export function Table<Row>({ label, caption, columns, rows, order }: TableProps<Row>): Markup {
   return (
     <div class="table" role="region" aria-label={label} tabindex={0}>
@@ -98,10 +96,9 @@ export function Table<Row>({ label, caption, columns, rows, order }: TableProps<
   );
 }
 
-/** A name and its value; `undefined` leaves it out. */
+/** A name and its value. `undefined` omits the entry. */
 type Fact = readonly [name: string, value: Markup | string | number | undefined];
 
-/** Names with their values, one below the other. */
 export function Facts({ facts }: { facts: readonly Fact[] }): Markup {
   return (
     <dl>

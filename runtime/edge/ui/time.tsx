@@ -7,13 +7,12 @@ const UNITS = [
   ["minute", 60_000],
 ] as const;
 
-/** A time, ISO 8601 or milliseconds since the epoch, and the present one in milliseconds. */
+/** Times: `at` is ISO 8601 or milliseconds since the epoch, `now` is milliseconds. */
 interface AgeProps {
   at: number | string;
   now: number;
 }
 
-/** Age of something in words, with the exact time behind it. */
 export function Age({ at, now }: AgeProps): Markup {
   const date = new Date(at);
   const exact = date.toISOString();
@@ -31,7 +30,7 @@ export function ageColumn<Row>(head: string, now: number, by: (row: Row) => numb
   return { head, by, cell };
 }
 
-/** Date and time of something, to the second. `at` is ISO 8601. */
+/** `at` is ISO 8601. */
 export function Moment({ at }: { at: string }): Markup {
   const [day = "", time = ""] = at.split("T");
   return (
@@ -41,7 +40,7 @@ export function Moment({ at }: { at: string }): Markup {
   );
 }
 
-/** Words before a time, such as ", until"; nothing if there is no time. `at` is ISO 8601. */
+/** Renders words before a time, or nothing without a time. */
 export function TimeAfter({ words, at }: { words: string; at: string | undefined }): Markup | null {
   if (at === undefined) return null;
   return (
@@ -51,7 +50,6 @@ export function TimeAfter({ words, at }: { words: string; at: string | undefined
   );
 }
 
-/** Date and time of something with its age. */
 export function Dated({ at, now }: AgeProps): Markup {
   const date = new Date(at);
   return (

@@ -223,14 +223,17 @@ it("goes out by e-mail where the platform sends one, and tells no address of one
   await pass(1);
   expect(emails).toMatchObject([
     { ...email, subject: "prod: a test of alerts" },
-    { subject: "prod: gateway fails", text: expect.stringContaining(`gateway fails since ${since}: `) },
+    {
+      subject: "prod: gateway fails",
+      text: expect.stringContaining(`gateway has been failing since ${since}: `),
+    },
     { subject: "prod: gateway has recovered", text: "gateway has recovered.\n" },
   ]);
 
   const refused = () => Promise.reject(new Error("destination ops@acme.dev is not verified"));
   for (const [sent, problem] of [
-    [refused, "email: Cloudflare did not take it"],
-    [undefined, "email: this deployment sends none"],
+    [refused, "email: Cloudflare refused the message"],
+    [undefined, "email: this deployment cannot send e-mail"],
   ] as const) {
     const problems = (await tryAlerts({ ...sender, sendEmail: sent })).join("\n");
     expect(problems).toContain(problem);

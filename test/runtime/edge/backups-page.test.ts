@@ -58,7 +58,7 @@ describe("the list", () => {
     }
     expect(page).toMatch(/data-column="Config"><strong>not valid/);
     expect(page).toContain("starts the container");
-    expect(page).not.toContain("although it holds less");
+    expect(page).not.toContain("even though it contains less");
     expect([...requests, ...wakes]).toEqual([]);
   });
 
@@ -70,7 +70,7 @@ describe("the list", () => {
     expect(page.split("backup_refused")).toHaveLength(2);
     expect(page).toContain("messages fell from &lt;40&gt; to 5");
     expect(page).toMatch(
-      /value="yes"\/>\s*<button type="submit" class="danger">Back up although it holds less/,
+      /value="yes"\/>\s*<button type="submit" class="danger">Back up even though it contains less/,
     );
   });
 

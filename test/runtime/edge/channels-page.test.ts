@@ -79,7 +79,7 @@ describe("GET /_admin/channels", () => {
     ]);
     expect(logged.join()).toMatch(/operator: channel.*operator@example\.com.*slack/);
     expect((await page("/_admin/channels", { gateway })).text).toMatch(
-      /@steward&lt;b&gt;[\s\S]*asked <time[^>]*>just now/,
+      /@steward&lt;b&gt;[\s\S]*checked <time[^>]*>just now/,
     );
 
     const failing = { platform: "slack", state: "failing", reason: reason("slack_token_expired") };
@@ -96,12 +96,14 @@ describe("GET /_admin/channels", () => {
         models: [{ id: "openai/x", state: "cooling", until, reason: reason("model_rate_limited") }],
       },
     });
-    expect(text).toMatch(/openai\/x[\s\S]*Left alone[\s\S]*2026-11-21T12:00[\s\S]*model_rate_limited/);
+    expect(text).toMatch(
+      /openai\/x[\s\S]*Paused after a failure[\s\S]*2026-11-21T12:00[\s\S]*model_rate_limited/,
+    );
   });
 
   it("says where nothing is configured, and while the gateway is down, waking nothing", async () => {
     expect((await page("/_admin/channels", { gateway: { channels: [] } })).text).toContain(
-      "None is configured",
+      "No channel is configured",
     );
     const { text, requests, wakes } = await page("/_admin/channels", { state: "stopped" });
     expect(text).toContain("once the gateway has run");
@@ -149,7 +151,7 @@ describe("GET /_admin/sessions", () => {
     const retention = { beginsAt: "2026-11-24T08:00:00.000Z", messages: 70 };
     const { text } = await page("/_admin/sessions", { gateway: { retention } });
     expect(text).toMatch(
-      /<code>sessions.retention<\/code> of the config 70 messages[\s\S]*2026-11-24 08:00 UTC/,
+      /<code>sessions.retention<\/code> in the config requires, 70 messages[\s\S]*2026-11-24 08:00 UTC/,
     );
     const done = { gateway: { retention: { ...retention, messages: 0 } } };
     expect((await page("/_admin/sessions", done)).text).not.toContain("sessions.retention");

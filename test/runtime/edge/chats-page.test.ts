@@ -95,7 +95,7 @@ it("is degraded while a chat gets no answer, although the deployment's own sandb
 
 it("says how far an update has come, and which chat holds it up", async () => {
   const under = await page("/_admin/chats");
-  expect(under.text).toContain("1 of the 3 chats that an update has reached answer with the new version.");
+  expect(under.text).toContain("1 of 3 updated chats answer with the new version.");
   expect(under.text).toContain("The others follow.");
   const stopped = await page("/_admin/chats", { chats: CHATS, failing: ["slack-C1"] });
   expect(stopped.text).toContain("The other chats keep their containers until slack-C1 answers.");

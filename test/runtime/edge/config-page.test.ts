@@ -197,7 +197,7 @@ describe("adding an ignored message's group", () => {
   it("leaves a group that is listed, a file that is not valid and a query that makes no sense alone", async () => {
     const listed = '{"channels":{"telegram":{"groups":{"-1009":{"requireMention":false}}}}}';
     const known = await edge({ answers: { "/config-file?as=file": () => Response.json(file(listed)) } });
-    expect(await known.look(path("telegram", "-1009"))).toContain("is in the file already");
+    expect(await known.look(path("telegram", "-1009"))).toContain("is already in the file");
     for (const text of ['{"channels":[]}', "{", "null"]) {
       const broken = await edge({ answers: { "/config-file?as=file": () => Response.json(file(text)) } });
       await broken.look(path("telegram", "-1009"));
@@ -284,7 +284,7 @@ describe("repairs", () => {
 
   it("says that there is nothing to do", async () => {
     const { look } = await edge({ answers: { "/config-file?as=mended": () => Response.json(file(TEXT)) } });
-    expect(await look("/_admin/config/mend")).toContain("without a person");
+    expect(await look("/_admin/config/mend")).toContain("Nothing can be repaired automatically");
   });
 
   it("asks for a fresh file and tells what became of it", async () => {
@@ -315,12 +315,12 @@ describe("repairs", () => {
     const { look } = await edge({ backups, answers: { [review]: () => Response.json(file(CHANGED)) } });
     const page = await look("/_admin/config/last-good");
     expect(asked).toEqual([good.id]);
-    expect(page).toContain(`The config of the backup ${good.id}`);
+    expect(page).toContain(`Restores the config of backup ${good.id}`);
     expect(page).toContain("1 line added, 1 line removed.");
     expect(page).toContain("config/save");
 
     const same = await edge({ backups: { ...backups, configOf: async () => file(TEXT) } });
-    expect(await same.look("/_admin/config/last-good")).toContain(`that of the backup ${good.id} already`);
+    expect(await same.look("/_admin/config/last-good")).toContain(`already the one from backup ${good.id}`);
   });
 
   it("says where no backup has a good config, and wakes no stopped container for it", async () => {

@@ -85,7 +85,7 @@ describe("GET /_admin/logs", () => {
     const errors = await text("/_admin/logs?level=error&text=FAILED");
     expect(errors).toMatch(/<pre[^>]*><span class="error">00:00:01/);
     expect(errors).toContain('value="FAILED"');
-    expect(await text("/_admin/logs?text=nothing")).toContain("No line fits the filter.");
+    expect(await text("/_admin/logs?text=nothing")).toContain("No line matches the filter.");
     expect([...requests, ...wakes]).toEqual([]);
   });
 
@@ -142,7 +142,7 @@ describe("GET /_admin/config", () => {
     const page = await text("/_admin/config");
     expect(page).toMatch(/channels\.telegram<\/code><\/dt>\s*<dd>Unrecognized key: &quot;dm&quot;/);
     expect(page).toContain("The file is not valid");
-    expect(page).toContain("It is not JSON.");
+    expect(page).toContain("The file is not JSON.");
   });
 
   it("wakes no stopped container", async () => {

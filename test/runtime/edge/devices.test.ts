@@ -145,7 +145,7 @@ describe("GET /_admin/devices", () => {
     for (const path of ["/_admin/devices", "/_admin/"]) {
       const page = await text(path);
       expect(page).toContain("Waiting for approval (25)");
-      expect(page).toContain("19 more wait, and are shown once these are approved or rejected.");
+      expect(page).toContain("19 more are waiting and appear once these are approved or rejected.");
       const [, all = ""] =
         /<form[^>]*>((?:<input[^>]*>)+)<button[^>]*>Approve these 6 as persons/.exec(page) ?? [];
       expect([...all.matchAll(/value="([^"]+)"/g)].map(([, value]) => value)).toEqual([
@@ -241,7 +241,7 @@ describe("GET /_admin/devices", () => {
       const page = await text(`/_admin/devices${query}`);
       expect([query, page.includes("hello"), page.includes("<aside")]).toEqual([query, false, false]);
     }
-    expect(await text("/_admin/devices?done=approved")).toContain("<p>Approved, with a person’s rights.");
+    expect(await text("/_admin/devices?done=approved")).toContain("<p>Approved with a person’s rights.");
     expect(await text("/_admin/devices?problem=pairing_code_unknown")).toContain('role="alert"');
   });
 });
@@ -355,7 +355,7 @@ describe("the overview", () => {
     expect(page).toContain('value="slack:ABCDEFGH"');
     expect(page).toMatch(/Browsers \(\d+\)/);
     const { text, lines } = await edge(usual, "stopped");
-    expect(await text("/_admin/")).toContain("Available once the container has run");
+    expect(await text("/_admin/")).toContain("Requests for access are available once the container has run");
     expect(lines).toEqual([]);
   });
 
@@ -364,6 +364,6 @@ describe("the overview", () => {
     const { text, lines } = await edge(() => undefined);
     const page = text("/_admin/");
     await passes(3_000, lines, 5);
-    expect(await page).toContain("Available once the container has run");
+    expect(await page).toContain("Requests for access are available once the container has run");
   });
 });

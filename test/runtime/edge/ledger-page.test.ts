@@ -258,7 +258,7 @@ describe("POST /_admin/ledger/replay", () => {
   it("keeps in the log who wanted it", async () => {
     const { replay, logged } = await edge();
     await replay("key=slack:Ev1");
-    expect(logged.join()).toMatch(/delivered again.*operator@example\.com.*slack:Ev1/);
+    expect(logged.join()).toMatch(/replays an event.*operator@example\.com.*slack:Ev1/);
   });
 
   it.each(["", "key=", "key=Ev1", "key=slack:", "key=slack:a%0Ab", "key=slack:a&key=slack:b", "id=slack:a"])(

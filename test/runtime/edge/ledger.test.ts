@@ -100,7 +100,7 @@ describe("POST /_admin/api/ledger/replay", () => {
   it("delivers an event again that was given up", async () => {
     const { replay, replayed, logged } = await edge();
     const response = await replay();
-    expect(logged.join()).toMatch(/delivered again.*operator@example\.com.*slack:Ev1/);
+    expect(logged.join()).toMatch(/replays an event.*operator@example\.com.*slack:Ev1/);
     expect(response.status).toBe(200);
     expect(await response.json()).toEqual({ key: "slack:Ev1", state: "waiting" });
     expect(replayed).toEqual(["slack:Ev1"]);

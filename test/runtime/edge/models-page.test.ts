@@ -39,7 +39,7 @@ describe("the page of the models", () => {
     expect(page).toMatch(
       /First<\/td>[\s\S]*claude-sonnet-4-5[\s\S]*Failing[\s\S]*model_key_invalid[\s\S]*3 in, 15 out/,
     );
-    expect(page).toMatch(/Fallback 1<\/td>[\s\S]*a\/model:free[\s\S]*Ready[\s\S]*not known/);
+    expect(page).toMatch(/Fallback 1<\/td>[\s\S]*a\/model:free[\s\S]*Ready[\s\S]*unknown/);
   });
 
   it("tests one, tells the time and the tokens, and records it", async () => {
@@ -81,7 +81,7 @@ describe("rollouts and versions", () => {
     const look = async (path: string) => (await app.request(`${HOST}${path}`, { headers })).text();
     const page = await look("/_admin/rollouts");
     expect(page).toMatch(
-      /1 day ago[\s\S]*0\.2\.0[\s\S]*bbb[\s\S]*Runs now[\s\S]*3 days ago[\s\S]*0\.1\.0[\s\S]*Replaced/,
+      /1 day ago[\s\S]*0\.2\.0[\s\S]*bbb[\s\S]*Running[\s\S]*3 days ago[\s\S]*0\.1\.0[\s\S]*Replaced/,
     );
     expect(page.match(/<tr>/g)).toHaveLength(3);
     // A version may never have been released: the link is good for it, too.
@@ -89,7 +89,7 @@ describe("rollouts and versions", () => {
     expect(page).toMatch(/Replaced 0\.1\.0[\s\S]*the stack[\s\S]*First version/);
     const none = edgeFixture({ jwk });
     expect(await (await none.app.request(`${HOST}/_admin/rollouts`, { headers })).text()).toContain(
-      "No rollout is recorded yet.",
+      "No rollouts yet.",
     );
     expect(await look("/_admin/about")).toMatch(/steward<\/dt>\s*<dd>\d+\.\d+\.\d+[\s\S]*MIT licence/);
     expect(await look("/_admin/about")).toMatch(/1 day ago[\s\S]*Replaced 0\.1\.0, by the stack/);
@@ -102,7 +102,7 @@ describe("rollouts and versions", () => {
       return (await app.request(`${HOST}/_admin/about`, { headers })).text();
     };
     expect(await about(VERSION)).not.toContain("under way");
-    expect(await about("0.0.9")).toContain("0.0.9: an update is under way");
+    expect(await about("0.0.9")).toContain("0.0.9: update in progress");
   });
 
   it("tells a new build and a way back from a new version", async () => {

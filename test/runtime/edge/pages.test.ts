@@ -87,11 +87,11 @@ describe("the wait page while it starts", () => {
   it("claims no progress beyond the usual, nor without an earlier start", async () => {
     const start = { at: at(1_200), phase: "restoring" } as const;
     const late = await wait({ start, coldStarts: EARLIER });
-    expect(late).toContain("Starting for 1.2 s, its state is being restored; usually ready after 0.6 s.");
+    expect(late).toContain("Starting for 1.2 s, restoring its state; usually ready after 0.6 s.");
     expect(late).toContain("This one takes longer than usual.");
     expect(late).toContain('<progress aria-label="Start"></progress>');
     const first = await wait({ start, coldStarts: [EARLIER[1] as ColdStart] });
-    expect(first).toContain("no earlier start was measured.");
+    expect(first).toContain("no earlier start for comparison.");
     expect(first).toContain('<progress aria-label="Start"></progress>');
   });
 

@@ -212,7 +212,7 @@ describe("the form", () => {
     const { post, asked } = await edge();
     const answer = await post("add", { ...FIELDS, chat });
     expect(answer.status).toBe(400);
-    expect(await answer.text()).toMatch(/id="chat-problem" class="mark">\s*Choose a chat of the list/);
+    expect(await answer.text()).toMatch(/id="chat-problem" class="mark">\s*Choose a chat from the list/);
     expect(asked.filter(([name]) => name === "schedules add")).toEqual([]);
   });
 

@@ -44,7 +44,7 @@ describe("the page of a conversation", () => {
   it("tells its size, age and model, links to its events, and nothing that was said", async () => {
     const { look, lines, detail } = await edge();
     const page = await look(detail);
-    expect(page).toMatch(/Messages kept<\/dt>\s*<dd>12[\s\S]*<dd>3, since[\s\S]*anthropic\/x/);
+    expect(page).toMatch(/Messages stored<\/dt>\s*<dd>12[\s\S]*<dd>3, since[\s\S]*anthropic\/x/);
     expect(page).toContain("slack:T1:&lt;C1&gt;");
     expect(page).toContain("/_admin/ledger?q=%3CC1%3E");
     expect(lines).toEqual([`sessions show ${NAME}`]);
@@ -86,7 +86,10 @@ describe("the page of a conversation", () => {
     expect([failed.status, await failed.text()]).toEqual([404, expect.stringContaining("session_unknown")]);
     const endless = await edge({ export: () => ({ messages: [], next: 1 }) });
     const late = await endless.press("/_admin/sessions/export", { conversation: NAME });
-    expect([late.status, await late.text()]).toEqual([504, expect.stringContaining("too long for a page")]);
+    expect([late.status, await late.text()]).toEqual([
+      504,
+      expect.stringContaining("too long to export here"),
+    ]);
   });
 
   it("deletes it once a short word was typed, and records it", async () => {
@@ -102,7 +105,7 @@ describe("the page of a conversation", () => {
     expect(done.headers.get("location")).toBe("/_admin/sessions?done=forgotten");
     expect(lines.at(-1)).toBe(`sessions delete ${NAME}`);
     expect(await look("/_admin/activity")).toMatch(/Deleted a conversation[\s\S]*slack:T1/);
-    expect(await look("/_admin/sessions?done=forgotten")).toContain("Deleted. Backups");
+    expect(await look("/_admin/sessions?done=forgotten")).toContain("Deleted. Existing backups");
   });
 
   it("names a conversation that is not there, and records nothing that did not happen", async () => {

@@ -68,10 +68,10 @@ describe("GET /_admin/usage", () => {
     });
     expect(rowsOf(text, "Requests, tokens and estimated cost by model")).toEqual([
       ["anthropic/a", "2", "1,500,000", "2,000,000", "$34.50"],
-      ["openai/&lt;x&gt;", "1", "7", "1,000,000", "no price known"],
+      ["openai/&lt;x&gt;", "1", "7", "1,000,000", "unknown price"],
     ]);
     expect(rowsOf(text, "Estimated cost")[0]).toEqual(["2026-11-18", "$34.50"]);
-    expect(text).toContain("No sum holds what has no known price: openai/&lt;x&gt;.");
+    expect(text).toContain("The sums exclude models without a known price: openai/&lt;x&gt;.");
   });
 
   it("says that a cost is not known where no model has a price", async () => {
@@ -80,8 +80,8 @@ describe("GET /_admin/usage", () => {
       { day: "2026-11-18", model: "openai/x", requests: 1, inputTokens: 1, outputTokens: 1 },
     ];
     const { text } = await page({ usage: { models, prices: {} } });
-    expect(text).toContain('<h3>Estimated cost</h3><p class="soft">Not known.</p>');
-    expect(rowsOf(text, "Estimated cost")[0]).toEqual(["2026-11-18", "not known"]);
+    expect(text).toContain('<h3>Estimated cost</h3><p class="soft">Unknown.</p>');
+    expect(rowsOf(text, "Estimated cost")[0]).toEqual(["2026-11-18", "unknown"]);
   });
 
   it("has words and empty charts for a gateway that was never asked anything", async () => {

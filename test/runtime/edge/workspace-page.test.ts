@@ -45,7 +45,7 @@ describe("the workspace", () => {
     const page = await look();
     expect(page).toContain("/_admin/workspace?after=skills%2Fmail%2FSKILL.md");
     expect(page).toMatch(/workspace\?root=chats%2Fslack-C1">chats\/slack-C1<[\s\S]*520/);
-    expect(await look("?root=chats/slack-C1&after=-x")).toContain("this chat alone reads");
+    expect(await look("?root=chats/slack-C1&after=-x")).toContain("only this chat reads");
     expect(asked.at(-1)).toEqual(["workspace list", { root: "chats/slack-C1", after: "-x" }]);
     await look("?after=skills/mail/SKILL.md");
     expect(asked.at(-1)).toEqual(["workspace list", { root: ".", after: "skills/mail/SKILL.md" }]);
@@ -69,7 +69,7 @@ describe("the workspace", () => {
     expect(page).toContain("Remove the file");
     const former = await look("/file?name=AGENTS.md&version=1700000000000");
     expect(former).toContain("Nothing changes.");
-    expect(former).toContain("Saving puts it back.");
+    expect(former).toContain("Saving restores it.");
     expect(former).not.toContain("Remove the file");
     expect(await look("/file?name=a&version=x")).toContain("query_invalid");
     for (const wrong of ["", "?name=", "?name=--json", "?name=a%00"])

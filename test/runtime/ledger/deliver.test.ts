@@ -47,7 +47,7 @@ test("each event ends by its own line, however the lines are cut; what has none 
   const text = line(1, 400) + line(0, 200, { outcome: "ignored", note: "an edit" });
   expect(await ends(3, pieces(text.split(/(?<=\W)/)))).toEqual({
     told: ["placed", "a2 refused", "a1 settled"],
-    last: { kind: "retry", note: "The gateway did not say how it ended.", absent: true },
+    last: { kind: "retry", note: "The gateway reported no result.", absent: true },
   });
 });
 

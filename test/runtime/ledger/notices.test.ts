@@ -92,7 +92,7 @@ const DIRECT = { event: { type: "message", channel_type: "im", channel: "D1", us
 const MENTION = { event: { type: "app_mention", channel: "C1", user: "U1", ts: "1.1" } };
 const OWN = { event: { type: "message", channel_type: "im", channel: "D1", bot_id: "B1", ts: "1.1" } };
 const COMMAND = { type: 2, application_id: "845", token: "a-token" };
-const DOWN = expect.stringContaining("Your message is kept");
+const DOWN = expect.stringContaining("Your message is saved");
 
 /** A teller whose gateway is in this state, what it sends, and how the platform answers. */
 function teller(state: "ready" | "crash-looping") {

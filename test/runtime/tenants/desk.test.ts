@@ -121,7 +121,7 @@ test("a channel of Slack's is let in where the bot was invited, a bot's own mess
   });
   expect(await introduce("slack", { event: { type: "team_join" } })).toEqual({
     admitted: false,
-    note: "an event of no chat",
+    note: "event without a chat",
   });
 });
 
