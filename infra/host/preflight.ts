@@ -10,7 +10,7 @@ import { portProblems } from "./preflight/port.ts";
 
 const MIB = 1024 * 1024;
 
-/** Many times what a config comes to. */
+/** Far above the size of any config. */
 const MOST_BYTES = 1 << 20;
 
 const LOCAL =
@@ -19,9 +19,9 @@ const BY_SSH =
   "See to it that ssh reaches the host without a question (key, known_hosts), and its user the engine there (group docker): ssh <user>@<host> docker version.";
 
 /**
- * Checks that the host can run what is about to be deployed. Changes nothing, so a preview runs it too.
+ * Checks that the host can run the deployment. Changes nothing, so previews run it too.
  *
- * @throws StewardError `host_not_ready` with every problem, its code and its fix.
+ * @throws StewardError `host_not_ready` with the code and fix of every problem.
  */
 export async function preflight(plan: HostPlan): Promise<void> {
   const problems = await findProblems(plan);
@@ -57,7 +57,7 @@ function formatted(problems: readonly Reason[]): string {
   return [`The host is not ready for this deployment (host_not_ready), ${count}:`, ...lines].join("\n");
 }
 
-/** Reports a running config with which the new deployment would not start. */
+/** Reports a running config that would keep the new version from starting. */
 async function configProblems(plan: HostPlan, { container }: HostFacts): Promise<Reason[]> {
   const { judgeConfig, environment: env } = plan;
   if (judgeConfig === undefined || container?.running !== true) return [];
@@ -67,12 +67,11 @@ async function configProblems(plan: HostPlan, { container }: HostFacts): Promise
     ["exec", "--user", String(CONTAINER_USER), container.id, "head", `--bytes=${MOST_BYTES}`, file],
     { env },
   );
-  // The file is missing or cannot be read: the start reports what is wrong with it.
+  // If the file cannot be read, the gateway reports it at startup.
   const problem = code === 0 ? await judgeConfig(stdout) : undefined;
   return problem === undefined ? [] : [problem];
 }
 
-/** Less memory, processors or disk than the configuration counts on. */
 async function roomProblems(plan: HostPlan, host: HostFacts): Promise<Reason[]> {
   const disks = host.local ? [host.rootDirectory, ...(plan.directory ? [plan.directory] : [])] : [];
   const problems = await Promise.all(disks.map((disk) => diskProblem(disk, plan)));
@@ -92,8 +91,8 @@ function memoryProblem({ memoryMiB, commands }: HostPlan, { memoryBytes }: HostF
 }
 
 /**
- * Reports a CPU limit above the number of processors of the engine's machine. Docker would refuse such a container in
- * the middle of an update.
+ * Reports a CPU limit above the machine's CPU count. Docker would otherwise reject the container in the middle of an
+ * update.
  */
 function cpuProblem({ cpus, commands }: HostPlan, host: HostFacts): Reason[] {
   if (host.cpus >= cpus) return [];

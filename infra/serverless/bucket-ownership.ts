@@ -5,17 +5,16 @@ import type { AccountAccess } from "./account-api.ts";
 import { type BucketOwner, findBucket, type FoundBucket, readContent } from "./bucket-api.ts";
 import { fittingName, LONGEST } from "./names.ts";
 
-/** A stack's claim to a bucket. */
 export interface BucketClaim {
   accountId: string;
   name: string;
-  /** `<project>/<stack>`: what the marker in the bucket says. */
+  /** `<project>/<stack>`, as written in the bucket's marker. */
   owner: string;
-  /** Confirmation of the operator that this bucket may be taken over: its marker's id, or its name if it has none. */
+  /** The operator's confirmation of a takeover: the marker's id, or the bucket's name if there is no marker. */
   adopt?: string | undefined;
 }
 
-/** Returns why a bucket must not be taken over; `undefined` if it may be. */
+/** Returns the reason not to adopt a bucket; `undefined` if the stack may adopt it. */
 export function foreignCode(
   { owner }: FoundBucket,
   { name, owner: own, adopt }: BucketClaim,
@@ -25,14 +24,14 @@ export function foreignCode(
   return isKept || adopt === owner.id ? undefined : "bucket_foreign";
 }
 
-/** Returns the line that a preview and an update print for a bucket that they take over. */
+/** Returns the line that previews and updates print when they adopt a bucket. */
 export function adoptionLine({ owner }: FoundBucket, { name, owner: own }: BucketClaim): string {
   if (owner?.released !== undefined && owner.owner === own)
     return `The bucket ${name} is adopted with its data: this stack kept it when it was destroyed on ${owner.released.slice(0, 10)}.`;
   return `The bucket ${name} is adopted with its data, as steward:adoptBucket confirms.`;
 }
 
-/** Returns the error for a bucket that must not be taken over, with commands that resolve it. */
+/** Returns the error for a bucket that belongs to another stack, with commands that resolve it. */
 export async function foreignError(
   access: AccountAccess,
   code: ErrorCode,
@@ -55,7 +54,6 @@ export async function foreignError(
 
 interface Refusal {
   cause: string;
-  /** Condition under which the bucket may be taken over. */
   condition: string;
 }
 
@@ -78,7 +76,7 @@ async function describeUnmarked(access: AccountAccess, name: string): Promise<st
   return `The bucket ${name} exists, does not say whose it is, and ${content}.`;
 }
 
-/** Returns a name similar to the given one that no bucket of the account has. */
+/** Returns a similar name that no bucket of the account uses. */
 async function freeBucketName(access: AccountAccess, name: string): Promise<string> {
   for (let number = 2; ; number += 1) {
     const candidate = fittingName(name, LONGEST.bucket, `-${number}`);
@@ -86,7 +84,7 @@ async function freeBucketName(access: AccountAccess, name: string): Promise<stri
   }
 }
 
-/** Returns the error for a new bucket name when the bucket with the old name would be emptied. */
+/** Returns the error for a rename that would empty the bucket with the old name. */
 export function renameError({ name }: BucketClaim, former: string): StewardError {
   const cause = `The bucket would change from ${former} to ${name}, and ${former} would be emptied.`;
   return new StewardError("bucket_rename_empties", cause, {
@@ -98,7 +96,7 @@ export function renameError({ name }: BucketClaim, former: string): StewardError
   });
 }
 
-/** Returns the message of a destroy that keeps the bucket: what it holds, and how to use or remove it. */
+/** Returns the message of a destroy that keeps the bucket: its content, and how to reuse or remove it. */
 export function retainedBucketText(
   { name, accountId }: BucketClaim,
   content: string,
@@ -111,7 +109,6 @@ export function retainedBucketText(
   ].join("\n");
 }
 
-/** Returns a count of objects, for people. */
 export function formatObjectCount(count: number): string {
   return count === 1 ? "1 object" : `${count.toLocaleString("en")} objects`;
 }

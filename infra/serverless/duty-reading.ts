@@ -17,27 +17,23 @@ import {
 } from "./account-api.ts";
 import type { MeasuredDuty } from "./cost.ts";
 
-/** Measurements of a deployed stack. */
 export interface DutyReading {
   measured?: MeasuredDuty;
-  /** Hours a day for which the container of each chat is awake, if each chat has its own. */
+  /** Hours awake a day per chat, if each chat has its own container. */
   chats?: { tenant: TenantId; awakeHours: number }[];
-  /** Why there is nothing. */
+  /** Reason for a missing measurement. */
   unmeasured?: string;
 }
 
-/** Place of the records. */
 interface DutyPlace extends AccountAccess {
   bucketName: string;
-  /** Each chat has a container and a record of its own. Default: one container serves all chats. */
+  /** True if each chat has its own container and record. Default: false. */
   isPerChat?: boolean;
   /** Milliseconds since the epoch. */
   now: number;
 }
 
-/**
- * Bounds of what a preview reads of the chats' records. An account accepts 1,200 requests in five minutes.
- */
+/** Limits on the records that a preview reads. The API allows 1,200 requests per account in five minutes. */
 const MOST_LISTED = 3_000;
 const MOST_READ = 100;
 const PARALLEL = 8;
@@ -45,8 +41,8 @@ const PARALLEL = 8;
 const NOTHING = "nothing has run yet";
 
 /**
- * Reads how long the deployed containers are awake from the stack's bucket, for which the API token has its
- * permission already. An estimate has another figure to go by, so nothing here is a failure.
+ * Reads the measured running time of the deployed containers from the stack's bucket. Never throws, because the
+ * estimate can fall back on an assumed usage.
  */
 export async function readDuty(place: DutyPlace): Promise<DutyReading> {
   try {
@@ -113,7 +109,7 @@ function recordIn(text: string): DutyRecord | undefined {
   return dutyRecord.safeParse(parseJson(text)).data;
 }
 
-/** Adds up the records of containers that have the newest record's wait before sleep. */
+/** Adds up the containers' records whose `sleepAfter` equals that of the newest record. */
 function readingOf(records: readonly ChatRecord[], { now, isPerChat }: DutyPlace): DutyReading {
   const newest = records.toSorted((a, b) => Date.parse(b.record.at) - Date.parse(a.record.at))[0];
   if (newest === undefined) return { unmeasured: NOTHING };

@@ -2,18 +2,18 @@ import { DIRECTORY_CLASS } from "../../runtime/contract/names.ts";
 
 /** One step of the Worker's Durable Object migrations (specification, section 9). */
 export interface Migration {
-  /** `v1`, `v2`, …: one more than the step before. */
+  /** `v1`, `v2`, … without gaps. */
   tag: string;
-  /** Classes with SQLite storage that this step creates; a class that an earlier step created stays. */
+  /** Classes with SQLite storage that this step creates. Steps never remove a class. */
   newSqliteClasses: string[];
 }
 
 const CLASS_NAME = /^[A-Za-z_$][\w$]*$/;
 
 /**
- * Everything that is wrong with a list of migrations, one sentence each.
+ * Returns one sentence per problem in a list of migrations.
  *
- * @param required the classes that have to exist after the last step.
+ * @param required classes that must exist after the last step
  */
 export function checkMigrations(migrations: readonly Migration[], required: readonly string[]): string[] {
   const tags = migrations.flatMap(({ tag }, index) =>
@@ -28,16 +28,16 @@ export function checkMigrations(migrations: readonly Migration[], required: read
   return [...tags, ...classes, ...missing];
 }
 
-/** Returns the classes that no entry creates. */
+/** Returns the required classes that no entry creates. */
 export function missingClasses(migrations: readonly Migration[], required: readonly string[]): string[] {
   const created = new Set(migrations.flatMap(({ newSqliteClasses }) => newSqliteClasses));
   return required.filter((name) => !created.has(name));
 }
 
 /**
- * Returns the list that a wrong list most likely means: the tags in order from v1 to the highest tag in the list, and a
- * last entry that creates what no entry creates of `required`. A tag that is too high is kept, and each missing tag
- * before it gets the classes of the next entry. An entry without a class creates the first of `required`.
+ * Returns the most likely correction of an invalid list. Numbers the tags from v1 to the highest one, and adds an entry
+ * for missing classes of `required`. A missing tag gets the classes of the next entry; an entry without classes creates
+ * the first of `required`.
  */
 export function repairedMigrations(
   migrations: readonly Migration[],
@@ -59,25 +59,24 @@ export function repairedMigrations(
   return [...repaired, { tag: `v${highest + 1}`, newSqliteClasses: missing }];
 }
 
-/** A Worker's migrations as the account has them. */
 export interface AppliedMigrations {
-  /** The last tag; `undefined` before the first one. */
+  /** The last tag; `undefined` before the first migration. */
   tag: string | undefined;
-  /** The Worker's Durable Object classes. */
+  /** Existing Durable Object classes. */
   classes: readonly string[];
 }
 
-/** Migrations that an update sends: one request for all of them, so either all are applied or none. */
+/** Migrations that an update sends in one request, so Cloudflare applies all or none. */
 export interface PendingMigrations {
   oldTag?: string;
   newTag: string;
-  /** The classes that are new, by entry. */
+  /** New classes of each entry. */
   steps: string[][];
   /** All classes that exist afterwards. */
   classes: string[];
 }
 
-/** Returns the number of entries up to a tag: 0 without one, `undefined` if the tag is not of the form v1, v2, … */
+/** Returns the number of entries up to a tag: 0 without a tag, `undefined` if it is not of the form v1, v2, … */
 export function entriesUpTo(tag: string | undefined): number | undefined {
   if (tag === undefined) return 0;
   const number = /^v([1-9]\d*)$/.exec(tag)?.[1];
@@ -92,7 +91,7 @@ export function pendingEntries(
   return migrations.slice(entriesUpTo(tag) ?? migrations.length);
 }
 
-/** Returns the request for the entries that are not applied; `undefined` if there are none. */
+/** Returns the request for pending entries; `undefined` if there are none. */
 export function pendingMigrations(
   migrations: readonly Migration[],
   applied: AppliedMigrations,
@@ -110,9 +109,8 @@ export function pendingMigrations(
 }
 
 /**
- * Returns the applied entries as the account has them: the tags up to the account's current tag, and only classes that
- * the account has. A class that is not in the list goes into the last entry, because the account does not say which tag
- * created it.
+ * Returns the applied entries as the account reports them: tags up to the current one, and only existing classes. A
+ * class missing from the list goes into the last entry, because the account does not report which tag created it.
  */
 export function appliedEntries(migrations: readonly Migration[], applied: AppliedMigrations): Migration[] {
   const unlisted = new Set(applied.classes);
@@ -128,14 +126,13 @@ export function appliedEntries(migrations: readonly Migration[], applied: Applie
   return entries;
 }
 
-/** Returns true if the list begins with the entries that the account has applied. Later entries may differ. */
+/** Returns true if the list starts with the entries that the account has applied. */
 export function startsWithApplied(migrations: readonly Migration[], applied: AppliedMigrations): boolean {
   const count = entriesUpTo(applied.tag);
   if (count === undefined) return false;
   return isSame(migrations.slice(0, count), appliedEntries(migrations, applied));
 }
 
-/** Returns true if two lists have the same entries. */
 export function isSame(one: readonly Migration[], other: readonly Migration[]): boolean {
   return JSON.stringify(one.map(fieldsOf)) === JSON.stringify(other.map(fieldsOf));
 }
@@ -144,13 +141,13 @@ function fieldsOf({ tag, newSqliteClasses }: Migration): [string, string[]] {
   return [tag, newSqliteClasses];
 }
 
-/** Returns the effects of a Worker's rename on its classes and their data, a line each. */
+/** Returns one line per effect of a Worker's rename on its classes and their data. */
 export function renamingLines(
   previousName: string,
   workerName: string,
   migrations: readonly Migration[],
 ): string[] {
-  // Kept in the list by a stack that goes back to one sandbox: its old objects are lost too.
+  // A stack that returned to one sandbox also has the directory class in its list. Its old objects are lost too.
   if (missingClasses(migrations, [DIRECTORY_CLASS]).length === 0) {
     return [
       `Worker ${previousName} → ${workerName}: created with its classes and containers, and deleted under the old name`,
@@ -165,7 +162,6 @@ export function renamingLines(
   ];
 }
 
-/** Returns the line that names the tags that an update applies. */
 export function applyingLine(entries: readonly Migration[]): string {
   return `Migrations: ${entries.map(({ tag }) => tag).join(", ")} to be applied`;
 }

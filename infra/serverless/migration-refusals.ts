@@ -4,24 +4,20 @@ import type { AccountError } from "./account-api.ts";
 import type { LiveWorker, WorkerOrigin } from "./live-worker.ts";
 import { appliedEntries, entriesUpTo, type Migration } from "./migration-list.ts";
 
-/** Errors that stop a Worker's migrations. Each one says what to type. */
-
-/** The Worker that a stack asks for. */
 interface Wanted {
   accountId: string;
   workerName: string;
   migrations: readonly Migration[];
-  /** Unknown in a preview that creates or adopts the bucket. */
+  /** {@link UNKNOWN} in a preview that creates or adopts the bucket. */
   bucketName: string;
 }
 
-/** The Worker that the account has under that name. */
 interface Found {
   live: LiveWorker;
   origin: WorkerOrigin;
 }
 
-/** Returns the error for a Worker whose migrations in the account are not the stack's list. */
+/** Returns the error for a Worker whose applied migrations differ from the stack's list. */
 export function otherMigrationsError({ workerName, migrations, live, origin }: Wanted & Found): StewardError {
   const { tag = "none", classes } = live;
   const has = `has the migration tag ${tag} and the classes ${classes.join(", ") || "none"}`;
@@ -44,13 +40,13 @@ function followFix(migrations: readonly Migration[], live: LiveWorker): Fix {
     `Run \`${configSet("steward:migrations", list)}\`, and add new entries after these.`;
 }
 
-/** Returns the error for a Worker that is not the one of the stack's state. */
+/** Returns the error for a Worker that differs from the one in the stack's state. */
 export function goneWorkerError({ workerName }: Wanted, live: LiveWorker | undefined): StewardError {
   const what = live === undefined ? "is gone" : "is not the one that this stack made";
   return new StewardError("worker_gone", `The Worker ${workerName} ${what}`);
 }
 
-/** Returns the error for migrations that Cloudflare did not take. */
+/** Returns the error for migrations that Cloudflare rejected. */
 export function refusedMigrationsError(
   entries: readonly Migration[],
   { message }: AccountError,
@@ -60,9 +56,9 @@ export function refusedMigrationsError(
 }
 
 /**
- * Returns the error for a Worker that the account has and the stack's state does not.
+ * Returns the error for an existing Worker that the stack's state does not contain.
  *
- * @param present the name of the Worker that the state has, if it has one
+ * @param present name of the Worker in the state, if any
  */
 export function foreignWorkerError(found: Wanted & Found & { present: string | undefined }): StewardError {
   const { workerName, origin } = found;

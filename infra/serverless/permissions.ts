@@ -2,7 +2,7 @@ import { StewardError } from "../../runtime/contract/errors.ts";
 import { type AccountAccess, sendToAccount } from "./account-api.ts";
 
 /**
- * Permissions that every stack needs, in the order in which the README names them:
+ * Permissions that every stack needs, in the order of the README:
  * https://developers.cloudflare.com/fundamentals/api/reference/permissions/
  */
 const ALWAYS: readonly Permission[] = [
@@ -25,10 +25,9 @@ const GATE: Permission = {
   probe: "access/apps?per_page=1",
 };
 
-/** The permissions to check, and the account and token that should have them. */
 interface PermissionCheck extends AccountAccess {
   permissions: readonly Permission[];
-  /** Called with a sentence for each permission that could not be checked. */
+  /** Called with one sentence for each permission that could not be checked. */
   warn: (line: string) => void;
 }
 
@@ -39,9 +38,8 @@ interface Refusal {
 }
 
 /**
- * Tests each permission of the token with one read. A read cannot tell whether the token may edit too: the update
- * reports that. If a read is inconclusive, `warn` is called and the read does not count as a
- * refusal.
+ * Tests each permission of the token with one read. Cannot detect a read-only token; the update fails with one. An
+ * inconclusive read calls `warn` and does not count as a refusal.
  *
  * @throws StewardError `token_permission_missing` with all missing permissions, `token_refused`,
  * `cloudflare_unreachable`
@@ -50,7 +48,7 @@ export async function checkPermissions(check: PermissionCheck): Promise<void> {
   const asked = await Promise.all(check.permissions.map((permission) => ask(check, permission)));
   const unanswered = asked.filter((one) => one instanceof StewardError);
   const [lost] = unanswered;
-  // If no request got a response, nothing in the account can be compared or created.
+  // If no request got a response, nothing else in the account will work either.
   if (lost !== undefined && unanswered.length === asked.length) throw lost;
   const refusals = asked.flatMap((one) => (one instanceof StewardError ? [] : one));
   for (const one of unanswered) check.warn(`A permission of the API token was not checked: ${one.message}`);
@@ -103,11 +101,11 @@ interface Permission {
   name: string;
   /** Part of the stack that needs the permission. */
   purpose: string;
-  /** The cheapest read that Cloudflare refuses without the permission, as a path below the account's address. */
+  /** Path of the cheapest read that Cloudflare refuses without the permission. */
   probe: string;
 }
 
-/** Returns all permissions that a stack's API token needs, with the identity gateway's if the stack has a gateway. */
+/** Returns the permissions that a stack's API token needs. `gate` adds those of the identity gateway. */
 export function permissionsOf({ gate }: { gate: boolean }): readonly Permission[] {
   return gate ? [...ALWAYS, GATE] : ALWAYS;
 }

@@ -6,32 +6,31 @@ import { type AccountAccess, AccountError, callAccount } from "./account-api.ts"
 import type { InstanceType } from "./container-api.ts";
 import { INSTANCES } from "./cost.ts";
 
-/** As long as Cloudflare's own command line asks for: enough for a push, and nothing that is worth stealing. */
+/** Lifetime of the push credentials, as in Cloudflare's own CLI. */
 const VALID_MINUTES = 15;
 
 const MB = 1_000_000;
 const LAYER_BYTES = 16 * 1024 * 1024;
 const SPARE = 1.1;
 
-/** Image to push, and its destination. */
 interface ImagePush {
-  /** The registry's host, with its port if it is not the default. */
+  /** Host, with a port unless it is the default. */
   registry: string;
-  /** An image that the engine has. */
+  /** Local image. */
   image: string;
-  /** Name at the registry. */
+  /** Remote tag. */
   tag: string;
-  /** Whose disk has to hold it. */
+  /** Instance type whose disk must hold the image. */
   instanceType: InstanceType;
 }
 
 /** https://developers.cloudflare.com/containers/platform-details/architecture/ */
 const PLATFORM = "linux/amd64";
-/** Common part of the registry's refusals, as the engine repeats them. */
+/** Common part of the registry's refusals, as Docker reports them. */
 const REFUSAL = /unauthorized|authentication required|access to the resource is denied|no basic auth/i;
 
 /**
- * Pulls an image for the containers' processor, unless the engine has it, and returns its name.
+ * Pulls an image for the containers' platform and returns its name.
  *
  * @throws BuildFailure `docker_unavailable`, `docker_failed`
  */
@@ -41,11 +40,12 @@ export async function pullImage(image: string): Promise<string> {
 }
 
 /**
- * Pushes an image to the account's registry, and leaves no other name for it behind on the engine.
+ * Pushes an image to the account's registry. Removes the temporary local tag afterwards.
  *
- * @returns its name by digest, which no later push can move.
- * @throws StewardError `image_platform_wrong`, `image_too_large` before anything is pushed; `registry_refused`,
+ * @returns the image's immutable name by digest
+ * @throws StewardError `image_platform_wrong`, `image_too_large` before the push; `registry_refused`,
  * `image_push_failed`
+ * @throws BuildFailure `docker_unavailable`, `docker_failed`
  */
 export async function pushImage(access: AccountAccess, push: ImagePush): Promise<string> {
   const { image, tag, registry, instanceType } = push;
@@ -89,18 +89,17 @@ function failure(registry: string, words: string): StewardError {
     : new StewardError("image_push_failed", `The push to ${registry} failed: ${words}`);
 }
 
-/** Facts that decide whether an image can run. */
 interface ImageSize {
-  /** Bytes of all layers, unpacked. */
+  /** Uncompressed size of all layers. */
   bytes: number;
   layers: number;
 }
 
 /**
- * Refuses an image that the instance type's disk does not hold, by the rule of Cloudflare's own command line
- * (`ensureImageFitsLimits` in https://github.com/cloudflare/workers-sdk): a tenth more than its size, and 16 MiB a layer.
+ * Throws if the image does not fit on the instance type's disk. Follows Cloudflare's CLI (`ensureImageFitsLimits` in
+ * https://github.com/cloudflare/workers-sdk): 10 % more than the image's size, plus 16 MiB per layer.
  *
- * @throws StewardError `image_too_large`, with the smallest type that holds it.
+ * @throws StewardError `image_too_large` with the smallest instance type that fits
  */
 function requireFit(size: ImageSize, instanceType: InstanceType): void {
   const needed = Math.ceil(size.bytes * SPARE + size.layers * LAYER_BYTES);

@@ -12,13 +12,16 @@ import {
 import { SCHEMA_LABEL } from "../../bundle/arguments.ts";
 import { type HostFacts, type HostPlan, problemOf } from "./engine.ts";
 
-/** Of a SQLite file: where its user_version stands (https://sqlite.org/fileformat.html#the_database_header). */
+/** Byte offset of user_version in a SQLite file: https://sqlite.org/fileformat.html#the_database_header */
 const USER_VERSION_AT = 60;
 const OWNER_MAY = 0o700;
 const GROUP_MAY = 0o070;
 const OTHERS_MAY = 0o007;
 
-/** The data cannot be written, cannot be read by the version to deploy, or would be left behind. */
+/**
+ * Reports data that the container cannot write, that the new version cannot read, or that the deployment would leave
+ * behind.
+ */
 export async function dataProblems(plan: HostPlan, host: HostFacts): Promise<Reason[]> {
   return [
     ...(await rightsProblems(plan, host)),
@@ -30,7 +33,7 @@ export async function dataProblems(plan: HostPlan, host: HostFacts): Promise<Rea
 async function rightsProblems({ directory }: HostPlan, host: HostFacts): Promise<Reason[]> {
   if (!host.local) return [];
   if (directory !== undefined) return directoryProblems(directory, host);
-  // Docker gives an empty volume the image's own rights.
+  // Docker gives an empty volume the image's permissions.
   const { volumeDirectory } = host;
   const empty = volumeDirectory === undefined || (await isEmpty(volumeDirectory));
   return empty ? [] : directoryProblems(volumeDirectory, host);
@@ -41,7 +44,7 @@ async function directoryProblems(directory: string, { mapsUsers }: HostFacts): P
   const fix = `sudo install -d -m 700 -o ${CONTAINER_USER} -g ${CONTAINER_USER} ${directory}`;
   const found = await stat(directory).catch((error: unknown) => error);
   if (isError(found, "ENOENT")) return [unwritable(`${directory} does not exist.`, fix)];
-  // What this user may not look at, the start will tell.
+  // If this user may not inspect the directory, the service checks it at startup.
   if (found instanceof Error) return [];
   const { uid, gid, mode, isDirectory } = found as Awaited<ReturnType<typeof stat>>;
   if (!isDirectory.call(found)) return [unwritable(`${directory} is no directory.`, fix)];
@@ -56,17 +59,17 @@ function unwritable(detail: string, fix: string): Reason {
   return problemOf("data_directory_unwritable", detail, `${fix}.`);
 }
 
-/** Compares the image to deploy with the existing container, and with its files if they can be read. */
+/** Compares the new image with the existing container's labels, and with the data files if they are readable. */
 async function unreadableData({ directory }: HostPlan, host: HostFacts): Promise<Reason[]> {
   const { schema } = host;
   if (schema === undefined) return [];
   const labels = host.container?.labels ?? {};
   const place = directory ?? host.volumeDirectory;
-  // Beside a version that runs, the file may lag behind its log.
+  // While a version runs, the file may lag behind its write-ahead log.
   const readable = host.local && host.container?.running !== true && place !== undefined;
   const written = readable ? await writtenSchema(path.join(place, STATE_FILE)) : 0;
   const found = Math.max(written, Number(labels[SCHEMA_LABEL] ?? 0));
-  // An image of this very schema reads as far back as this version does.
+  // If the schema equals this version's, the image also has this version's oldest readable schema.
   if (schema === STATE_SCHEMA && found > 0 && found < OLDEST_STATE_SCHEMA) {
     const detail = `The data has schema ${found}, and the image to deploy reads ${OLDEST_STATE_SCHEMA} and later.`;
     return [problemOf("data_older", detail, fixOf("data_older"))];
@@ -93,12 +96,15 @@ async function writtenSchema(file: string): Promise<number> {
       await handle.close();
     }
   } catch {
-    // Not there yet, or not this user's to read: the gateway refuses it then.
+    // The file is missing or unreadable for this user. The gateway checks it at startup.
     return 0;
   }
 }
 
-/** A container whose data lies elsewhere would come up with none, and a volume be deleted with it. */
+/**
+ * Reports data in another place than the configured one: the new container would start without it, and a volume may be
+ * deleted.
+ */
 async function leftBehind({ directory, names }: HostPlan, host: HostFacts): Promise<Reason[]> {
   const data = host.container?.data;
   if (data === undefined || !host.local) return [];
@@ -122,7 +128,7 @@ async function isEmpty(directory: string): Promise<boolean> {
   try {
     return (await readdir(directory)).length === 0;
   } catch (error) {
-    // What this user may not look into counts as filled: nothing is claimed about it.
+    // If this user may not read the directory, assume it is not empty.
     return isError(error, "ENOENT");
   }
 }
