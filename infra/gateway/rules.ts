@@ -18,7 +18,7 @@ import {
   type Wording,
 } from "./problem.ts";
 
-/** Duration that the remedy offers instead of `never`. */
+/** Suggested in place of `never`. */
 const SHORT_SLEEP = "10m";
 
 const DISCORD = ["discord.applicationId", "discord.publicKey", "discord.botToken"];
@@ -32,9 +32,8 @@ const COMMON: readonly ArgumentRule[] = [
 ];
 
 /**
- * Rules between the arguments of each target. Two combinations need no rule: webhooks that nothing verifies, since a
- * channel is configured with its secret or not at all and a route without one refuses everything; and cron triggers
- * beyond the plan, since schedules wake the container by the Durable Object's alarm.
+ * Rules that involve several arguments. Unverified webhooks need none, because a route whose channel has no secret
+ * rejects everything. Cloudflare's cron limits need none, because schedules use Durable Object alarms.
  */
 export const RULES: Record<Target, readonly ArgumentRule[]> = {
   serverless: [
@@ -60,12 +59,12 @@ export const RULES: Record<Target, readonly ArgumentRule[]> = {
   ],
 };
 
-/** Returns a fix with steps that are all needed, in this order. */
+/** Returns a fix with steps that are all required, in order. */
 function inOrder(words: Wording, ...remedies: string[]): string {
   return remedies.map((remedy) => words.quote(remedy)).join(", then ");
 }
 
-/** Creates the rule for arguments that only make sense with one another: all of them, or none. */
+/** Creates a rule that requires all of these arguments or none. */
 function together(what: string, paths: readonly string[]): ArgumentRule {
   return (values, words) => {
     const missing = paths.filter((path) => values[path] === undefined);
@@ -81,7 +80,7 @@ function together(what: string, paths: readonly string[]): ArgumentRule {
   };
 }
 
-/** The public host name of a serverless gateway, if the values determine it. */
+/** Returns a serverless gateway's public host name, if the values determine it. */
 export function publicHost(values: Values): string | undefined {
   const { hostname, workerName, subdomain } = values;
   if (typeof hostname === "string") return hostname;
@@ -89,12 +88,14 @@ export function publicHost(values: Values): string | undefined {
   return workersHost(workerName, subdomain);
 }
 
-/** Returns a Worker's host name on workers.dev. */
 export function workersHost(workerName: string, subdomain: string): string {
   return `${workerName}.${subdomain}.workers.dev`;
 }
 
-/** Reports a webhook secret without a bot. A bot without one is fine: its secret is derived from its token. */
+/**
+ * Reports a webhook secret without a bot. A bot without a webhook secret is valid, because one is derived from its
+ * token.
+ */
 function telegram(values: Values, words: Wording): ArgumentProblem[] {
   const [bot, secret] = ["telegram.botToken", "telegram.webhookSecret"];
   if (values[secret] === undefined || values[bot] !== undefined) return [];
@@ -102,7 +103,7 @@ function telegram(values: Values, words: Wording): ArgumentProblem[] {
   return [{ path: bot, reason, fix: joinRemedies(words, words.set(bot), words.remove(secret)) }];
 }
 
-/** Reports expected awake hours that the estimate would ignore. */
+/** Reports expected hours that the estimate would ignore. */
 function checkAwakeHours(
   { sleepAfter, expectedAwakeHours: hours }: Values,
   words: Wording,
@@ -117,7 +118,7 @@ function checkAwakeHours(
   ];
 }
 
-/** Reports a key without an image of somebody's: of this package's own image it is known who signs it. */
+/** Reports a public key without a custom image. The package's own image always has a known signer. */
 function keyOfNoImage({ image, imagePublicKey }: Values, words: Wording): ArgumentProblem[] {
   if (imagePublicKey === undefined || (image !== undefined && image !== BUILD)) return [];
   const reason = `given without an image's name in ${words.name("image")}`;
@@ -125,7 +126,7 @@ function keyOfNoImage({ image, imagePublicKey }: Values, words: Wording): Argume
   return [{ path: "imagePublicKey", reason, fix }];
 }
 
-/** Reports a list of migrations that is out of order, or does not create the classes that the tenancy needs. */
+/** Reports migrations that are out of order or lack classes that the tenancy needs. */
 function migrations(values: Values, words: Wording): ArgumentProblem[] {
   const path = "migrations";
   const { tenancy, [path]: given } = values;
@@ -142,7 +143,7 @@ function migrations(values: Values, words: Wording): ArgumentProblem[] {
   return reasons.map((reason) => ({ path, reason, fix: words.set(path, JSON.stringify(repaired)) }));
 }
 
-/** Reports arguments of tenants where all chats share one sandbox. */
+/** Reports arguments that require a sandbox per chat. */
 function onlyWithChat(values: Values, words: Wording): ArgumentProblem[] {
   if (values["tenancy"] === "chat") return [];
   const given = ["maxSandboxes", "canaryTenants", "monthlyChatBudget"].filter(
@@ -155,7 +156,6 @@ function onlyWithChat(values: Values, words: Wording): ArgumentProblem[] {
   }));
 }
 
-/** A destroy cannot both keep the bucket and empty it. */
 function protectedAndEmptied({ protectState, bucketOnDestroy }: Values, words: Wording): ArgumentProblem[] {
   if (protectState !== true || bucketOnDestroy !== "empty") return [];
   return [
@@ -167,7 +167,7 @@ function protectedAndEmptied({ protectState, bucketOnDestroy }: Values, words: W
   ];
 }
 
-/** One name has one value, secret or not. */
+/** Reports names given both as a variable and as a secret. */
 function ownTwice({ secrets, variables }: Values, words: Wording): ArgumentProblem[] {
   const names = Object.keys(Object(variables)).filter((name) => Object.hasOwn(Object(secrets), name));
   return names.map((name) => ({
@@ -191,14 +191,14 @@ function address({ hostname, subdomain }: Values, words: Wording): ArgumentProbl
   return [{ path, reason: "missing: the Worker needs an address", fix: joinRemedies(words, name, host) }];
 }
 
-/** Cloudflare sends the e-mails. */
+/** Reports e-mail alerts on a host, because only Cloudflare can send them. */
 function emailOnHost({ alerts }: Values, words: Wording): ArgumentProblem[] {
   if (typeof alerts !== "string" || parseAlerts(alerts)?.email === undefined) return [];
   const fix = `${words.quote(words.set("alerts"))}, with slack or webhook in its place`;
   return [{ path: "alerts", reason: "email: a host has nothing that sends e-mail", fix }];
 }
 
-/** Reports an admin token that nobody could use: the identity gateway also decides about Bearer tokens. */
+/** Reports an unusable admin token: with an identity gateway, the service rejects it. */
 function twoSignIns(values: Values, words: Wording): ArgumentProblem[] {
   const domain = "access.teamDomain";
   if (values["adminToken"] === undefined || values[domain] === undefined) return [];
@@ -212,7 +212,6 @@ function twoSignIns(values: Values, words: Wording): ArgumentProblem[] {
   ];
 }
 
-/** The data is in a directory or in a volume. */
 function twoPlaces({ dataDirectory, volumeName }: Values, words: Wording): ArgumentProblem[] {
   if (dataDirectory === undefined || volumeName === undefined) return [];
   const reason = `given beside ${words.name("dataDirectory")}: the data is in one place`;
@@ -220,7 +219,7 @@ function twoPlaces({ dataDirectory, volumeName }: Values, words: Wording): Argum
   return [{ path: "volumeName", reason, fix }];
 }
 
-/** Names that no one can own (RFC 2606, section 3): the placeholders of the example settings. */
+/** Hosts reserved for documentation (RFC 2606, section 3), used as placeholders in the example settings. */
 const RESERVED = /(?:^|[.@])example\.(?:com|net|org)$/;
 const PLACEHOLDERS: Readonly<Record<string, { is: (value: unknown) => boolean; meant: string }>> = {
   accountId: { is: (value) => value === "0123456789abcdef0123456789abcdef", meant: "<the account's id>" },
@@ -236,7 +235,7 @@ const PLACEHOLDERS: Readonly<Record<string, { is: (value: unknown) => boolean; m
   },
 };
 
-/** Reports values of the example settings, such as an operator who does not exist. A rehearsal may have them. */
+/** Reports values left over from the example settings. A rehearsal may use them. */
 function placeholders(values: Values, words: Wording): ArgumentProblem[] {
   if (values["origin"] !== undefined) return [];
   return Object.entries(PLACEHOLDERS)
@@ -248,7 +247,7 @@ function placeholders(values: Values, words: Wording): ArgumentProblem[] {
     }));
 }
 
-/** Returns the problems that leave the gateway's own public address unknown. */
+/** Returns the problems that leave the gateway's public address unknown. */
 export function addressProblems(values: Values, words: Wording): ArgumentProblem[] {
   return placeholders(values, words).filter(({ path }) => ["subdomain", "hostname"].includes(path));
 }
@@ -263,21 +262,20 @@ const wrongTeamDomain = (reason: string, words: Wording): ArgumentProblem => ({
   fix: words.set("access.teamDomain", "<team>.cloudflareaccess.com"),
 });
 
-/** A gateway that people use has its identity gateway on the internet; the rehearsal's is on this machine. */
+/** Reports a loopback identity gateway outside of a rehearsal. */
 function loopbackTeamDomain(values: Values, words: Wording): ArgumentProblem[] {
   const { "access.teamDomain": teamDomain, origin } = values;
   if (typeof teamDomain !== "string" || !teamDomain.startsWith("http:") || origin !== undefined) return [];
   return [wrongTeamDomain("is this machine's own address, which only a rehearsal can use", words)];
 }
 
-/** Reports a team domain that is the Worker's own host: the sign-in keys would be fetched from the Worker itself. */
+/** Reports the Worker's host as team domain: the Worker would fetch the sign-in keys from itself. */
 function foreignTeamDomain(values: Values, words: Wording): ArgumentProblem[] {
   const { "access.teamDomain": teamDomain, origin } = values;
   if (typeof teamDomain !== "string" || ![publicHost(values), origin].includes(teamDomain)) return [];
   return [wrongTeamDomain("is the Worker's own host; it must be the identity gateway's", words)];
 }
 
-/** A budget below the estimated cost. */
 function budget(values: Values, words: Wording): ArgumentProblem[] {
   const { monthlyBudget } = values;
   const inputs = costInputs(values);

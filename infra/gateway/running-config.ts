@@ -18,22 +18,21 @@ const ANSWER_MS = 10_000;
 
 const answer = z.object({
   references: z.array(z.object({ path: z.string(), name: z.string(), baseUrl: z.string().optional() })),
-  // Earlier versions do not send them.
+  // Earlier versions omit them.
   problems: z.array(z.object({ path: z.string(), message: z.string() })).default([]),
 });
 
-/** Environment that is about to be deployed: its variables, and the names of its secrets. */
+/** Variables and secrets' names of the new deployment. */
 interface DeployedEnvironment {
   variables: Readonly<Record<string, string>>;
   secrets: Readonly<Record<string, unknown>>;
 }
 
-/** The service's answer about its running config. */
 type RunningConfig = z.output<typeof answer>;
 
 /**
- * Returns why a running config would not start with what a stack is about to deploy: a variable that it names would not
- * be set, or would hold a key meant for another service, or it is not valid. `undefined` if nothing is wrong.
+ * Returns the reason why the gateway would not start with its running config after the deployment. A variable may be
+ * missing or contain another service's key, or the config may be invalid. `undefined` if there is no problem.
  */
 export function runningConfigProblem(
   { references, problems }: RunningConfig,
@@ -47,13 +46,13 @@ export function runningConfigProblem(
   return { code: "running_config_invalid", detail, fix: fixOf("running_config_invalid") };
 }
 
-/** Judges the text of a running config by the schema and the variables that are about to be deployed. */
+/** Checks a running config's text against the schema and the new deployment's variables. */
 export async function judgeConfigText(
   text: string,
   runtime: DeployedEnvironment,
   commands: OperatorCommands,
 ): Promise<Reason | undefined> {
-  // The schema is large, and a first update has no config to judge.
+  // The schema is large, and a first update has no config to check.
   const [{ readConfigText, secretValues }, { describeProblems }] = await Promise.all([
     import("../../runtime/contract/config/text.ts"),
     import("../../runtime/contract/config/help.ts"),
@@ -98,9 +97,9 @@ function variablesProblem(
 }
 
 /**
- * Asks the running service about its config, and returns the text of {@link runningConfigProblem}; empty if nothing is
- * wrong. Logs a warning if the service does not answer. Sends no request for a stack without a key. A 404 is
- * no problem: nothing is deployed there yet, or the deployed version does not have the route.
+ * Asks the running service for its config and returns the text of {@link runningConfigProblem}, or "". Logs a warning
+ * if there is no response. Skips stacks without a key. A 404 is no problem: nothing is deployed yet, or the deployed
+ * version lacks the route.
  */
 export function askAboutRunningConfig(
   key: pulumi.Output<string>,
@@ -154,7 +153,7 @@ function misplacedFix({ configSet }: OperatorCommands): string {
   return `Take what names the key out of the config, on \`/_admin/config/edit\` or by \`steward config unset\` in the container; deploy with \`${set}\`; then name that variable in the config.`;
 }
 
-/** Returns the gateway's environment as the program knows it: of a secret, the program knows only that it is set. */
+/** Returns the gateway's environment, with a placeholder for each secret's value. */
 function deployedEnvironment({ variables, secrets }: DeployedEnvironment): Record<string, string> {
   const set = Object.keys(secrets).map((name) => [name, "set"] as const);
   return gatewayVariables({ ...variables, ...Object.fromEntries(set) });
@@ -167,7 +166,7 @@ function settingCommand(name: string, { configSet }: OperatorCommands): string {
     : configSet(`steward:secrets.${name}`, "<value>", { path: true, secret: true });
 }
 
-/** Returns the stack's key for a secret variable: `slackBotToken` for `SLACK_BOT_TOKEN`. */
+/** Returns the stack key of a secret variable, such as `slackBotToken` for `SLACK_BOT_TOKEN`. */
 function keyOf(variable: string): string {
   return variable.toLowerCase().replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase());
 }

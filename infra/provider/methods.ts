@@ -10,12 +10,13 @@ type Properties = Record<string, unknown>;
 type AnyProvider = ResourceProvider<Properties>;
 
 /**
- * Formats of what a deployment leaves, by their name; see {@link LEDGER_FORMAT}. `state`: the inputs and outputs of this
- * package's own resources in Pulumi's state. Only a change that an older version would misread raises it.
+ * Versions of the data formats that a deployment leaves behind. `state` covers the inputs and outputs of this package's
+ * resources in Pulumi's state; see {@link LEDGER_FORMAT}. Increment one only if an older version would misread the
+ * change.
  */
 const FORMATS: Readonly<Record<string, number>> = { state: 1, ledger: LEDGER_FORMAT };
 
-/** A resource as the engine has it in its state. */
+/** A resource in the engine's state. */
 export interface StoredResource {
   urn: string;
   id: string;
@@ -23,13 +24,13 @@ export interface StoredResource {
   outputs: Properties;
 }
 
-/** Result of a check. With a `reason` the inputs are refused. */
+/** Result of a check. With a `reason`, the engine rejects the inputs. */
 interface Checked {
   inputs: Properties;
   reason?: string;
 }
 
-/** Checks a resource's inputs and adds what its provider chooses. */
+/** Validates a resource's inputs and adds values that its provider chooses. */
 export async function check(urn: string, before: Properties, given: Properties): Promise<Checked> {
   const { connection, own: news } = split(given);
   const provider = providerOf(urn);
@@ -37,7 +38,7 @@ export async function check(urn: string, before: Properties, given: Properties):
   const written = { ...connection, writer: { version: VERSION, formats: FORMATS } };
   try {
     refuseNewer(former);
-    // What cannot be reached yet is asked in the update.
+    // If the connection is not known yet, the check runs in the update.
     const isReachable = provider.check !== undefined && !isUnknown(connection);
     const inputs = isReachable
       ? await runInContext({ connection }, () => provider.check?.(olds, news))
@@ -48,7 +49,7 @@ export async function check(urn: string, before: Properties, given: Properties):
   }
 }
 
-/** Compares a resource with wanted inputs; `undefined` leaves that to the engine. */
+/** Compares a resource with the desired inputs; `undefined` leaves that to the engine. */
 export async function diff(stored: StoredResource, given: Properties): Promise<Difference | undefined> {
   const { connection, own: news } = split(given);
   if (isUnknown(connection)) return undefined;
@@ -57,7 +58,6 @@ export async function diff(stored: StoredResource, given: Properties): Promise<D
   );
 }
 
-/** Creates a resource. */
 export async function create(urn: string, given: Properties): Promise<{ id: string; outs: Properties }> {
   const { connection, own } = split(given);
   return withExplainedErrors(connection, () => providerOf(urn).create(own));
@@ -88,7 +88,7 @@ export async function read({
   return { id: found.id, inputs: seen, outputs: found.props };
 }
 
-/** Brings a resource to wanted inputs, and returns its outputs. */
+/** Updates a resource and returns its outputs. */
 export async function update(stored: StoredResource, given: Properties): Promise<Properties> {
   const { connection, own: news } = split(given);
   const { own: olds } = split(stored.outputs);
@@ -97,7 +97,6 @@ export async function update(stored: StoredResource, given: Properties): Promise
   return updated?.outs ?? news;
 }
 
-/** Deletes a resource. */
 export async function remove({ urn, id, inputs, outputs }: StoredResource): Promise<void> {
   const { connection } = split(inputs);
   const provider = providerOf(urn);
@@ -115,8 +114,8 @@ function providerOf(urn: string): AnyProvider {
 }
 
 /**
- * Separates a resource's properties from what is beside them: the connection, and what a dynamic resource of a version
- * before 0.1.0 stored.
+ * Separates a resource's own properties from the connection. Drops data of dynamic resources from versions before
+ * 0.1.0.
  */
 function split(properties: Properties): { connection: Connection; own: Properties } {
   const { [CONNECTION]: connection = {}, ...own } = properties;
@@ -124,7 +123,7 @@ function split(properties: Properties): { connection: Connection; own: Propertie
   return { connection: connection as Connection, own };
 }
 
-/** @throws StewardError `state_newer` if a later version left something in a format that this version does not know */
+/** @throws StewardError `state_newer` if a later version used a format that this version does not support */
 function refuseNewer({ writer }: Connection): void {
   if (writer === undefined) return;
   const { version, formats } = writer;
@@ -155,7 +154,7 @@ function textOf(error: unknown, { stack }: Connection): string {
   return explanationText(explain(error, commandsFor(stack)));
 }
 
-/** Returns the error properties of a resource that was created and is not complete. */
+/** Returns the error fields that keep an incomplete new resource in the state. */
 function created(error: unknown): object {
   if (!(error instanceof Error) || !("id" in error) || !("properties" in error)) return {};
   return { id: error.id, properties: error.properties };
