@@ -1,10 +1,10 @@
 import { AGENT, STATE_SCHEMA, VERSION } from "../../runtime/contract/names.ts";
 
-/** Image label with the data schema that its programs write. Older versions must not open that data. */
+/** Image label with the newest data schema that its programs write. Older versions must not open that data. */
 export const SCHEMA_LABEL = `${AGENT}.state-schema`;
 
 /**
- * Returns the application image's build arguments. All except BASE become labels.
+ * Build arguments of the application image. All except BASE become labels.
  *
  * @param build the bundle's hash and the base image
  */

@@ -24,7 +24,6 @@ export interface Assets {
   files: ReadonlyMap<string, Uint8Array>;
   /** File names by unhashed name, such as `live.js`. */
   names: Readonly<Record<string, string>>;
-  /** Source files that were read. */
   read: string[];
 }
 
@@ -55,7 +54,7 @@ export async function bundleAssets({ hashed }: { hashed: boolean }): Promise<Ass
     loader: { ".png": "copy" },
     plugins: [svgFiles],
     legalComments: "none",
-    // The editor completes and explains the config with this schema.
+    // For the editor.
     define: { CONFIG_SCHEMA: JSON.stringify(configJsonSchema()) },
     logLevel: "silent",
   } satisfies BuildOptions);
@@ -85,7 +84,7 @@ const svgFiles: Plugin = {
   },
 };
 
-/** Sorts by unhashed name, so that the order never depends on contents. */
+/** Keeps the order independent of contents. */
 function byUnhashedName([a]: [string, Uint8Array], [b]: [string, Uint8Array]): number {
   const [first, second] = [a, b].map((name) => `${name.replace(/-[A-Z0-9]{8}\./, ".")} ${name}`);
   return String(first) < String(second) ? -1 : 1;

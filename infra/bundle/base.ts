@@ -25,28 +25,26 @@ export interface BaseImage {
 
 export interface BaseImageOptions {
   log: (line: string) => void;
-  /** Its DOCKER_HOST selects the engine. Default: this process's environment. */
+  /** DOCKER_HOST selects the engine. Default: this process's environment. */
   env?: NodeJS.ProcessEnv;
 }
 
-/** The base image that this checkout's application image needs on one engine. */
+/** The base image for this checkout on one engine. */
 export interface BaseImageRecipe {
   image: string;
-  /** CPU architecture as in Docker and Debian: `amd64`, `arm64`. */
+  /** As in Docker and Debian: `amd64`, `arm64`. */
   arch: string;
-  /** The image's id; `undefined` if it is not on the engine. */
+  /** Resolves to `undefined` if the engine does not have the image. */
   id(): Promise<string | undefined>;
-  /** The newest image on the engine with the same inputs from an earlier month. */
+  /** Newest image on the engine with the same inputs from an earlier month. */
   earlier(): Promise<string | undefined>;
-  /** Builds the image on a Debian image that the engine has. */
   build(debian: string): Promise<void>;
-  /** Runs `work` under a lock, so that no other process builds the same image. */
+  /** Runs `work` under a lock between processes. */
   exclusively<Result>(work: () => Promise<Result>): Promise<Result>;
 }
 
 /**
- * Builds the base image unless the Docker engine has it. If Debian cannot be pulled, falls back on an earlier month's
- * image.
+ * Builds the base image unless the Docker engine has it. If Debian cannot be pulled, uses an earlier month's image.
  *
  * @throws BuildFailure `docker_unavailable`, `docker_failed`, `base_node_missing`, `base_image_unreachable`
  */
@@ -75,8 +73,8 @@ export async function ensureBaseImage(options: BaseImageOptions): Promise<BaseIm
 }
 
 /**
- * Returns the recipe of the base image for this engine. A new month makes a new image, which brings Debian's security
- * updates to the stack's next update.
+ * Returns the base image's recipe for this engine. Each month has a new image, to bring Debian's security updates to
+ * the next deployment.
  *
  * @throws BuildFailure `docker_unavailable`, `base_node_missing`
  */
@@ -92,7 +90,7 @@ export async function baseImageRecipe(
     arch,
     id: () => imageId(image, env),
     earlier: async () => {
-      // If listing fails, assume there is none. The build error is the one to report.
+      // If listing fails, assume none. The build error is the one to report.
       const { stdout } = await runProcess(
         "docker",
         ["images", REPOSITORY, "--format", "{{.Repository}}:{{.Tag}}"],
@@ -111,7 +109,7 @@ export async function baseImageRecipe(
   };
 }
 
-/** Returns the UTC month of a base image's tag, such as `2026-11`. */
+/** Returns the UTC month, such as `2026-11`. */
 export function baseMonth(now: Date = new Date()): string {
   return now.toISOString().slice(0, "2026-11".length);
 }
@@ -132,8 +130,8 @@ async function build(image: string, debian: string, node: string, env: NodeJS.Pr
 }
 
 /**
- * Returns Node.js for the engine's CPU. A checkout has it as an npm package; an installed package downloads it to the
- * cache when it first builds an image.
+ * Returns Node.js for the engine's CPU. A checkout has it as an npm package; an installed package downloads it when it
+ * first builds an image.
  */
 async function pinnedNode(env: NodeJS.ProcessEnv): Promise<PinnedNode> {
   const { arch } = await requireDocker(env);
@@ -152,7 +150,6 @@ async function pinnedNode(env: NodeJS.ProcessEnv): Promise<PinnedNode> {
 
 interface PinnedNode {
   version: string;
-  /** CPU architecture as in Docker. */
   arch: string;
   file(): Promise<string>;
 }
@@ -160,10 +157,7 @@ interface PinnedNode {
 /** https://docs.npmjs.com/cli/commands/npm-pack#json */
 const packedSchema = z.tuple([z.object({ filename: z.string(), integrity: z.string() })]);
 
-/**
- * Returns the cached Node.js executable. Downloads it if needed, and verifies it against the digest in the build
- * record.
- */
+/** Returns the cached executable. Downloads it if needed, and verifies it against the digest in the build record. */
 async function fetched(
   name: string,
   { version, integrity }: BuildRecord["node"],

@@ -5,9 +5,7 @@ import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
 import * as z from "zod";
 
-/** A build whose result is cached in a file. */
 export interface CachedBuild<Result> {
-  /** Cache file. */
   file: string;
   /** Inputs from this process's code, which may be older than the source files. */
   texts: readonly string[];
@@ -15,9 +13,8 @@ export interface CachedBuild<Result> {
   root: string;
   /** Files and folders (recursive) that determine the result. Their absence counts too. */
   sources: readonly string[];
-  /** Validates a cached result. */
   result: z.ZodType<Result>;
-  /** Builds, and returns all files that were read, even files outside of `sources`. */
+  /** Returns all files that were read, even files outside of `sources`. */
   build(): Promise<{ result: Result; read: readonly string[] }>;
 }
 
@@ -25,8 +22,8 @@ export interface CachedBuild<Result> {
 const entrySchema = z.strictObject({ made: z.string(), read: z.array(z.string()), used: z.string() });
 
 /**
- * Returns the cached result if its inputs have not changed, otherwise builds. Compares contents because modification
- * times are unreliable; reading the files takes a twentieth of the bundling time. Ignores an invalid cache file.
+ * Returns the cached result if its inputs have not changed, otherwise builds. Compares contents, because modification
+ * times are unreliable and reading takes a twentieth of the bundling time.
  */
 export async function loadOrBuild<Result>(options: CachedBuild<Result>): Promise<Result> {
   const { file, root, build } = options;
@@ -61,7 +58,7 @@ function hashOfSources<Result>({ texts, root, sources }: CachedBuild<Result>): s
   );
 }
 
-/** Hashes names, contents and lengths. The lengths separate one file from the next. */
+/** The lengths separate one file from the next. */
 function hashOf(root: string, names: readonly string[], texts: readonly string[] = []): string {
   const hash = createHash("sha256").update(JSON.stringify(texts));
   for (const name of names) {

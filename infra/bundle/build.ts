@@ -11,13 +11,13 @@ import { type Built, bundleFolders, BUNDLE_HASH_LENGTH } from "./built.ts";
 import { bundleContainer, bundleWorker, byName, type Files, modeOf, writeContext } from "./programs.ts";
 
 /**
- * The image's command-line program. Starts Node.js without `env`, because other programs in the container can read the
+ * The command-line program. Starts Node.js without `env`, because other programs in the container can read the
  * environment of an `env` process; see base.Dockerfile.
  */
 const COMMAND = '#!/usr/local/bin/node\nimport "../gateway/cli/main.js";\n';
 
 /**
- * Builds the bundle from source. Returns its hashes and the files that were read.
+ * Builds the bundle from source.
  *
  * @param schema JSON schema of the config, included in the image
  */

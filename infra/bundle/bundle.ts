@@ -8,12 +8,12 @@ import { type Built, builtSchema, bundleFolders, BUNDLE_HASH_LENGTH } from "./bu
 import { readBuildRecord } from "./released.ts";
 
 /**
- * The Workers runtime behaviour that the Worker is built and tested for:
+ * Workers runtime behaviour that the Worker is built and tested for:
  * https://developers.cloudflare.com/workers/configuration/compatibility-dates/
  */
 export const COMPATIBILITY = { date: "2026-11-01", flags: ["nodejs_compat"] } as const;
 
-/** A file of the Worker for Cloudflare's API. The first is the main module; the pages' assets follow. */
+/** The first file is the main module; the pages' assets follow. */
 interface WorkerModule {
   name: string;
   path: string;
@@ -22,19 +22,17 @@ interface WorkerModule {
 
 /** Deployable content for both targets. Content hashes name everything, so it cannot be stale. */
 export interface Bundle {
-  /** Hash of Worker and container. */
   hash: string;
   worker: { dir: string; mainModule: string; files: WorkerModule[]; hash: string };
   /**
-   * Content of the image's /app. Entry points: `supervisor/main.js`, `gateway/main.js`, `host/main.js`, the command
-   * line `gateway/cli/main.js` for `bin/steward`, `gateway/replay/main.js` for rollouts, and `host/warm.js` for the
-   * image's build. `assets/` has the pages' assets. The hash also covers the image's recipe, so it can tag the image
-   * built from `context`.
+   * Content of the image's /app. Programs: `supervisor/main.js`, `gateway/main.js`, `host/main.js`, the command line
+   * `gateway/cli/main.js`, `gateway/replay/main.js` for rollouts, `host/warm.js` for the image's build. The hash also
+   * covers the image's recipe, so it can tag the image built from `context`.
    */
   container: { dir: string; context: string; hash: string };
 }
 
-/** Inputs of a bundle, in addition to the package files that the bundler reads. */
+/** Inputs of a bundle, besides the package files that the bundler reads. */
 const SOURCES = [
   "runtime",
   "infra/bundle",
@@ -45,8 +43,8 @@ const SOURCES = [
 ];
 
 /**
- * Bundles Worker and container into folders named by content hash. Reuses the previous bundle if its inputs have not
- * changed. A released package contains its bundle.
+ * Bundles Worker and container. Reuses the previous bundle if its inputs have not changed. A released package contains
+ * its bundle.
  */
 export async function buildBundle({ outdir = path.join(ROOT, "dist") } = {}): Promise<Bundle> {
   const built = readBuildRecord() ?? (await buildFromSource(outdir));

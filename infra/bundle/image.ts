@@ -5,7 +5,7 @@ import { ensureBaseImage } from "./base.ts";
 import type { Bundle } from "./bundle.ts";
 import { docker, imageId, imageLabel } from "../shell/docker.ts";
 
-/** Dockerfile of the application image. Its arguments come from `buildArguments`. */
+/** Its arguments come from `buildArguments`. */
 export const APP_DOCKERFILE = join(import.meta.dirname, "Dockerfile");
 
 /** https://github.com/opencontainers/image-spec/blob/main/annotations.md */
@@ -14,14 +14,14 @@ const BASE_LABEL = "org.opencontainers.image.base.name";
 interface AppImageOptions {
   /** Folder written by `writeContext`. */
   contextDir: string;
-  /** Name and tag. The tag must identify the bundle's content. */
+  /** Must identify the bundle's content. */
   tag: string;
   baseImage: string;
   log: (line: string) => void;
 }
 
 /**
- * Builds the application image unless the engine has that tag on the same base image.
+ * Builds the application image unless the engine has the tag on the same base image.
  *
  * @throws BuildFailure `docker_unavailable`, `docker_failed`
  */
@@ -36,8 +36,8 @@ async function buildAppImage(options: AppImageOptions): Promise<{ image: string;
 }
 
 /**
- * Builds a bundle's application image and its base image, unless the Docker engine has them. Returns name and tag; the
- * tag identifies the bundle and the image's recipe.
+ * Builds a bundle's application image and its base image, unless the engine has them. The tag identifies the bundle and
+ * the image's recipe.
  *
  * @throws BuildFailure of `ensureBaseImage`; `docker_unavailable`, `docker_failed`
  */

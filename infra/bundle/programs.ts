@@ -6,10 +6,9 @@ import { pack } from "tar-stream";
 import { ROOT } from "../shell/package.ts";
 import type { Assets } from "./assets.ts";
 
-/** Modification time of all files in the image, so that the same sources give the same layer. */
+/** Fixed, so that the same sources give the same image layer. */
 const FIXED_TIME = new Date(1_700_000_000_000);
 
-/** Built programs by path, and the source files read for them. */
 interface Bundled {
   files: Files;
   read: string[];
@@ -38,7 +37,7 @@ const NO_DEPLOYMENT_ERRORS: Plugin = {
 
 /**
  * Loads Node's built-in modules like `require`. An `import` reads every export, and some exports load more modules:
- * `WebSocket` of `node:http` loads all of undici, which costs 25 ms and 12 MB.
+ * `WebSocket` of `node:http` loads undici, which costs 25 ms and 12 MB.
  */
 const PLAIN_BUILTINS: Plugin = {
   name: "plain-builtins",
@@ -53,7 +52,6 @@ const PLAIN_BUILTINS: Plugin = {
   },
 };
 
-/** Replaces the assets' unhashed names in the edge. */
 function assetNames({ names }: Assets): Plugin {
   return {
     name: "asset-names",
@@ -88,11 +86,11 @@ function assetFiles({ files }: Assets): [string, Uint8Array][] {
   return [...files].map(([name, content]) => [`assets/${name}.gz`, content]);
 }
 
-// Identifiers stay unminified because they appear in stack traces. Minifying with `keepNames` would cost more CPU at
-// startup than parsing the longer names.
+// Identifiers stay unminified for stack traces. Minifying with `keepNames` would cost more CPU at startup than parsing
+// the longer names.
 const COMMON = {
   absWorkingDir: ROOT,
-  // Chunk names depend on file paths. Without resolving symlinks, they do not depend on whether node_modules is a link.
+  // Chunk names depend on file paths. This makes them independent of whether node_modules is a link.
   preserveSymlinks: true,
   bundle: true,
   format: "esm",
@@ -130,8 +128,8 @@ const CONTAINER = {
 } satisfies BuildOptions;
 
 /**
- * Entry points, grouped by bundle. Gateway and supervisor are separate bundles to start fast: in a common one, esbuild
- * would split shared code into two dozen files.
+ * Entry points by bundle. Gateway and supervisor are separate to start fast: in a common bundle, shared code would be
+ * split into two dozen files.
  */
 const PROGRAMS = [
   ["runtime/gateway/main.ts"],
@@ -142,17 +140,16 @@ const PROGRAMS = [
   ["runtime/host/warm.ts"],
 ];
 
-/** WebAssembly files that programs read at run time, by path in the bundle. */
+/** WebAssembly files that programs read at run time. */
 const CODECS = { "gateway/media/photon.wasm": "node_modules/@cf-wasm/photon/dist/lib/photon_rs_bg.wasm" };
 
-/** Returns the Worker's bundle: one code module, and the pages' assets. */
+/** One code module, and the pages' assets. */
 export async function bundleWorker(assets: Assets): Promise<Bundled> {
   const plugins = [...COMMON.plugins, assetNames(assets), workerAssets(assets)];
   const { files, read } = await bundled({ ...WORKER, plugins }, "dist/worker");
   return { files: new Map([...files, ...assetFiles(assets)]), read: [...read, ...assets.read] };
 }
 
-/** Returns the container's programs with the pages' assets. */
 export async function bundleContainer(assets: Assets): Promise<Bundled> {
   const plugins = [...CONTAINER.plugins, assetNames(assets)];
   const programs = await Promise.all(
@@ -191,8 +188,8 @@ export function byName([a]: [string, Uint8Array], [b]: [string, Uint8Array]): nu
 export type Files = ReadonlyMap<string, Uint8Array>;
 
 /**
- * Writes a build context: one archive with /app. The archive fixes times, owners and modes, which a builder would
- * otherwise take from this machine.
+ * Writes a build context: one archive with /app. It fixes times, owners and modes, which a builder would otherwise take
+ * from this machine.
  */
 export async function writeContext(files: Files, folder: string): Promise<void> {
   const archive = pack();
@@ -205,7 +202,7 @@ export async function writeContext(files: Files, folder: string): Promise<void> 
   await writeFile(join(folder, "app.tar"), await buffer(archive));
 }
 
-/** Returns a file's mode. Programs in bin/ are executable, and everyone may read every file. */
+/** Programs in bin/ are executable, and everyone may read every file. */
 export function modeOf(name: string): number {
   return name.startsWith("bin/") ? 0o755 : 0o644;
 }

@@ -8,7 +8,6 @@ import { builtSchema } from "./built.ts";
 /** File in a released package that records its build. */
 export const BUILD_RECORD_FILE = path.join("dist", "released.json");
 
-/** Content of {@link BUILD_RECORD_FILE}. */
 export const buildRecordSchema = builtSchema.extend({
   /** Node.js for images built by the user: its version, and the npm digest per package. */
   node: z.strictObject({ version: z.string(), integrity: z.record(z.string(), z.string()) }),

@@ -4,13 +4,13 @@ import { type ConnectionArgs, OwnResource } from "../shell/resource.ts";
 import type { ResourceProvider } from "../shell/provider.ts";
 import { askDiscord, callDiscord, type DiscordBot } from "./discord-api.ts";
 
-/** An application's complete list of commands. Discord removes commands that are not in it. */
+/** The complete list of commands. Discord removes all others. */
 export interface CommandsInputs extends DiscordBot {
   /** Output of {@link commandsText}. */
   commands: string;
 }
 
-/** Registered fields of commands and options. Discord's responses have more, such as ids and versions. */
+/** Discord's responses have more fields, such as ids and versions. */
 const COMMAND_FIELDS = ["type", "name", "description", "integration_types", "contexts"] as const;
 const OPTION_FIELDS = ["type", "name", "description", "required", "max_length"] as const;
 const KEYS = ["botToken", "commands"] as const;
@@ -60,8 +60,8 @@ function pathOf({ applicationId }: CommandsInputs): string {
 }
 
 /**
- * Returns a list of commands in canonical form, so that the registered list and Discord's response can be compared.
- * Sorts by name, and omits fields that Discord adds or leaves out.
+ * Returns a canonical form that can be compared with Discord's response: sorted by name, without fields that Discord
+ * adds or leaves out.
  */
 export function commandsText(list: unknown): string {
   const byName = listOf(list).toSorted((a, b) => (String(a["name"]) < String(b["name"]) ? -1 : 1));

@@ -1,6 +1,6 @@
-/** Requests of the provider to chat platforms. Users see the errors, so errors contain neither address nor token. */
+/** Users see the errors of these requests, so errors contain neither address nor token. */
 
-/** Response of a platform. `status` is 0 if there was none. */
+/** `status` is 0 if there was no response. */
 export interface PlatformAnswer {
   status: number;
   /** Parsed JSON; `undefined` if the body is not JSON. */
@@ -33,7 +33,6 @@ export async function askPlatform(
   }
 }
 
-/** Returns the fields of a response body; an empty object if there is no body. */
 export function bodyFields(body: unknown): Record<string, unknown> {
   return { ...(body as Record<string, unknown> | undefined) };
 }

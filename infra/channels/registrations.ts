@@ -20,8 +20,8 @@ export interface RegistrationsArgs {
 }
 
 /**
- * Registrations with the chat platforms: Slack's manifest, Telegram's webhook, Discord's commands and endpoint. Must
- * depend on the readiness check, because platforms send events immediately.
+ * Slack's manifest, Telegram's webhook, and Discord's commands and endpoint. Must depend on the readiness check,
+ * because platforms send events immediately.
  */
 export class Registrations extends pulumi.ComponentResource {
   /** One line per registration. */

@@ -8,10 +8,7 @@ import { say } from "../shell/connection.ts";
 
 const TOKEN_ERRORS = ["not_authed", "invalid_auth", "token_expired", "token_revoked", "account_inactive"];
 
-/**
- * A Slack app and its desired manifest. Only a changed manifest uses the configuration token, which expires after 12
- * hours.
- */
+/** Only a changed manifest uses the configuration token, which expires after 12 hours. */
 interface SlackAppInputs extends SlackAppAccess {
   /** JSON: https://docs.slack.dev/reference/app-manifest */
   manifest: string;
@@ -62,8 +59,8 @@ async function updateManifest(inputs: SlackAppInputs): Promise<void> {
 }
 
 /**
- * Returns true if `found` contains everything in `wanted`, at any depth. Objects may have additional fields. Lists may
- * not, because an additional scope or event is an unwanted permission.
+ * Returns true if `found` contains everything in `wanted`. Objects may have additional fields. Lists may not, because
+ * an additional scope or event is an unwanted permission.
  */
 function containsDeep(found: unknown, wanted: unknown): boolean {
   if (typeof wanted !== "object" || wanted === null) return found === wanted;
@@ -124,7 +121,6 @@ async function callSlack(
   return answer.body;
 }
 
-/** Returns the problems that Slack reports in a manifest, each with its location. */
 function problemsOf({ errors }: Record<string, unknown>): string[] {
   if (!Array.isArray(errors)) return [];
   return errors.map((error: unknown) => {
@@ -138,7 +134,7 @@ export interface SlackAppArgs {
   appId: pulumi.Input<string>;
   /** App configuration token; a Pulumi secret. */
   configToken: pulumi.Output<string>;
-  /** The desired manifest as JSON. */
+  /** JSON. */
   manifest: pulumi.Input<string>;
   connection?: ConnectionArgs | undefined;
 }

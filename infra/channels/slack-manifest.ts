@@ -1,10 +1,7 @@
 import { AGENT } from "../../runtime/contract/names.ts";
 import { ROUTES } from "../../runtime/contract/routes.ts";
 
-/**
- * Scopes and events for mentions, direct messages with files, replies, and the names of people and channels in the
- * console.
- */
+/** For mentions, direct messages with files, replies, and the names of people and channels in the console. */
 const EVENTS = ["app_mention", "message.im"];
 const SCOPES = [
   "app_mentions:read",
@@ -19,8 +16,7 @@ const SCOPES = [
 ];
 
 /**
- * Returns a deployment's Slack app manifest as JSON (https://docs.slack.dev/reference/app-manifest). Slack accepts it
- * when creating an app, and on an existing app's App Manifest page.
+ * Returns a Slack app manifest as JSON, for a new or an existing app: https://docs.slack.dev/reference/app-manifest
  *
  * @param url the service's address, without a trailing slash
  */

@@ -5,10 +5,7 @@ import type { ResourceProvider } from "../shell/provider.ts";
 import { bodyFields } from "./platform-call.ts";
 import { askTelegram, botIdOf, callTelegram, type TelegramBot } from "./telegram-api.ts";
 
-/**
- * Webhook of a bot. The token is an input, because removing the webhook of a bot that is no longer used requires its
- * token.
- */
+/** The token is an input, because only it can remove the webhook of a bot that is no longer used. */
 export interface WebhookInputs extends TelegramBot {
   /** An https address on port 443, 80, 88 or 8443. */
   url: pulumi.Input<string>;
@@ -40,8 +37,8 @@ export const telegramWebhookProvider: ResourceProvider<WebhookInputs, WebhookInp
   },
 
   /**
-   * Reads the webhook. Telegram never reports the secret, so a manual change of it is not detected. It only shows as
-   * `last_error_message` when an update arrives.
+   * Telegram never reports the secret, so a manual change of it is not detected. It only shows as `last_error_message`
+   * when an update arrives.
    */
   async read(id, props) {
     const info = bodyFields(await callTelegram(props, "getWebhookInfo"));
@@ -84,10 +81,7 @@ async function setWebhook(inputs: WebhookInputs): Promise<void> {
   });
 }
 
-/**
- * Compares two inputs. A missing old input counts as equal: earlier versions either sent the same value or used
- * Telegram's default.
- */
+/** Returns true for a missing old input: earlier versions either sent the same value or used Telegram's default. */
 function isSame(old: unknown, wanted: unknown): boolean {
   return old === undefined || JSON.stringify(old) === JSON.stringify(wanted);
 }

@@ -6,9 +6,8 @@ import { CONNECTION } from "../shell/connection.ts";
 type Properties = Record<string, unknown>;
 
 /**
- * Providers of the dynamic resources deployed by versions before 0.1.0. Their states refer to this file and these
- * names. Pulumi calls them until an update converts the resources to the provider `steward`, for example in an earlier
- * destroy or refresh.
+ * Providers of the dynamic resources deployed by versions before 0.1.0, whose states refer to this file and these
+ * names. Pulumi calls them until an update has converted the resources to the provider `steward`.
  */
 export const providers: Record<string, dynamic.ResourceProvider> = Object.fromEntries(
   Object.keys(RESOURCES).map((type) => [type, formerProvider(`::::steward:${type}::`)]),

@@ -263,7 +263,6 @@ export interface ArgsOf {
 
 const COMMON = { publicWebhooks: true, logLevel: "info", protectState: false } as const;
 
-/** Defaults of arguments, except those that depend on other arguments. */
 const DEFAULTS = {
   serverless: {
     ...COMMON,
@@ -285,7 +284,6 @@ const DEFAULTS = {
   },
 } as const;
 
-/** Overrides of {@link DEFAULTS} if each chat has its own sandbox. */
 const CHAT_DEFAULTS = {
   serverless: {
     maxSandboxes: SANDBOXES.default,
@@ -294,7 +292,6 @@ const CHAT_DEFAULTS = {
   host: { maxSandboxes: SANDBOXES.default, memoryMiB: 1024 },
 };
 
-/** Returns the defaults of a target's arguments. */
 export function defaultsOf(target: Target, { tenancy }: { tenancy?: unknown }): object {
   return { ...DEFAULTS[target], ...(tenancy === "chat" && CHAT_DEFAULTS[target]) };
 }
@@ -304,7 +301,7 @@ type Given<Value> = { [Key in keyof Value]-?: Exclude<Value[Key], undefined> };
 export type WithDefaults<Of extends Target> = Omit<ArgsOf[Of], keyof (typeof DEFAULTS)[Of]> &
   Given<Pick<ArgsOf[Of], keyof (typeof DEFAULTS)[Of] & keyof ArgsOf[Of]>>;
 
-/** Adds the defaults to arguments. An `undefined` argument gets its default. */
+/** An `undefined` argument gets its default. */
 export function withDefaults<Of extends Target>(target: Of, args: ArgsOf[Of]): WithDefaults<Of> {
   const given = Object.fromEntries(Object.entries(args).filter(([, value]) => value !== undefined));
   return { ...defaultsOf(target, given), ...given } as unknown as WithDefaults<Of>;

@@ -7,7 +7,6 @@ import { LATER, type ArgumentProblem, type Values, type Wording } from "./proble
 import { PROPERTIES, REQUIRED } from "./properties.ts";
 import { RULES } from "./rules.ts";
 
-/** Wording for a program that uses a component. */
 const ARGUMENTS: Wording = {
   name: (path) => path,
   set: (path, value) => (value === undefined ? `set ${path}` : `set ${path} to ${value}`),
@@ -16,7 +15,7 @@ const ARGUMENTS: Wording = {
 };
 
 /**
- * Returns all problems of a component's arguments, sorted as checked. No text contains a secret's value.
+ * Returns all problems of a component's arguments. No text contains a secret's value.
  *
  * @param given values by path; see {@link valuesOf}
  */
@@ -89,7 +88,7 @@ function unknownArguments(target: Target, given: Values): ArgumentProblem[] {
 /**
  * Checks all arguments of a component in one report.
  *
- * @returns a promise that rejects if a value known only later is invalid. A preview skips values that it cannot know.
+ * @returns a promise that rejects if a value known only later is invalid
  * @throws RunError with all problems of the values known now
  */
 export function checkArgs<Of extends Target>(target: Of, name: string, args: ArgsOf[Of]): Promise<void> {
@@ -140,10 +139,9 @@ async function resolved(value: unknown): Promise<unknown> {
   return Object.fromEntries(await Promise.all(members));
 }
 
-/** Result of {@link whenKnown} for a value that a preview cannot know. */
 export const UNKNOWN_IN_PREVIEW = Symbol("unknown in a preview");
 
-/** Resolves an input. Does not mark anything as secret, and also resolves for an unknown value, unlike `apply`. */
+/** Resolves an input, even an unknown one, and does not mark anything as secret, unlike `apply`. */
 export async function whenKnown<T>(
   input: pulumi.Input<T>,
 ): Promise<pulumi.Unwrap<T> | typeof UNKNOWN_IN_PREVIEW> {

@@ -5,13 +5,13 @@ import type { SecretVariable } from "../../runtime/contract/variables.ts";
 import type { ArgsOf, ServerlessGatewayArgs, Target, TelegramArgs } from "./args.ts";
 import { SECRET_ARGUMENTS } from "./properties.ts";
 
-/** The environment that a gateway passes to the runtime. Secrets are Pulumi secrets. */
+/** Environment for the runtime. */
 export interface RuntimeEnvironment {
   variables: Record<string, pulumi.Input<string>>;
   secrets: Partial<Record<VariableName, pulumi.Output<string>>> & Record<string, pulumi.Output<string>>;
 }
 
-/** Returns the runtime's environment for a gateway's arguments with defaults. Omitted arguments set no variable. */
+/** Omitted arguments set no variable. */
 export function environmentOf(target: Target, args: ArgsOf[Target]): RuntimeEnvironment {
   const { secrets: own = {}, telegram } = args;
   return {
@@ -73,7 +73,6 @@ function variablesOf(args: ArgsOf[Target]): Record<string, pulumi.Input<string>>
   };
 }
 
-/** Variables of a gateway with a sandbox per chat. */
 function tenancyOf({
   maxSandboxes = SANDBOXES.default,
   canaryTenants = [],
@@ -85,7 +84,7 @@ function tenancyOf({
   };
 }
 
-/** Returns the variable that lists the operator's custom names for the runtime. */
+/** Lists the names of the operator's custom variables for the runtime. */
 function listed(variable: VariableName, values: object): Record<string, string> {
   const names = Object.keys(values).sort().join(",");
   return names === "" ? {} : { [variable]: names };
@@ -98,8 +97,8 @@ function secretAt(args: object, path: string): pulumi.Input<string> | undefined 
 }
 
 /**
- * Derives the default webhook secret from the bot token with a one-way function. A preview already knows it, and it
- * stays the same between updates.
+ * Derives the default webhook secret from the bot token, irreversibly. Previews know it, and it stays the same between
+ * updates.
  */
 function derivedWebhookSecret({ botToken, webhookSecret }: TelegramArgs = {}) {
   if (botToken === undefined || webhookSecret !== undefined) return {};

@@ -185,7 +185,6 @@ export function containerShape(settings: Settings, names: HostNames): Shape {
   });
 }
 
-/** Explains in previews how a gateway per chat affects the container. */
 function explainChats({ maxSandboxes = SANDBOXES.default, memoryMiB }: Settings): void {
   const [rights, first] = [CHAT_USERS.rights.join(", "), CHAT_USERS.first];
   void pulumi.log.info(
@@ -203,7 +202,7 @@ function gatedSecrets({ secrets }: RuntimeEnvironment, gate: CheckGate): Runtime
   return Object.fromEntries(Object.entries(secrets).map(([name, value]) => [name, gate(value)]));
 }
 
-/** Runs the preflight before anything is created, also in previews. */
+/** Runs before anything is created, also in previews. */
 async function checkHost(
   settings: Settings,
   names: HostNames,
@@ -231,7 +230,7 @@ async function checkHost(
   });
 }
 
-/** Returns the build on the engine that runs the image. The engine needs the base image first. */
+/** Builds on the engine that runs the image, which needs the base image first. */
 function imageBuild(bundle: Promise<Bundle>, engine: Promise<DockerEngine>, gate: CheckGate): ImageBuild {
   const log = (line: string) => void pulumi.log.info(line, undefined, undefined, true);
   const { context, hash } = gate(bundle).container;
@@ -244,7 +243,7 @@ function imageBuild(bundle: Promise<Bundle>, engine: Promise<DockerEngine>, gate
   return { context, dockerfile: APP_DOCKERFILE, hash, buildArgs };
 }
 
-/** Creates the volume. The gateway never creates or removes a host directory. */
+/** The gateway never creates or removes a host directory. */
 function createVolume(
   name: string,
   { protectState: protect }: Settings,
@@ -269,13 +268,12 @@ function createCommands(
   return new DiscordCommands(name, { botToken, applicationId, connection: { endpoints } }, opts);
 }
 
-/** Returns the address for clients: the engine's host, unless the port is published only on a local address. */
+/** Returns the engine's host, unless the port is published only on a local address. */
 function publicAddress(settings: Settings, engineAddress: string): string {
   if (engineAddress.startsWith("ssh://") && ANY.has(settings.address)) return new URL(engineAddress).hostname;
   return addressOnHost(settings);
 }
 
-/** Returns the address as reachable on the engine's machine. */
 function addressOnHost({ address }: Settings): string {
   if (ANY.has(address)) return "127.0.0.1";
   return address.includes(":") ? `[${address}]` : address;

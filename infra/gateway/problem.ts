@@ -1,15 +1,14 @@
 export interface ArgumentProblem {
   /** The argument's path, such as `slack.botToken`. */
   path: string;
-  /** Path of the invalid member inside the argument, such as `0` in a list. */
+  /** Path inside the argument, such as `0` in a list. */
   member?: string;
   /** Contains no secret. */
   reason: string;
-  /** In the terms of a {@link Wording}. */
   fix: string;
 }
 
-/** Wording of arguments and fixes, either for a program's arguments or for stack settings. */
+/** Wording for a program's arguments or for stack settings. */
 export interface Wording {
   name(path: string): string;
   /** @param value suggested value. Default: none */

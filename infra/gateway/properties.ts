@@ -14,7 +14,7 @@ import { INSTANCES } from "../serverless/cost.ts";
 import { BUCKET_NAME, fittingName, LONGEST, WORKER_NAME } from "../serverless/names.ts";
 import type { ArgsOf, EndpointsArgs, Target } from "./args.ts";
 
-/** Paths of secret arguments by variable. The attestation key is generated and so not among them. */
+/** Paths of secret arguments by variable. The attestation key is generated. */
 export const SECRET_ARGUMENTS = {
   ANTHROPIC_API_KEY: "models.anthropicApiKey",
   OPENAI_API_KEY: "models.openaiApiKey",
@@ -32,7 +32,7 @@ function matching(pattern: RegExp, description: string) {
   return z.string().regex(pattern, `must be ${description}`);
 }
 
-/** The fix of an invalid name suggests the most similar valid one. */
+/** The fix suggests the most similar valid name. */
 function resourceName(pattern: RegExp, description: string, longest: number) {
   return z.string().superRefine((text, context) => {
     if (pattern.test(text)) return;
@@ -100,7 +100,6 @@ const ENDPOINTS = {
 } satisfies Record<keyof EndpointsArgs, z.ZodType>;
 const ENDPOINTS_FORM = `must be an object with ${oneOfWords(Object.keys(ENDPOINTS))}`;
 
-/** Validates alert destinations without changing the text. */
 function alerts() {
   const form = 'must be an object such as {"slack": "https://hooks.slack.com/services/…", "after": "5m"}';
   return z.string().superRefine((text, context) => {
@@ -122,7 +121,7 @@ function alerts() {
 const MOST_OWN = 32;
 const LONGEST_VARIABLE = 5_000;
 
-/** Variables by name. Error texts never contain values. */
+/** Error texts never contain values. */
 function ownVariables() {
   const error = 'must be an object of texts such as {"MISTRAL_API_KEY": "…"}';
   const value = z
@@ -140,7 +139,7 @@ function ownVariables() {
   });
 }
 
-/** Validates only the structure. The rules for classes and tags depend on the tenancy. */
+/** Validates only the structure, because the rules for classes and tags depend on the tenancy. */
 const MIGRATIONS = z.array(z.strictObject({ tag: z.string(), newSqliteClasses: z.array(z.string()) }), {
   error: "must be a list of {tag, newSqliteClasses}",
 });
@@ -264,7 +263,6 @@ const HOST_PROPERTIES: Schemas<"host"> = {
   logFiles: integer(1, 100),
 };
 
-/** Schemas of all arguments by path, for each target. */
 export const PROPERTIES: Record<Target, Readonly<Record<string, z.ZodType>>> = {
   serverless: SERVERLESS,
   host: HOST_PROPERTIES,

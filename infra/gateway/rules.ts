@@ -32,8 +32,8 @@ const COMMON: readonly ArgumentRule[] = [
 ];
 
 /**
- * Rules that involve several arguments. Unverified webhooks need none, because a route whose channel has no secret
- * rejects everything. Cloudflare's cron limits need none, because schedules use Durable Object alarms.
+ * Unverified webhooks need no rule, because a route whose channel has no secret rejects everything. Cloudflare's cron
+ * limits need none, because schedules use Durable Object alarms.
  */
 export const RULES: Record<Target, readonly ArgumentRule[]> = {
   serverless: [
@@ -59,12 +59,12 @@ export const RULES: Record<Target, readonly ArgumentRule[]> = {
   ],
 };
 
-/** Returns a fix with steps that are all required, in order. */
+/** Returns a fix whose steps are all required, in order. */
 function inOrder(words: Wording, ...remedies: string[]): string {
   return remedies.map((remedy) => words.quote(remedy)).join(", then ");
 }
 
-/** Creates a rule that requires all of these arguments or none. */
+/** Requires all of these arguments or none. */
 function together(what: string, paths: readonly string[]): ArgumentRule {
   return (values, words) => {
     const missing = paths.filter((path) => values[path] === undefined);
@@ -92,10 +92,7 @@ export function workersHost(workerName: string, subdomain: string): string {
   return `${workerName}.${subdomain}.workers.dev`;
 }
 
-/**
- * Reports a webhook secret without a bot. A bot without a webhook secret is valid, because one is derived from its
- * token.
- */
+/** A bot without a webhook secret is valid, because one is derived from its token. */
 function telegram(values: Values, words: Wording): ArgumentProblem[] {
   const [bot, secret] = ["telegram.botToken", "telegram.webhookSecret"];
   if (values[secret] === undefined || values[bot] !== undefined) return [];
@@ -118,7 +115,7 @@ function checkAwakeHours(
   ];
 }
 
-/** Reports a public key without a custom image. The package's own image always has a known signer. */
+/** The package's own image always has a known signer. */
 function keyOfNoImage({ image, imagePublicKey }: Values, words: Wording): ArgumentProblem[] {
   if (imagePublicKey === undefined || (image !== undefined && image !== BUILD)) return [];
   const reason = `given without an image's name in ${words.name("image")}`;
@@ -126,7 +123,6 @@ function keyOfNoImage({ image, imagePublicKey }: Values, words: Wording): Argume
   return [{ path: "imagePublicKey", reason, fix }];
 }
 
-/** Reports migrations that are out of order or lack classes that the tenancy needs. */
 function migrations(values: Values, words: Wording): ArgumentProblem[] {
   const path = "migrations";
   const { tenancy, [path]: given } = values;
@@ -143,7 +139,6 @@ function migrations(values: Values, words: Wording): ArgumentProblem[] {
   return reasons.map((reason) => ({ path, reason, fix: words.set(path, JSON.stringify(repaired)) }));
 }
 
-/** Reports arguments that require a sandbox per chat. */
 function onlyWithChat(values: Values, words: Wording): ArgumentProblem[] {
   if (values["tenancy"] === "chat") return [];
   const given = ["maxSandboxes", "canaryTenants", "monthlyChatBudget"].filter(
@@ -167,7 +162,6 @@ function protectedAndEmptied({ protectState, bucketOnDestroy }: Values, words: W
   ];
 }
 
-/** Reports names given both as a variable and as a secret. */
 function ownTwice({ secrets, variables }: Values, words: Wording): ArgumentProblem[] {
   const names = Object.keys(Object(variables)).filter((name) => Object.hasOwn(Object(secrets), name));
   return names.map((name) => ({
@@ -191,14 +185,14 @@ function address({ hostname, subdomain }: Values, words: Wording): ArgumentProbl
   return [{ path, reason: "missing: the Worker needs an address", fix: joinRemedies(words, name, host) }];
 }
 
-/** Reports e-mail alerts on a host, because only Cloudflare can send them. */
+/** Only Cloudflare can send e-mail. */
 function emailOnHost({ alerts }: Values, words: Wording): ArgumentProblem[] {
   if (typeof alerts !== "string" || parseAlerts(alerts)?.email === undefined) return [];
   const fix = `${words.quote(words.set("alerts"))}, with slack or webhook in its place`;
   return [{ path: "alerts", reason: "email: a host has nothing that sends e-mail", fix }];
 }
 
-/** Reports an unusable admin token: with an identity gateway, the service rejects it. */
+/** With an identity gateway, the service rejects the admin token. */
 function twoSignIns(values: Values, words: Wording): ArgumentProblem[] {
   const domain = "access.teamDomain";
   if (values["adminToken"] === undefined || values[domain] === undefined) return [];
@@ -219,7 +213,7 @@ function twoPlaces({ dataDirectory, volumeName }: Values, words: Wording): Argum
   return [{ path: "volumeName", reason, fix }];
 }
 
-/** Hosts reserved for documentation (RFC 2606, section 3), used as placeholders in the example settings. */
+/** Hosts reserved for documentation (RFC 2606, section 3), used in the example settings. */
 const RESERVED = /(?:^|[.@])example\.(?:com|net|org)$/;
 const PLACEHOLDERS: Readonly<Record<string, { is: (value: unknown) => boolean; meant: string }>> = {
   accountId: { is: (value) => value === "0123456789abcdef0123456789abcdef", meant: "<the account's id>" },
@@ -262,14 +256,14 @@ const wrongTeamDomain = (reason: string, words: Wording): ArgumentProblem => ({
   fix: words.set("access.teamDomain", "<team>.cloudflareaccess.com"),
 });
 
-/** Reports a loopback identity gateway outside of a rehearsal. */
+/** Only a rehearsal has its identity gateway on a loopback address. */
 function loopbackTeamDomain(values: Values, words: Wording): ArgumentProblem[] {
   const { "access.teamDomain": teamDomain, origin } = values;
   if (typeof teamDomain !== "string" || !teamDomain.startsWith("http:") || origin !== undefined) return [];
   return [wrongTeamDomain("is this machine's own address, which only a rehearsal can use", words)];
 }
 
-/** Reports the Worker's host as team domain: the Worker would fetch the sign-in keys from itself. */
+/** With its own host as team domain, the Worker would fetch the sign-in keys from itself. */
 function foreignTeamDomain(values: Values, words: Wording): ArgumentProblem[] {
   const { "access.teamDomain": teamDomain, origin } = values;
   if (typeof teamDomain !== "string" || ![publicHost(values), origin].includes(teamDomain)) return [];

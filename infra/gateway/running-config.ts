@@ -22,7 +22,7 @@ const answer = z.object({
   problems: z.array(z.object({ path: z.string(), message: z.string() })).default([]),
 });
 
-/** Variables and secrets' names of the new deployment. */
+/** Secrets' values may be unknown. */
 interface DeployedEnvironment {
   variables: Readonly<Record<string, string>>;
   secrets: Readonly<Record<string, unknown>>;
@@ -31,8 +31,8 @@ interface DeployedEnvironment {
 type RunningConfig = z.output<typeof answer>;
 
 /**
- * Returns the reason why the gateway would not start with its running config after the deployment. A variable may be
- * missing or contain another service's key, or the config may be invalid. `undefined` if there is no problem.
+ * Returns the reason why the gateway would not start with its running config after the deployment: a variable is
+ * missing or has another service's key, or the config is invalid.
  */
 export function runningConfigProblem(
   { references, problems }: RunningConfig,
@@ -46,7 +46,6 @@ export function runningConfigProblem(
   return { code: "running_config_invalid", detail, fix: fixOf("running_config_invalid") };
 }
 
-/** Checks a running config's text against the schema and the new deployment's variables. */
 export async function judgeConfigText(
   text: string,
   runtime: DeployedEnvironment,
@@ -98,8 +97,7 @@ function variablesProblem(
 
 /**
  * Asks the running service for its config and returns the text of {@link runningConfigProblem}, or "". Logs a warning
- * if there is no response. Skips stacks without a key. A 404 is no problem: nothing is deployed yet, or the deployed
- * version lacks the route.
+ * if there is no response. A 404 is no problem: nothing is deployed yet, or the deployed version lacks the route.
  */
 export function askAboutRunningConfig(
   key: pulumi.Output<string>,
@@ -166,7 +164,7 @@ function settingCommand(name: string, { configSet }: OperatorCommands): string {
     : configSet(`steward:secrets.${name}`, "<value>", { path: true, secret: true });
 }
 
-/** Returns the stack key of a secret variable, such as `slackBotToken` for `SLACK_BOT_TOKEN`. */
+/** Returns the stack key, such as `slackBotToken` for `SLACK_BOT_TOKEN`. */
 function keyOf(variable: string): string {
   return variable.toLowerCase().replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -264,7 +264,7 @@ function storedCredentials(
   return { baseUrl, ...(isStored && { apiToken: pulumi.secret(apiToken) }) };
 }
 
-/** Checks the API token before anything is created, also in previews. Skips a token that the program does not know. */
+/** Runs before anything is created, also in previews. Skips a token that the program does not know. */
 async function checkToken(settings: Settings, { apiToken, baseUrl }: ApiCredentials): Promise<void> {
   const [accountId, token, baseURL] = await Promise.all([
     whenKnown(settings.accountId),
@@ -283,7 +283,6 @@ async function checkToken(settings: Settings, { apiToken, baseUrl }: ApiCredenti
   await checkPermissions({ permissions, accountId, apiToken: token, baseURL, warn });
 }
 
-/** Without an identity gateway the admin pages stay closed and report the missing configuration. */
 function createAccess(
   name: string,
   settings: Settings,
@@ -296,7 +295,6 @@ function createAccess(
   return new AccessGate(name, args, { parent });
 }
 
-/** Returns the platforms to register with; `undefined` if there are none. */
 function channelsOf(
   settings: Settings,
   runtime: RuntimeEnvironment,

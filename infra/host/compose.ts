@@ -5,7 +5,6 @@ import type { Shape } from "./shape.ts";
 export interface ComposeArgs {
   shape: Shape;
   image: string;
-  /** A named volume, or a directory of the host. */
   data: { volumeName: string } | { directory: string };
   variables: Readonly<Record<string, string>>;
   secrets: readonly string[];
@@ -21,7 +20,7 @@ const CHANNELS: Readonly<Record<Platform, Optional>> = {
     ["DISCORD_BOT_TOKEN", "DISCORD_APPLICATION_ID", "DISCORD_PUBLIC_KEY"],
   ],
 };
-/** Variables that operators may fill in later, with a description of each group. */
+/** Variables that operators may fill in later. */
 const OPTIONAL: readonly Optional[] = [
   ["Admin pages: a token of at least 16 characters. Without it they stay closed.", ["ADMIN_TOKEN"]],
   ...Object.values(CHANNELS),
@@ -29,8 +28,8 @@ const OPTIONAL: readonly Optional[] = [
 ];
 
 /**
- * Returns the container as a Docker Compose service: https://docs.docker.com/reference/compose-file/services/. Secrets
- * become references, and Compose refuses to start if one is not set.
+ * Returns the Docker Compose service: https://docs.docker.com/reference/compose-file/services/. Compose refuses to
+ * start if a secret is not set.
  */
 export function composeFile({ shape, image, data, variables, secrets }: ComposeArgs): object {
   const { health, logs, port } = shape;
@@ -78,7 +77,7 @@ export function composeFile({ shape, image, data, variables, secrets }: ComposeA
   };
 }
 
-/** Returns the `.env` file to fill in: required variables, then optional ones as comments. */
+/** Returns a template of the `.env` file. */
 export function composeEnvironment({
   secrets,
   variables,

@@ -25,8 +25,8 @@ export interface ContainerArgs {
 const script = (name: string): string => programText(`infra/host/update/${name}`);
 
 /**
- * The service's container, created but not started. The readiness check starts it and stops the previous version, after
- * backing that up.
+ * The service's container, created but not started. The readiness check backs up and stops the previous version, and
+ * starts this one.
  */
 export class Container extends pulumi.ComponentResource {
   readonly containerId: pulumi.Output<string>;
@@ -45,8 +45,7 @@ export class Container extends pulumi.ComponentResource {
           STEWARD_CONTAINER: args.shape.name,
           ...(args.dockerHost !== undefined && { DOCKER_HOST: args.dockerHost }),
         },
-        // Covers every change that makes Pulumi replace the container. The fingerprint is secret because it covers the
-        // secret variables.
+        // Covers every change that makes Pulumi replace the container. Secret, because it covers the secret variables.
         triggers: [
           pulumi.output(wanted).apply(fingerprint),
           ...(args.round === undefined ? [] : [args.round]),
@@ -57,14 +56,14 @@ export class Container extends pulumi.ComponentResource {
     const container = new docker.Container(
       name,
       wanted,
-      // Docker reports all variables in one output, so all of it is secret. Labels come from the image. A refresh reads
-      // them from the container, and this difference must not count as a change.
+      // Docker reports all variables in one output. Labels come from the image, and a refresh that reads them must not
+      // count as a change.
       {
         parent: this,
         dependsOn: former,
         additionalSecretOutputs: ["envs"],
         ignoreChanges: ["labels"],
-        // The provider would require this too, but Pulumi does not ask it when a replacement trigger changes.
+        // The provider requires this too, but Pulumi does not ask it when a replacement trigger changes.
         deleteBeforeReplace: true,
         transformations: [runBeforeCreate(args.hooks)],
         ...(args.round !== undefined && { replacementTrigger: args.round }),
@@ -111,7 +110,7 @@ function containerArgs(args: ContainerArgs): docker.ContainerArgs {
     },
     stopTimeout: shape.stopSeconds,
     destroyGraceSeconds: shape.stopSeconds,
-    // The readiness check starts the container, because it may have to roll back to the previous version.
+    // The readiness check starts it, because it may have to roll back.
     start: false,
     mustRun: false,
   };

@@ -12,7 +12,6 @@ interface VolumeArgs {
   hooks?: pulumi.ResourceHook[];
 }
 
-/** The named volume that keeps the service's data across restarts and updates. */
 export class Volume extends pulumi.ComponentResource {
   readonly volumeName: pulumi.Output<string>;
 

@@ -26,9 +26,8 @@ export interface NameHooks {
 }
 
 /**
- * Registers the hooks. The lists are empty until `registered` resolves. They stay empty on a Pulumi language host
- * without hook support, which therefore does not check names. Pulumi reads the lists when all inputs of a resource are
- * known; see {@link runBeforeCreate}.
+ * Registers the hooks. The lists are empty until `registered` resolves, and stay empty on a Pulumi language host
+ * without hook support. Pulumi reads them when all inputs of a resource are known; see {@link runBeforeCreate}.
  */
 export function nameHooks({ container, volume }: HostNames, dockerHost: string | undefined): NameHooks {
   const hooks = [containerNameHook(container, dockerHost), volumeNameHook(volume, dockerHost)];
@@ -53,8 +52,8 @@ export function runBeforeCreate(hooks: pulumi.ResourceHook[] = []): pulumi.Resou
 }
 
 /**
- * Creates the hook that runs before a container is created, also in previews. Rejects a name used by another container,
- * except one that an interrupted update of this stack left behind.
+ * Runs before a container is created, also in previews. Rejects a name used by another container, except one that an
+ * interrupted update of this stack left behind.
  */
 function containerNameHook(name: string, dockerHost: string | undefined): pulumi.ResourceHook {
   const isPreview = pulumi.runtime.isDryRun();
@@ -89,8 +88,8 @@ async function isOwn({ Config }: InspectedContainer, inputs: unknown): Promise<b
 }
 
 /**
- * Creates the hook that runs before a volume is created, also in previews. Docker would silently reuse an existing
- * volume. Rejects one unless this stack created it and kept it when it was destroyed.
+ * Runs before a volume is created, also in previews, because Docker would silently reuse an existing volume. Rejects
+ * one unless this stack created and kept it.
  */
 function volumeNameHook(name: string, dockerHost: string | undefined): pulumi.ResourceHook {
   // Pulumi no longer knows the stack inside the callback.
@@ -114,10 +113,7 @@ function volumeNameHook(name: string, dockerHost: string | undefined): pulumi.Re
   );
 }
 
-/**
- * Returns the error for a taken name. Puts code and fixes into the message, because Pulumi shows only the message of an
- * error thrown in a hook.
- */
+/** Puts code and fixes into the message, because Pulumi shows only the message of an error thrown in a hook. */
 function taken(what: string, ...fixes: string[]): Error {
   const code: ErrorCode = "host_name_taken";
   const cause = `The engine already has a ${what}, which this stack did not make.`;

@@ -10,22 +10,22 @@ import { containersOf, type InspectedContainer } from "./update/containers.ts";
 export interface PlacementInputs {
   container: string;
   image: string;
-  /** Named volume. Empty if the data is in a host directory, or if a refresh did not find the volume. */
+  /** Empty if the data is in a host directory, or if a refresh did not find the volume. */
   volume: string;
   /** See {@link DEFAULTS}. */
   settings: Settings;
   dockerHost?: string;
-  /** Number of times that `check` found the image missing. Set in `check` so that previews know it. */
+  /** Times that `check` found the image missing. Set in `check` so that previews know it. */
   imageRound?: number;
-  /** Number of times that `check` found the container missing or with other settings. */
+  /** Times that `check` found the container missing or with other settings. */
   containerRound?: number;
 }
 
 type Settings = Record<string, unknown>;
 
 /**
- * Settings that `docker update` and `docker network` can change, with the defaults that Docker reports. The Docker
- * provider does not read these settings or does not restore them.
+ * Settings that `docker update` and `docker network` can change, with Docker's defaults. The Docker provider does not
+ * read or restore them.
  */
 const DEFAULTS = {
   BlkioWeight: 0,
@@ -45,7 +45,7 @@ const DEFAULTS = {
 export const placementProvider: ResourceProvider<PlacementInputs, PlacementInputs> = {
   /**
    * Compares the engine with the stack in every preview. Throws if the volume is missing, because the service would
-   * start with empty data. A refresh that recorded the missing volume permits it.
+   * start with empty data. A refresh that recorded this permits it.
    */
   async check(olds, news) {
     const { imageRound, containerRound } = olds;
@@ -118,8 +118,8 @@ export type PlacementArgs = Pick<PlacementInputs, "container" | "volume"> & {
 };
 
 /**
- * Detects images and containers that are missing, and containers changed by hand. The Docker provider reads the engine
- * only in a refresh; this resource reads it in every preview. Its counters are replacement triggers.
+ * Detects missing images and containers, and containers changed by hand. The Docker provider reads the engine only in a
+ * refresh; this resource reads it in every preview. Its counters are replacement triggers.
  */
 export class Placement extends OwnResource {
   /** Replacement trigger of the image. */

@@ -21,7 +21,7 @@ const BY_SSH =
 /**
  * Checks that the host can run the deployment. Changes nothing, so previews run it too.
  *
- * @throws StewardError `host_not_ready` with the code and fix of every problem.
+ * @throws StewardError `host_not_ready` with the code and fix of every problem
  */
 export async function preflight(plan: HostPlan): Promise<void> {
   const problems = await findProblems(plan);
@@ -57,7 +57,6 @@ function formatted(problems: readonly Reason[]): string {
   return [`The host is not ready for this deployment (host_not_ready), ${count}:`, ...lines].join("\n");
 }
 
-/** Reports a running config that would keep the new version from starting. */
 async function configProblems(plan: HostPlan, { container }: HostFacts): Promise<Reason[]> {
   const { judgeConfig, environment: env } = plan;
   if (judgeConfig === undefined || container?.running !== true) return [];
@@ -90,10 +89,7 @@ function memoryProblem({ memoryMiB, commands }: HostPlan, { memoryBytes }: HostF
   ];
 }
 
-/**
- * Reports a CPU limit above the machine's CPU count. Docker would otherwise reject the container in the middle of an
- * update.
- */
+/** Docker would reject a container with more CPUs than the machine in the middle of an update. */
 function cpuProblem({ cpus, commands }: HostPlan, host: HostFacts): Reason[] {
   if (host.cpus >= cpus) return [];
   return [

@@ -35,7 +35,8 @@ export interface ServiceInputs extends Runs {
 
 export interface ServiceOutputs extends ServiceInputs {
   /**
-   * Report of the readiness probe, one line per check. If a refresh finds a difference, describes the problem instead.
+   * Report of the readiness probe, one line per check. After a refresh that finds a difference, describes the problem
+   * instead.
    */
   report: string;
 }
@@ -102,10 +103,7 @@ async function bringUp(inputs: ServiceInputs): Promise<ServiceOutputs> {
   return { ...inputs, report };
 }
 
-/**
- * Returns the state of the service's container, or of the previous version's if only that one runs or exists;
- * `undefined` if neither exists.
- */
+/** Returns the service's container, or the previous version's if only that one runs or exists. */
 async function observe(containers: Containers, name: string): Promise<Runs | undefined> {
   const { current, previous } = await inspectPair(containers, name);
   const usesPrevious = previous !== undefined && (current === undefined || !current.State.Running);
@@ -123,10 +121,7 @@ async function observe(containers: Containers, name: string): Promise<Runs | und
   };
 }
 
-/**
- * Returns the probe's report if the state is unchanged since then, otherwise the problem with exit code and restart
- * count.
- */
+/** Returns the probe's report if nothing has changed since, otherwise the problem. */
 async function describe(containers: Containers, runs: Runs, before: ServiceOutputs): Promise<string> {
   if (WANTED.every((key) => runs[key] === before[key])) return before.report;
   const found = await containers.inspect(runs.containerId);
@@ -155,8 +150,8 @@ export interface ServiceArgs {
 }
 
 /**
- * The running service on a host. Creating or updating it starts the container and waits for the readiness probe, or
- * rolls back to the previous version. Refreshes and previews read the container's id, image and state.
+ * The running service on a host. An update waits for the readiness probe, and rolls back to the previous version on
+ * failure. Refreshes and previews read the container's id, image and state.
  */
 export class Service extends OwnResource {
   /** Report of the readiness probe, one line per check. */

@@ -8,7 +8,6 @@ interface ShapeArgs {
   memoryMiB: number;
   /** Maximum CPUs, such as 1 or 0.5. */
   cpus: number;
-  /** Maximum processes and threads of the container's user. */
   maxProcesses: number;
   /** Log rotation: size per file in MiB, and number of files. */
   logs: { maxMiB: number; files: number };
@@ -39,7 +38,7 @@ export interface Shape {
 /** Checks the gateway, because the edge can respond without a working gateway. */
 const PROBE = `fetch("http://127.0.0.1:${PORTS.edge}${ROUTES.ready.path}").then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))`;
 
-/** Returns the kernel's name of a capability. Docker may report this form for a capability given without prefix. */
+/** Adds the kernel's prefix. Docker may report a capability in this form even if it was given without. */
 export function capability(right: string): string {
   return `CAP_${right}`;
 }
@@ -59,8 +58,8 @@ export function shapeOf({
 }: ShapeArgs): Shape {
   return {
     name: containerName,
-    // The image's default user, repeated here for policies to see. With a user per chat, the main process starts as
-    // root and then drops to this user: runtime/host/tenants/users.ts.
+    // The image's default user, repeated for policies to see. With a user per chat, the main process starts as root and
+    // then drops to this user: runtime/host/tenants/users.ts.
     user: isPerChat ? "root" : "steward",
     // The edge, which starts the supervisor and the gateway.
     command: ["/app/host/main.js"],
@@ -85,8 +84,7 @@ export function shapeOf({
       startPeriod: "30s",
       retries: 3,
     },
-    // The service stops within 9 s. It finishes replies in progress; interrupted ones are retried. With a user per
-    // chat, it also copies the chats' data.
+    // The service stops within 9 s, after replies in progress. With a user per chat, it also copies the chats' data.
     stopSeconds: isPerChat ? 60 : 10,
   };
 }

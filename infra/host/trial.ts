@@ -32,9 +32,9 @@ interface TrialOptions {
 
 /**
  * Starts an image on a copy of a running container's data, without network, and waits until its gateway is ready. The
- * running container makes a backup for this. Removes the copy afterwards, and any copy left by a killed trial.
+ * copy comes from a new backup and is removed afterwards.
  *
- * @returns false if the container is not running, so there is no data to copy
+ * @returns false if the container is not running
  * @throws BuildFailure `upgrade_trial_failed` with the copy's last log lines, without secrets; StewardError
  * `backup_failed`
  */
@@ -85,8 +85,8 @@ export async function tryOnCopy(
 }
 
 /**
- * Runs `remove` after the work, even if the work fails. After a signal, `requireGoing` throws, and the process ends
- * once `remove` is done.
+ * Runs `remove` after the work, even on failure. After a signal, `requireGoing` throws, and the process ends once
+ * `remove` is done.
  */
 async function removingAfter<T>(
   remove: () => Promise<void>,

@@ -59,8 +59,8 @@ async function membersOf(
 }
 
 /**
- * Converts an argument to the components' form. Other languages' SDKs send a group with a secret or unknown member as
- * one output, but the components expect a group of outputs. Plain arguments become plain values.
+ * Other languages' SDKs send a group with a secret or unknown member as one output. The components expect a group of
+ * outputs, and plain values for plain arguments.
  */
 async function argumentOf(value: unknown, property: Property = {}): Promise<unknown> {
   const held = pulumi.Output.isInstance(value) ? await heldBy(value) : value;
@@ -79,7 +79,7 @@ async function argumentOf(value: unknown, property: Property = {}): Promise<unkn
   return membersOf(Object.fromEntries(members) as Record<string, unknown>, properties);
 }
 
-/** Resolves an output. Replaces values unknown in a preview with Pulumi's marker. */
+/** Replaces values unknown in a preview with Pulumi's marker. */
 function heldBy(output: pulumi.Output<unknown>): Promise<unknown> {
   // Pulumi implements the parameter but omits it from its types.
   return (output as unknown as { promise(withUnknowns: boolean): Promise<unknown> }).promise(true);

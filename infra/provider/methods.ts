@@ -10,13 +10,11 @@ type Properties = Record<string, unknown>;
 type AnyProvider = ResourceProvider<Properties>;
 
 /**
- * Versions of the data formats that a deployment leaves behind. `state` covers the inputs and outputs of this package's
- * resources in Pulumi's state; see {@link LEDGER_FORMAT}. Increment one only if an older version would misread the
- * change.
+ * Versions of the data formats that a deployment leaves behind. `state` covers this package's resources in Pulumi's
+ * state; see also {@link LEDGER_FORMAT}. Increment one only if an older version would misread the change.
  */
 const FORMATS: Readonly<Record<string, number>> = { state: 1, ledger: LEDGER_FORMAT };
 
-/** A resource in the engine's state. */
 export interface StoredResource {
   urn: string;
   id: string;
@@ -24,7 +22,7 @@ export interface StoredResource {
   outputs: Properties;
 }
 
-/** Result of a check. With a `reason`, the engine rejects the inputs. */
+/** With a `reason`, the engine rejects the inputs. */
 interface Checked {
   inputs: Properties;
   reason?: string;
@@ -49,7 +47,7 @@ export async function check(urn: string, before: Properties, given: Properties):
   }
 }
 
-/** Compares a resource with the desired inputs; `undefined` leaves that to the engine. */
+/** Returns `undefined` to let the engine compare. */
 export async function diff(stored: StoredResource, given: Properties): Promise<Difference | undefined> {
   const { connection, own: news } = split(given);
   if (isUnknown(connection)) return undefined;
@@ -63,7 +61,7 @@ export async function create(urn: string, given: Properties): Promise<{ id: stri
   return withExplainedErrors(connection, () => providerOf(urn).create(own));
 }
 
-/** Reads a resource; `undefined` if it is gone. */
+/** Returns `undefined` if the resource is gone. */
 export async function read({
   urn,
   id,
@@ -88,7 +86,6 @@ export async function read({
   return { id: found.id, inputs: seen, outputs: found.props };
 }
 
-/** Updates a resource and returns its outputs. */
 export async function update(stored: StoredResource, given: Properties): Promise<Properties> {
   const { connection, own: news } = split(given);
   const { own: olds } = split(stored.outputs);
@@ -154,7 +151,7 @@ function textOf(error: unknown, { stack }: Connection): string {
   return explanationText(explain(error, commandsFor(stack)));
 }
 
-/** Returns the error fields that keep an incomplete new resource in the state. */
+/** Returns the fields with which the engine keeps an incomplete new resource in the state. */
 function created(error: unknown): object {
   if (!(error instanceof Error) || !("id" in error) || !("properties" in error)) return {};
   return { id: error.id, properties: error.properties };

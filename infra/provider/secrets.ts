@@ -9,12 +9,11 @@ export function isSecret<Value = unknown>(value: unknown): value is { value: Val
   return isObject(value) && value[SIGNATURE] === SECRET && "value" in value;
 }
 
-/** Wraps a value so that the engine encrypts it in the state. */
 export function makeSecret<Value>(value: Value): Record<string, Value | string> {
   return { [SIGNATURE]: SECRET, value };
 }
 
-/** Returns properties without wrappers, also nested ones. */
+/** Removes the wrappers of secrets, also of nested ones. */
 export function reveal(properties: Properties): Record<string, unknown> {
   return Object.fromEntries(Object.entries(properties).map(([name, value]) => [name, revealed(value)]));
 }

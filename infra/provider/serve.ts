@@ -25,9 +25,9 @@ const MOST_BYTES = 400 * 1024 * 1024;
  * Serves this package's resources on a free loopback port and returns the port. Implements Pulumi's resource provider
  * protocol (pulumi proto/pulumi/provider.proto).
  *
- * `main` of `@pulumi/pulumi/provider` is unsuitable. It would store the stack's `steward:*` configuration, including
- * secrets, in the state as the provider's configuration. It also omits inputs in deletions and refreshes, and prints
- * stack traces.
+ * `main` of `@pulumi/pulumi/provider` is unsuitable. It would store the stack's `steward:*` configuration and its
+ * secrets in the state, because the provider is also named `steward`. It also omits inputs in deletions and refreshes,
+ * and prints stack traces.
  *
  * @param engine the engine's address, for log messages
  */
@@ -76,10 +76,7 @@ function schema(): Promise<string> {
   return readFile(new URL("schema.json", import.meta.url), "utf8");
 }
 
-/**
- * Returns a function that logs to an engine (pulumi proto/pulumi/engine.proto). Engines do not show the output of a
- * provider's process.
- */
+/** Logs to an engine (pulumi proto/pulumi/engine.proto), which does not show the output of a provider's process. */
 function logTo(address: string): (urn: string, line: string) => Promise<void> {
   const client = new engineService.EngineClient(address, grpc.credentials.createInsecure());
   const severity = engineProto.LogSeverity.INFO;
@@ -90,8 +87,8 @@ function logTo(address: string): (urn: string, line: string) => Promise<void> {
 }
 
 /**
- * Returns a function that creates components for programs in other languages. They need Pulumi's SDK, which this
- * process replaces (sdk.ts). So a separate thread (components.ts) serves them, started on first use.
+ * Creates components for programs in other languages. They need Pulumi's SDK, which this process replaces (sdk.ts). So
+ * a separate thread (components.ts) serves them, started on first use.
  *
  * @param engine the engine's address
  */
@@ -121,14 +118,12 @@ async function startComponents(engine: string): Promise<service.ResourceProvider
   );
 }
 
-/** Loads the resources. Runs after the engine has the port, because the engine waits for the port to start. */
+/** Runs after the engine has the port, because the engine waits for the port to start. */
 export function methods(): Promise<typeof import("./methods.ts")> {
   return import("./methods.ts");
 }
 
-/**
- * Returns the protocol's form of an error. For an incomplete resource, it includes the resource's id and properties.
- */
+/** For an incomplete resource, the error includes the resource's id and properties. */
 function refusal(error: unknown) {
   const details = error instanceof Error ? error.message : String(error);
   const code = grpc.status.UNKNOWN;

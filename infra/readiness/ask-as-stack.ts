@@ -18,8 +18,8 @@ export interface StackQuestion {
 }
 
 /**
- * Sends a request to a route restricted to the stack, with a signature valid only for this request. Rejects with
- * `service_unreachable` if there is no response.
+ * Sends a request to a route restricted to the stack, with a single-use signature. Rejects with `service_unreachable`
+ * if there is no response.
  */
 export async function askAsStack(question: StackQuestion): Promise<Response> {
   const { url, key, route, timeoutMs, fetch = globalThis.fetch } = question;

@@ -6,11 +6,9 @@ import type { OperatorCommands } from "../../runtime/contract/operator-commands.
 import { ROUTES, type RouteAccess } from "../../runtime/contract/routes.ts";
 import { askAsStack } from "./ask-as-stack.ts";
 
-/** A check of the deployed service. */
 export interface Check {
-  /** Name in the report of a failure. */
   name: string;
-  /** Text for the report. Passed checks of one group share a line with their count. Default: a separate line. */
+  /** Passed checks of one group share a line of the report, with their count. Default: a separate line. */
   group?: string;
   /** Resolves to `undefined` if the check passes, else to the problem. Rejects if there is no response. */
   run(fetch: typeof globalThis.fetch, url: string): Promise<string | undefined>;
@@ -36,21 +34,18 @@ export interface CheckOptions {
   publicWebhooks: boolean;
   /** Hash of the bundle that must respond. Default: not checked. */
   bundle: string | undefined;
-  /** Attestation of the deployed secrets. Default: not checked. */
+  /** Default: not checked. */
   attestation: string | undefined;
   /** True if the gateway never sleeps, so it must be ready. */
   alwaysOn: boolean;
-  /** Channels that must work. */
   channels: readonly string[];
-  /** True to send a test alert, which every alert destination must accept. */
+  /** Send a test alert, which every destination must accept. */
   alerts: boolean;
   /** Secret key shared by the stack and the service. */
   key: string;
-  /** Commands for this stack, for the fixes. */
   commands: OperatorCommands;
 }
 
-/** Returns the checks that a deployment must pass to be ready. */
 export function readinessChecks(options: CheckOptions): Check[] {
   const { publicWebhooks, bundle, attestation, alwaysOn, channels, alerts, key, commands } = options;
   const webhooks = pathsOf("webhook");
@@ -70,7 +65,7 @@ export function readinessChecks(options: CheckOptions): Check[] {
   ];
 }
 
-/** Returns the distinct paths of the routes with this access. Some routes share a path. */
+/** Distinct, because some routes share a path. */
 function pathsOf(access: RouteAccess): string[] {
   const routes = Object.values(ROUTES).filter((route) => route.access === access);
   return [...new Set(routes.map(({ path }) => path))];
@@ -118,7 +113,6 @@ function gatewayReady(key: string): Check {
   };
 }
 
-/** Returns the reason with details restricted to the stack; empty if there is none. */
 async function whyNotReady(fetch: typeof globalThis.fetch, url: string, key: string): Promise<string> {
   const response = await askChannels(fetch, url, key);
   if (!response.ok) return "";
@@ -167,7 +161,6 @@ function unsigned(path: string): Check {
   };
 }
 
-/** Checks that a private webhook rejects requests without an identity. */
 function webhookClosed(path: string): Check {
   return {
     name: `POST ${path} without an identity`,
@@ -179,7 +172,6 @@ function webhookClosed(path: string): Check {
   };
 }
 
-/** Error codes of channels whose platform rejects their credentials. */
 const REFUSALS: Readonly<Record<Platform, readonly ErrorCode[]>> = {
   slack: ["slack_token_expired"],
   telegram: ["telegram_token_invalid", "telegram_webhook_failed"],
@@ -232,7 +224,6 @@ function channelWorks(platform: string, key: string): Check {
   };
 }
 
-/** Checks that every alert destination accepts a test message. */
 function alertsArrive(key: string): Check {
   let refused: string | undefined;
   return {

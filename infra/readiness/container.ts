@@ -25,7 +25,7 @@ export async function keepsEnding(name: string): Promise<boolean> {
 }
 
 /**
- * Returns Docker's report of a container that does not respond: its state, and its last log lines without secrets.
+ * Returns Docker's report of a container that does not respond: its state and last log lines, without secrets.
  *
  * @param env selects the engine. Default: this process's environment
  */
@@ -47,8 +47,8 @@ export async function containerReport(name: string, env = process.env): Promise<
 }
 
 /**
- * Reads the last exit code from the engine's events, because the state of a running container lacks it. Returns "" if
- * it never exited.
+ * The state of a running container lacks its last exit code, but the engine's events have it. Returns "" if the
+ * container never exited.
  */
 async function lastExitCode(
   { Id, Created, State }: ReportedContainer,

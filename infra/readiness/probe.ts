@@ -6,12 +6,12 @@ import { containerReport, keepsEnding } from "./container.ts";
 import { print, printError } from "../../runtime/shared/terminal.ts";
 
 /**
- * Probes the service at PROBE_URL until every check passes. Times out after PROBE_TIMEOUT_MS, by default two minutes
- * for DNS, certificates and a cold start. On success, exits with 0 and prints a report. On failure, exits with 1 and
- * prints each failed check's last reason and Docker's report of PROBE_CONTAINER.
+ * Probes the service at PROBE_URL until every check passes or PROBE_TIMEOUT_MS is over, by default two minutes for DNS,
+ * certificates and a cold start. Prints a report. On failure, exits with 1 and prints each failed check's last reason
+ * and Docker's report of PROBE_CONTAINER.
  *
  * PROBE_STACK is the stack's name in commands. PROBE_CHANNELS lists the channels that must work. PROBE_ALERTS sends a
- * test alert. Standard input contains the key for requests restricted to the stack.
+ * test alert. Standard input has the key for requests restricted to the stack.
  *
  * The report's order never depends on timing, because it is an output of the stack.
  */

@@ -11,19 +11,14 @@ export interface ProbeArgs {
   bundle?: pulumi.Input<string> | undefined;
   /** Attestation of the deployed secrets, from `AttestationKey`. Default: any. */
   attestation?: pulumi.Input<string>;
-  /** Channels that must work. */
   channels: readonly Platform[];
-  /** True to send a test alert, which every destination must accept. */
+  /** Send a test alert, which every destination must accept. */
   alerts: boolean;
-  /** True if webhook routes must be reachable without an identity. */
   publicWebhooks: boolean;
 }
 
 export interface ReadinessArgs extends ProbeArgs {
-  /**
-   * Signs requests restricted to the stack: for the reason of a failed start, for the channels' state and for a test
-   * alert.
-   */
+  /** Signs requests for the reason of a failed start, for the channels' state and for a test alert. */
   key: pulumi.Input<string>;
   /** Values that identify the deployed version. A change probes the service again. */
   triggers: pulumi.Input<string>[];
@@ -32,7 +27,7 @@ export interface ReadinessArgs extends ProbeArgs {
 const PROBE = programText("infra/readiness/probe");
 
 /**
- * Waits until the deployed service passes the readiness probe, and fails the update if it does not. Must depend on
+ * Waits until the deployed service passes the readiness probe, and fails the update otherwise. Must depend on
  * everything that the probe needs.
  */
 export class Readiness extends pulumi.ComponentResource {
@@ -55,13 +50,12 @@ export class Readiness extends pulumi.ComponentResource {
       { parent: this },
     );
 
-    // Pulumi marks the output as secret because of the key. The report contains no secret.
+    // The key made the output secret. The report contains no secret.
     this.report = pulumi.unsecret(probe.stdout);
     this.registerOutputs({ report: this.report });
   }
 }
 
-/** Returns the probe's environment variables. */
 export function probeEnvironment({
   url,
   publicWebhooks,

@@ -1,10 +1,8 @@
-/** An image's name, split into its parts. */
 export interface ImageName {
   /** The registry's address with its scheme. */
   origin: string;
   /** The registry's key in Docker's configuration. */
   login: string;
-  /** Path in the registry. */
   repository: string;
   /** Tag or digest. */
   reference: string;
@@ -22,8 +20,8 @@ export function isDigest(reference: string): boolean {
 }
 
 /**
- * Parses an image's name by Docker's rules. A first part with a dot or port is a host; without one, the registry is
- * Docker Hub: https://pkg.go.dev/github.com/distribution/reference
+ * Parses an image's name. A first part with a dot or port is a host; without one, the registry is Docker Hub:
+ * https://pkg.go.dev/github.com/distribution/reference
  */
 export function parseImageName(image: string): ImageName {
   const [beforeDigest = "", digest] = image.split("@");
@@ -41,5 +39,5 @@ export function parseImageName(image: string): ImageName {
   return { origin: "https://registry-1.docker.io", login: DOCKER_HUB, repository, reference, name };
 }
 
-/** Key of Docker Hub in Docker's configuration. */
+/** As in Docker's configuration. */
 const DOCKER_HUB = "https://index.docker.io/v1/";

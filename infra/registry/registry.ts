@@ -9,7 +9,7 @@ import type { ImageName } from "./image-name.ts";
 const ANSWER_MS = 20_000;
 /** Maximum manifest size in registries: https://github.com/opencontainers/distribution-spec/blob/main/spec.md */
 const MOST_BYTES = 4 << 20;
-/** Maximum number of signatures to read. */
+/** Signatures to read at most. */
 const MOST_ARTIFACTS = 32;
 
 const MANIFESTS = [
@@ -61,8 +61,8 @@ export class Repository {
   }
 
   /**
-   * Returns the contents of up to 32 artifacts of a type that refer to an image. Falls back on the tag named by the
-   * digest for registries without the referrers API.
+   * Returns the contents of up to 32 artifacts that refer to an image. Falls back on the tag named by the digest for
+   * registries without the referrers API.
    */
   async artifacts(digest: string, type: string): Promise<Uint8Array[]> {
     const listed =
@@ -80,7 +80,7 @@ export class Repository {
     return contents;
   }
 
-  /** Returns the content at a path in the repository; `undefined` if it does not exist. */
+  /** Returns `undefined` if the registry does not have the part. */
   async #read(part: string): Promise<Uint8Array | undefined> {
     let response = await this.#ask(part);
     if (response.status === 401 && this.#authorization === undefined) {

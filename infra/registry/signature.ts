@@ -13,7 +13,7 @@ export const SIGNATURE_TYPE = "application/vnd.dev.sigstore.bundle.v0.3+json";
 /** Annotation of a signature with the hash of the image's code. */
 export const BUNDLE_ANNOTATION = "steward.bundle";
 
-/** Signer of an image: either a key, or an identity certified by Sigstore's public authority. */
+/** Either a key, or an identity certified by Sigstore's public authority. */
 export const signerSchema = z.union([
   z.strictObject({ publicKey: z.string() }),
   z.strictObject({
@@ -47,11 +47,7 @@ interface Claim {
 /** Returns the reason to reject a signature; `undefined` if it is valid. */
 export type Verify = (signature: Uint8Array, claim: Claim) => string | undefined;
 
-/**
- * Creates a verifier for one signer.
- *
- * @param authorities returns Sigstore's root of trust; not called for a key
- */
+/** @param authorities returns Sigstore's root of trust; not called for a key */
 export async function verifierOf(signer: Signer, authorities: () => Promise<TrustedRoot>): Promise<Verify> {
   const isGenuine = "publicKey" in signer ? byKey(signer) : byIdentity(signer, await authorities());
   return (signature, claim) => {
@@ -92,7 +88,7 @@ function byIdentity(
   return (bundle) => void verifier.verify(toSignedEntity(bundle), policy);
 }
 
-/** Returns the reason why a valid signature belongs to another image; `undefined` if it belongs to this one. */
+/** Returns the reason why a valid signature belongs to another image. */
 function whyNotOf({ content }: Bundle, { digest, bundle }: Claim): string | undefined {
   const payload = content.$case === "dsseEnvelope" ? content.dsseEnvelope.payload.toString() : "";
   const statement = statementSchema.safeParse(parseJson(payload)).data;

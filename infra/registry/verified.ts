@@ -68,7 +68,7 @@ function unsigned(image: string, signer: Signer, refused: readonly string[]): Bu
   );
 }
 
-/** Returns the root of trust of Sigstore's public service, which the library verifies and caches. */
+/** The library verifies and caches these. */
 async function publicAuthorities(env: NodeJS.ProcessEnv): Promise<TrustedRoot> {
   // Import lazily, because verification with a key does not need it.
   const { getTrustedRoot } = await import("@sigstore/tuf");

@@ -5,7 +5,7 @@ import type { ResourceProvider } from "../shell/provider.ts";
 import { TRIALS, type TriedVariable, type Verdict } from "./trial.ts";
 import { say } from "../shell/connection.ts";
 
-/** A secret's variable and value. The state stores the value as a secret to detect changes. */
+/** The state stores the value as a secret to detect changes. */
 export interface SecretCheckInputs {
   variable: TriedVariable;
   value: string;
@@ -55,7 +55,7 @@ export interface SecretChecksArgs {
 }
 
 /**
- * Tests every secret that its platform can verify. Everything that uses the secrets must depend on this: an invalid
+ * Tests every secret that its platform can verify. Everything that uses the secrets must depend on this. An invalid
  * value then fails the update while the previous one is still in use.
  */
 export class SecretChecks extends pulumi.ComponentResource {
@@ -88,7 +88,7 @@ interface SecretCheckArgs {
   connection?: ConnectionArgs | undefined;
 }
 
-/** The last tested value of a secret. Creates nothing at the platform; the state only records the value. */
+/** Creates nothing at the platform; the state only records the last tested value. */
 class SecretCheck extends OwnResource {
   constructor(name: string, args: SecretCheckArgs, opts?: pulumi.CustomResourceOptions) {
     const secret = { ...opts, additionalSecretOutputs: ["value"] };

@@ -4,7 +4,7 @@ import { anthropicRoot, openaiRoot, slackRoot } from "../channels/endpoints.ts";
 import { askPlatform, bodyFields } from "../channels/platform-call.ts";
 import { askTelegram } from "../channels/telegram-api.ts";
 
-/** Result of testing a value; `silent` if the platform gave no clear answer. */
+/** `silent` if the platform gave no clear answer. */
 export type Verdict = "taken" | "refused" | "silent";
 
 /**
@@ -67,7 +67,7 @@ async function askCurrentUser(value: string): Promise<Verdict> {
 
 /**
  * Only 401 rejects the key. A restricted key gets 403 here but may still work, and a compatible server may not list
- * models at all.
+ * models.
  */
 function verdictOf(status: number): Verdict {
   if (status === 401) return "refused";

@@ -6,9 +6,8 @@ export interface AccessGateArgs {
   accountId: pulumi.Input<string>;
   /** Prefix for the names of everything created in the account. */
   label: string;
-  /** The Worker's public host name. */
   host: pulumi.Input<string>;
-  /** E-mail addresses of the people who may sign in. At least one. */
+  /** E-mail addresses. At least one. */
   operators: readonly pulumi.Input<string>[];
   /** True if platform webhooks may reach the Worker without an identity. */
   publicWebhooks: boolean;
@@ -25,7 +24,7 @@ const PRIVATE_PATHS = foldersOf(pathsWith("identity"));
 const PUBLIC_PATHS = [...pathsWith("webhook"), ROUTES.live.path];
 
 /**
- * The identity gateway for the admin and debug paths, with an exception for public paths. The Worker also verifies the
+ * The identity gateway for admin and debug paths, with an exception for public paths. The Worker also verifies the
  * gateway's tokens, against `audience`.
  */
 export class AccessGate extends pulumi.ComponentResource {

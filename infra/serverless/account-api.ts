@@ -36,8 +36,8 @@ interface AccountRequest {
 }
 
 /**
- * Sends one request to a path below the account's address. Does not load Cloudflare's official client, because loading
- * it dominates the time of a preview without changes.
+ * Sends one request to a path below the account's address. Uses `fetch`, because loading Cloudflare's client would
+ * dominate the time of a preview without changes.
  *
  * @throws StewardError `token_refused` if the token is empty, `cloudflare_unreachable`, or `rehearsal_ended` if an
  * emulated account is no longer running
@@ -60,8 +60,8 @@ export async function sendToAccount(
 }
 
 /**
- * Returns an account with the credentials of the current resource's provider. Missing credentials come from the
- * environment, as with the official provider.
+ * Returns an account with the current resource's credentials. Missing ones come from the environment, as with the
+ * official provider.
  */
 export function accessTo(accountId: string): AccountAccess {
   const { apiToken, baseUrl } = connection().cloudflare ?? {};
@@ -102,7 +102,7 @@ const LONGEST_PAUSE_MS = 8_000;
 /** Cloudflare's rate limit covers five minutes. */
 const LONGEST_WAIT_MS = 300_000;
 
-/** Returns true if a retry may succeed: there was no response, or Cloudflare is throttling or failing temporarily. */
+/** Returns true if there was no response, or if Cloudflare throttled the request or failed temporarily. */
 export function isTransient(error: unknown): boolean {
   return error instanceof AccountError && (error.status >= 500 || [0, 408, 429].includes(error.status));
 }
@@ -114,7 +114,7 @@ export function pauseAfter(attempt: number, error: unknown): Promise<void> {
   return sleep(Math.min(asked ?? own, LONGEST_WAIT_MS));
 }
 
-/** Maps Cloudflare's 404 to `undefined` and rethrows other errors. For use in `catch`. */
+/** Maps Cloudflare's 404 to `undefined`, for a `catch`. */
 export function ignoreNotFound(error: unknown): undefined {
   if (error instanceof AccountError && error.status === 404) return undefined;
   throw error;
@@ -151,7 +151,6 @@ export async function callAccount<Result>(
   return (parseJson(await textInAccount(access, path, request)) ?? {}) as Envelope<Result>;
 }
 
-/** Lists all pages. See {@link callAccount} for errors. */
 export async function* listInAccount<Item>(
   access: AccountAccess,
   path: string,
@@ -167,7 +166,7 @@ export async function* listInAccount<Item>(
   }
 }
 
-/** Returns the raw response body, for endpoints without an envelope. See {@link callAccount} for errors. */
+/** Returns the raw response body, for endpoints without an envelope. */
 export async function textInAccount(
   access: AccountAccess,
   path: string,
@@ -198,7 +197,6 @@ async function ask(access: AccountAccess, path: string, request: AccountRequest)
   throw new AccountError(status, `Cloudflare answered ${status}: ${words || statusText}`, undefined, wait);
 }
 
-/** Returns the error for a request without a complete response. */
 function unanswered(address: string, error: unknown): StewardError {
   const { origin } = new URL(address);
   const detail = `${origin} does not answer: ${failureOf(error)}.`;

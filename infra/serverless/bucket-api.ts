@@ -32,7 +32,7 @@ export interface FoundBucket {
   owner: BucketOwner | undefined;
 }
 
-/** Returns a bucket with its marker; `undefined` if there is no bucket of that name. */
+/** Returns a bucket with its marker; `undefined` if it does not exist. */
 export async function findBucket(access: AccountAccess, name: string): Promise<FoundBucket | undefined> {
   if ((await askAccount(access, pathOf(name))) === undefined) return undefined;
   const marker = await textInAccount(access, pathOf(name, BUCKET_KEYS.owner)).catch(ignoreNotFound);
@@ -64,17 +64,14 @@ interface BucketContent {
  * https://developers.cloudflare.com/api/resources/r2/subresources/buckets/subresources/objects/methods/list/
  */
 const PAGE = 1000;
-/** Concurrent requests. The API allows 1,200 requests per account in five minutes. */
+/** The API allows 1,200 requests per account in five minutes. */
 const PARALLEL = 8;
 const DELETE_ATTEMPTS = 50;
 /** 14 s in total. A container that is shutting down makes a backup first. */
 const PASSES = 8;
 const PASS_MS = 2_000;
 
-/**
- * Lists a bucket's first objects. Continues past short pages, because Cloudflare may return fewer objects than
- * requested.
- */
+/** Lists a bucket's first objects. Reads further pages, because a page may have fewer objects than requested. */
 export async function readContent(access: AccountAccess, name: string): Promise<BucketContent> {
   const keys: string[] = [];
   const query = { per_page: String(PAGE) };
@@ -111,8 +108,7 @@ export async function removeBucket(
       await askAccount(access, pathOf(name), { method: "DELETE" });
       return deleted;
     } catch (error) {
-      // The bucket is not empty: a container that was shutting down has written its last backup. The next pass deletes
-      // it.
+      // A container that was shutting down has written its last backup. The next pass deletes it.
       if (!isConflict(error) || pass === PASSES) throw error;
       await new Promise((resolve) => setTimeout(resolve, PASS_MS));
     }
@@ -135,7 +131,7 @@ function pathOf(name: string, key?: string): string {
   return key === undefined ? bucket : `${bucket}/objects/${key.split("/").map(encodeURIComponent).join("/")}`;
 }
 
-/** Returns true if the bucket already exists, or is not empty when it should be deleted. */
+/** Returns true if the bucket already exists, or if a bucket to delete is not empty. */
 export function isConflict(error: unknown): boolean {
   return error instanceof AccountError && error.status === 409;
 }

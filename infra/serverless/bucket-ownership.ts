@@ -24,14 +24,12 @@ export function foreignCode(
   return isKept || adopt === owner.id ? undefined : "bucket_foreign";
 }
 
-/** Returns the line that previews and updates print when they adopt a bucket. */
 export function adoptionLine({ owner }: FoundBucket, { name, owner: own }: BucketClaim): string {
   if (owner?.released !== undefined && owner.owner === own)
     return `The bucket ${name} is adopted with its data: this stack kept it when it was destroyed on ${owner.released.slice(0, 10)}.`;
   return `The bucket ${name} is adopted with its data, as steward:adoptBucket confirms.`;
 }
 
-/** Returns the error for a bucket that belongs to another stack, with commands that resolve it. */
 export async function foreignError(
   access: AccountAccess,
   code: ErrorCode,
@@ -76,7 +74,6 @@ async function describeUnmarked(access: AccountAccess, name: string): Promise<st
   return `The bucket ${name} exists, does not say whose it is, and ${content}.`;
 }
 
-/** Returns a similar name that no bucket of the account uses. */
 async function freeBucketName(access: AccountAccess, name: string): Promise<string> {
   for (let number = 2; ; number += 1) {
     const candidate = fittingName(name, LONGEST.bucket, `-${number}`);
@@ -84,7 +81,6 @@ async function freeBucketName(access: AccountAccess, name: string): Promise<stri
   }
 }
 
-/** Returns the error for a rename that would empty the bucket with the old name. */
 export function renameError({ name }: BucketClaim, former: string): StewardError {
   const cause = `The bucket would change from ${former} to ${name}, and ${former} would be emptied.`;
   return new StewardError("bucket_rename_empties", cause, {
@@ -96,7 +92,6 @@ export function renameError({ name }: BucketClaim, former: string): StewardError
   });
 }
 
-/** Returns the message of a destroy that keeps the bucket: its content, and how to reuse or remove it. */
 export function retainedBucketText(
   { name, accountId }: BucketClaim,
   content: string,

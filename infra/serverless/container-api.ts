@@ -25,7 +25,6 @@ const POLL_LIMIT_MS = 300_000;
 /** https://developers.cloudflare.com/api/resources/containers/subresources/applications/ */
 export const APPLICATIONS = "containers/applications";
 
-/** Finds an application by name in any Durable Object namespace. */
 export async function findApplication(
   access: AccountAccess,
   name: string,
@@ -44,10 +43,7 @@ export async function getApplication(
   return found ? toLive(found) : undefined;
 }
 
-/**
- * Deletes an application and waits until Cloudflare answers 404. Cloudflare deletes in the background and reserves the
- * name and class until then.
- */
+/** Deletes an application and waits until Cloudflare answers 404. Until then, its name and class stay reserved. */
 export async function deleteApplication(access: AccountAccess, id: string): Promise<void> {
   await askAccount(access, `${APPLICATIONS}/${id}`, { method: "DELETE" });
   const end = Date.now() + POLL_LIMIT_MS;
@@ -57,7 +53,6 @@ export async function deleteApplication(access: AccountAccess, id: string): Prom
   }
 }
 
-/** Applies a new container limit with a PATCH, and a new image or instance type with a rollout. */
 export async function applyChanges(
   access: AccountAccess,
   { id, ...live }: LiveApplication,
@@ -75,7 +70,6 @@ export function maxInstancesLine(before: number, after: number): string {
   return `Containers that may run at a time: ${before} → ${after}`;
 }
 
-/** The response fields used here. */
 interface ApplicationAnswer {
   id: string;
   name: string;
@@ -101,7 +95,6 @@ interface RolloutTarget {
   instanceType: string;
 }
 
-/** The response fields used here. */
 interface Rollout {
   id: string;
   status: "pending" | "progressing" | "completed" | "reverted" | "replaced";
@@ -111,11 +104,11 @@ interface Rollout {
 }
 
 /**
- * Rolls out an image and instance type, and prints the progress. Follows a running rollout to the same target, which an
- * interrupted update may have started. Returns after five minutes even if the rollout is still running, because
- * Cloudflare decides when to replace a running container.
+ * Rolls out an image and instance type, and prints the progress. Joins a running rollout to the same target, left by an
+ * interrupted update. Returns after five minutes even if the rollout continues, because Cloudflare decides when to
+ * replace a running container.
  *
- * @throws StewardError `rollout_failed` if the rollout was reverted or replaced.
+ * @throws StewardError `rollout_failed` if the rollout was reverted or replaced
  */
 async function rollOut(access: AccountAccess, applicationId: string, target: RolloutTarget): Promise<void> {
   const path = `${APPLICATIONS}/${applicationId}`;
@@ -148,7 +141,7 @@ async function underWay(
   return image === target.image && instanceType === target.instanceType ? rollout : undefined;
 }
 
-/** Starts a rollout. Safe to retry: a second rollout replaces the first and has the same target. */
+/** Starts a rollout. Safe to retry, because a second one replaces the first and has the same target. */
 async function start(access: AccountAccess, path: string, target: RolloutTarget): Promise<Rollout> {
   const { image, instanceType } = target;
   const body = {
@@ -182,8 +175,7 @@ export interface Orphan {
 /** Returns the account's orphans, including those of other stacks. */
 export async function findOrphans(access: AccountAccess): Promise<Orphan[]> {
   const tied: Orphan[] = [];
-  // List applications before namespaces. A namespace is created before its application, so a new application is never
-  // mistaken for an orphan.
+  // A namespace is created before its application, so this order never mistakes a new application for an orphan.
   const applications = listInAccount<ApplicationAnswer>(access, APPLICATIONS);
   for await (const { id, name, durable_objects: owner } of applications) {
     if (owner?.namespace_id) tied.push({ id, name, namespaceId: owner.namespace_id });

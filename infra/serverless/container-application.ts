@@ -42,9 +42,8 @@ export const containerApplicationProvider: ResourceProvider<ApplicationInputs, A
   },
 
   /**
-   * Replaces the application if its class has a new namespace. This happens if somebody deletes the Worker by hand,
-   * which leaves the stack's application as an orphan. The `check` of the replacement then fails and tells the operator
-   * how to resolve it.
+   * Replaces the application if its class has a new namespace. This happens if somebody deletes the Worker by hand. The
+   * replacement's `check` then fails and tells the operator what to do.
    */
   async diff(_id, olds, news) {
     const known = news.scriptName !== UNKNOWN && news.className !== UNKNOWN;
@@ -59,7 +58,7 @@ export const containerApplicationProvider: ResourceProvider<ApplicationInputs, A
     return { changes: replaces.length + updates.length > 0, replaces, deleteBeforeReplace: true };
   },
 
-  /** Adopts an application with the same namespace, because an interrupted update may have created it. */
+  /** Adopts an application with the same namespace, left by an interrupted update. */
   async create(inputs) {
     const access = accessTo(inputs.accountId);
     const namespaceId = await findNamespace(access, inputs);
@@ -96,7 +95,7 @@ export const containerApplicationProvider: ResourceProvider<ApplicationInputs, A
   },
 };
 
-/** Creates the application. After a refusal, looks for an existing one: an earlier response may have been lost. */
+/** Creates the application. If Cloudflare refuses, looks for one from an earlier request whose response was lost. */
 async function createApplication(
   { accountId, name, image, instanceType, maxInstances }: ApplicationInputs,
   namespaceId: string,
@@ -122,7 +121,6 @@ async function createApplication(
   }
 }
 
-/** Returns the error if another stack's application has the name. */
 async function whyTaken(inputs: ApplicationInputs): Promise<StewardError | undefined> {
   const access = accessTo(inputs.accountId);
   const existing = await findApplication(access, inputs.name);
@@ -160,7 +158,6 @@ async function takenError(
   });
 }
 
-/** Returns a similar Worker name whose application name is free. */
 async function freeWorkerName(access: AccountAccess, workerName: string): Promise<string> {
   for (let number = 2; ; number += 1) {
     const candidate = fittingName(workerName, LONGEST.worker, `-${number}`);
@@ -177,7 +174,6 @@ export type ContainerApplicationArgs = {
  * it.
  */
 export class ContainerApplication extends OwnResource {
-  /** The Durable Object namespace of the class. */
   declare readonly namespaceId: pulumi.Output<string>;
 
   constructor(name: string, args: ContainerApplicationArgs, opts?: pulumi.CustomResourceOptions) {

@@ -13,19 +13,18 @@ import {
 import { type DutyReading, readDuty } from "./duty-reading.ts";
 import { say } from "../shell/connection.ts";
 
-/** Inputs of the estimate, and the part of them stored in the state. */
+/** Inputs of the estimate and their part in the state. */
 export interface EstimateInputs extends CostInputs {
   /** Input only. The state stores its `measured` part. */
   duty?: DutyReading;
-  /** State only: the estimate as text. */
+  /** State only. */
   line?: string | undefined;
 }
 
-/** Provider of {@link CostEstimate}. */
 export const costEstimateProvider: ResourceProvider<EstimateInputs, EstimateInputs> = {
   /**
-   * Estimates the deployed settings with the same usage as the new ones, so the difference shows only the update's
-   * effect. Shows but does not store a small change in usage, so an update without changes stays empty.
+   * Estimates the deployed settings with the same usage, so the difference shows only the update's effect. Shows but
+   * does not store a small change in usage, so an update without changes stays empty.
    */
   async check(olds, news) {
     const { duty, line: _, ...settings } = news;
@@ -69,8 +68,8 @@ export interface CostEstimateArgs extends Omit<CostInputs, "measured"> {
 }
 
 /**
- * Prints the stack's estimated cost in every preview and update, with the difference from the deployed stack. Has no
- * counterpart in the account; its state stores the inputs of the deployed estimate.
+ * Prints the stack's estimated cost in every preview and update, with the difference from the deployed stack. Its state
+ * stores the inputs of the deployed estimate.
  */
 export class CostEstimate extends OwnResource {
   declare readonly line: pulumi.Output<string>;
@@ -106,9 +105,7 @@ export class CostEstimate extends OwnResource {
   }
 }
 
-/**
- * Warns without failing, unlike the check of the expected cost: users of a bot must not be able to block its updates.
- */
+/** Only warns about measured costs, because users of a bot must not be able to block its updates. */
 function warnOverBudget(
   monthlyBudget: number | undefined,
   inputs: CostInputs,
@@ -121,7 +118,6 @@ function warnOverBudget(
   void pulumi.log.warn(`As it is used, the stack costs ${amounts}.`);
 }
 
-/** Maximum number of chats that a warning names. */
 const MOST_NAMED = 5;
 
 function warnOfChats(budget: number | undefined, inputs: CostInputs, { chats = [] }: DutyReading): void {

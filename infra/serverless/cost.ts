@@ -9,16 +9,16 @@ import type { InstanceType } from "./container-api.ts";
 const PRICES = {
   /** Monthly fee of the Workers Paid plan, which containers require. */
   plan: 5,
-  /** Memory and disk of the instance type, billed while the container runs. */
+  /** Billed while the container runs. */
   memoryGiBSecond: 0.000_002_5,
   diskGBSecond: 0.000_000_07,
   /** CPU time actually used. */
   vcpuSecond: 0.000_02,
-  /** The Durable Object that owns the container, billed while the container runs. */
+  /** The container's Durable Object, billed while the container runs. */
   objectGBSecond: 12.5 / 1_000_000,
 } as const;
 
-/** Monthly allowances of the plan. */
+/** Per month. */
 const ALLOWANCES = {
   memoryGiBSeconds: 25 * 3_600,
   diskGBSeconds: 200 * 3_600,
@@ -26,7 +26,7 @@ const ALLOWANCES = {
   objectGBSeconds: 400_000,
 } as const;
 
-/** Sizes of the instance types: https://developers.cloudflare.com/containers/platform/limits/ */
+/** https://developers.cloudflare.com/containers/platform/limits/ */
 export const INSTANCES: Readonly<Record<InstanceType, { vcpu: number; memoryGiB: number; diskGB: number }>> =
   {
     lite: { vcpu: 1 / 16, memoryGiB: 0.25, diskGB: 2 },
@@ -37,10 +37,9 @@ export const INSTANCES: Readonly<Record<InstanceType, { vcpu: number; memoryGiB:
     "standard-4": { vcpu: 4, memoryGiB: 12, diskGB: 20 },
   };
 
-/** Memory billed for every Durable Object: https://developers.cloudflare.com/durable-objects/platform/pricing/ */
+/** Memory of every Durable Object: https://developers.cloudflare.com/durable-objects/platform/pricing/ */
 const OBJECT_GB = 0.128;
 
-/** Factors that determine a serverless stack's price. */
 export interface CostInputs {
   instanceType: InstanceType;
   /** `never` or a duration. */
@@ -98,8 +97,8 @@ function usableMeasure({ sleepAfter, maxSandboxes, measured }: CostInputs): Meas
 }
 
 /**
- * Returns the monthly cost in US dollars, rounded to cents: the plan's fee plus usage beyond its allowances. Leaves out
- * requests, the bucket and network traffic, which cost at most a few cents.
+ * Returns the monthly cost in US dollars, rounded to cents: the plan's fee plus usage beyond its allowances. Ignores
+ * requests, storage and network traffic, which cost at most cents.
  */
 export function monthlyCost(inputs: CostInputs): number {
   const seconds = awakeHoursOf(inputs) * DAYS * 3_600;
@@ -110,7 +109,7 @@ export function monthlyCost(inputs: CostInputs): number {
   return Math.round(cost * 100) / 100;
 }
 
-/** Returns a container's monthly cost in US dollars, rounded to cents, as if the plan's allowances were used up. */
+/** Returns a container's monthly cost in US dollars, rounded to cents, without the plan's allowances. */
 export function containerCost(inputs: Pick<CostInputs, "instanceType">, awakeHours: number): number {
   const second = chargesOf(inputs).reduce((sum, { amount, price }) => sum + amount * price, 0);
   return Math.round(second * awakeHours * DAYS * 3_600 * 100) / 100;
@@ -127,7 +126,7 @@ function chargesOf({ instanceType }: Pick<CostInputs, "instanceType">) {
   ];
 }
 
-/** Returns true if the containers' running time is unknown, so no monthly cost can be estimated. */
+/** Returns true if the running time is unknown, so no monthly cost can be estimated. */
 export function isUnknown(inputs: CostInputs): boolean {
   const { maxSandboxes, awakeHours, sleepAfter } = inputs;
   if (maxSandboxes === undefined || usableMeasure(inputs) !== undefined) return false;
@@ -155,7 +154,7 @@ function hourlyLine(inputs: CostInputs): string {
   return `Estimated cost: ${formatDollars(PRICES.plan)} a month and, beyond the plan's allowances, ${hour} (${settings})`;
 }
 
-/** Returns true if newer measurements change the amount so little that the stored estimate may stay. */
+/** Returns true if newer measurements barely change the cost, so the stored ones may stay. */
 export function isNegligibleChange(inputs: CostInputs, before: MeasuredDuty): boolean {
   if ((before.containers === undefined) !== (inputs.measured?.containers === undefined)) return false;
   const cost = monthlyCost({ ...inputs, measured: before });
@@ -176,7 +175,6 @@ function describe(inputs: CostInputs): string {
   return `${instanceType}, sleepAfter ${sleepAfter}, ${awake}${basis(inputs)}`;
 }
 
-/** Returns the source of the hours as text. */
 function basis(inputs: CostInputs): string {
   const sleepAfterMs = parseDuration(inputs.sleepAfter);
   const measured = usableMeasure(inputs);

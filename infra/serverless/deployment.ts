@@ -27,8 +27,8 @@ interface DeploymentInputs {
   scriptName: string;
   versions: Share[];
   /**
-   * Tag of the last migration. A new migration is applied by deploying a separate version, so the wanted versions must
-   * be deployed again afterwards.
+   * Tag of the last migration. Applying a migration deploys a separate version, so the wanted versions must be deployed
+   * again afterwards.
    */
   lastTag: string;
 }
@@ -38,9 +38,8 @@ interface DeploymentOutputs extends DeploymentInputs {
 }
 
 /**
- * Provider of {@link Deployment}. Cloudflare never changes a deployment: every rollback, traffic split or upload adds
- * one, and the newest one serves. So the provider reads the newest deployment in every preview, even if somebody else
- * created it.
+ * Provider of {@link Deployment}. Cloudflare adds a deployment for every rollback, traffic split or upload, and the
+ * newest one serves. So every preview reads the newest deployment, no matter who created it.
  */
 export const deploymentProvider: ResourceProvider<DeploymentInputs, DeploymentOutputs> = {
   async diff(_id, olds, news) {
@@ -132,8 +131,8 @@ export function sharesText(shares: readonly Share[]): string {
 }
 
 /**
- * Returns the deployment that serves; `undefined` if there is none, or no such Worker. Cloudflare documents that "the
- * first deployment in the list is the latest deployment actively serving traffic":
+ * Returns the deployment that serves; `undefined` without one. "The first deployment in the list is the latest
+ * deployment actively serving traffic":
  * https://developers.cloudflare.com/api/resources/workers/subresources/scripts/subresources/deployments/methods/list/
  *
  * @throws AccountError
@@ -172,9 +171,8 @@ interface DeploymentArgs {
 }
 
 /**
- * A Worker's newest deployment, which serves its traffic. A refresh shows a manual rollback, an unfinished gradual
- * deployment or a foreign upload as a difference, which the next update reverts. Creating the resource adopts a
- * deployment that already serves these versions.
+ * A Worker's newest deployment, which serves its traffic. A refresh shows a rollback, a partial rollout or a foreign
+ * upload as a difference, which the next update reverts.
  */
 export class Deployment extends OwnResource {
   declare readonly deploymentId: pulumi.Output<string>;

@@ -21,7 +21,7 @@ export interface DutyReading {
   measured?: MeasuredDuty;
   /** Hours awake a day per chat, if each chat has its own container. */
   chats?: { tenant: TenantId; awakeHours: number }[];
-  /** Reason for a missing measurement. */
+  /** Set if there is no measurement. */
   unmeasured?: string;
 }
 
@@ -33,7 +33,7 @@ interface DutyPlace extends AccountAccess {
   now: number;
 }
 
-/** Limits on the records that a preview reads. The API allows 1,200 requests per account in five minutes. */
+/** The API allows 1,200 requests per account in five minutes. */
 const MOST_LISTED = 3_000;
 const MOST_READ = 100;
 const PARALLEL = 8;
@@ -42,7 +42,7 @@ const NOTHING = "nothing has run yet";
 
 /**
  * Reads the measured running time of the deployed containers from the stack's bucket. Never throws, because the
- * estimate can fall back on an assumed usage.
+ * estimate can fall back on assumed usage.
  */
 export async function readDuty(place: DutyPlace): Promise<DutyReading> {
   try {

@@ -13,8 +13,8 @@ interface ListedScript {
 }
 
 /**
- * Reads a Worker with its applied migrations; `undefined` if the account has no Worker of that name. The list of
- * scripts contains "the tag of the Durable Object migration that was most recently applied".
+ * Reads a Worker with its applied migrations; `undefined` if it does not exist. The list of scripts has "the tag of the
+ * Durable Object migration that was most recently applied".
  *
  * @throws AccountError
  */
@@ -38,7 +38,6 @@ async function classesOf(access: AccountAccess, name: string): Promise<string[]>
   return classes;
 }
 
-/** A Worker's newest deployment, described for people, and the bucket bound to it. */
 export interface WorkerOrigin {
   /** Such as `2026-11-25T02:00:00Z by op@example.com from wrangler`; `undefined` if never deployed. */
   deployed: string | undefined;

@@ -11,7 +11,7 @@ export interface Migration {
 const CLASS_NAME = /^[A-Za-z_$][\w$]*$/;
 
 /**
- * Returns one sentence per problem in a list of migrations.
+ * Returns one sentence per problem.
  *
  * @param required classes that must exist after the last step
  */
@@ -28,16 +28,14 @@ export function checkMigrations(migrations: readonly Migration[], required: read
   return [...tags, ...classes, ...missing];
 }
 
-/** Returns the required classes that no entry creates. */
 export function missingClasses(migrations: readonly Migration[], required: readonly string[]): string[] {
   const created = new Set(migrations.flatMap(({ newSqliteClasses }) => newSqliteClasses));
   return required.filter((name) => !created.has(name));
 }
 
 /**
- * Returns the most likely correction of an invalid list. Numbers the tags from v1 to the highest one, and adds an entry
- * for missing classes of `required`. A missing tag gets the classes of the next entry; an entry without classes creates
- * the first of `required`.
+ * Returns the most likely correction of an invalid list: tags from v1 to the highest one, and an entry for missing
+ * classes. A missing tag gets the classes of the next entry; an entry without classes creates the first required class.
  */
 export function repairedMigrations(
   migrations: readonly Migration[],
@@ -72,18 +70,17 @@ export interface PendingMigrations {
   newTag: string;
   /** New classes of each entry. */
   steps: string[][];
-  /** All classes that exist afterwards. */
+  /** Classes that exist afterwards. */
   classes: string[];
 }
 
-/** Returns the number of entries up to a tag: 0 without a tag, `undefined` if it is not of the form v1, v2, … */
+/** Returns 0 without a tag, `undefined` if the tag is not of the form v1, v2, … */
 export function entriesUpTo(tag: string | undefined): number | undefined {
   if (tag === undefined) return 0;
   const number = /^v([1-9]\d*)$/.exec(tag)?.[1];
   return number === undefined ? undefined : Number(number);
 }
 
-/** Returns the entries that the account has not applied yet. */
 export function pendingEntries(
   migrations: readonly Migration[],
   { tag }: Pick<AppliedMigrations, "tag">,
@@ -91,7 +88,6 @@ export function pendingEntries(
   return migrations.slice(entriesUpTo(tag) ?? migrations.length);
 }
 
-/** Returns the request for pending entries; `undefined` if there are none. */
 export function pendingMigrations(
   migrations: readonly Migration[],
   applied: AppliedMigrations,
@@ -109,8 +105,8 @@ export function pendingMigrations(
 }
 
 /**
- * Returns the applied entries as the account reports them: tags up to the current one, and only existing classes. A
- * class missing from the list goes into the last entry, because the account does not report which tag created it.
+ * Returns the applied entries as the account reports them. An unlisted class goes into the last entry, because the
+ * account does not report which tag created it.
  */
 export function appliedEntries(migrations: readonly Migration[], applied: AppliedMigrations): Migration[] {
   const unlisted = new Set(applied.classes);
@@ -126,7 +122,7 @@ export function appliedEntries(migrations: readonly Migration[], applied: Applie
   return entries;
 }
 
-/** Returns true if the list starts with the entries that the account has applied. */
+/** Returns true if the list starts with the applied entries. */
 export function startsWithApplied(migrations: readonly Migration[], applied: AppliedMigrations): boolean {
   const count = entriesUpTo(applied.tag);
   if (count === undefined) return false;
@@ -141,7 +137,7 @@ function fieldsOf({ tag, newSqliteClasses }: Migration): [string, string[]] {
   return [tag, newSqliteClasses];
 }
 
-/** Returns one line per effect of a Worker's rename on its classes and their data. */
+/** Returns one line per effect of renaming a Worker. */
 export function renamingLines(
   previousName: string,
   workerName: string,

@@ -17,8 +17,8 @@ interface MigrationPlanArgs {
 }
 
 /**
- * Rejects a Worker's new name if the migrations have no new tag, or if the name is taken. Trusts the account over the
- * state: a rename that never reached the account can be undone, an interrupted one must be completed.
+ * Rejects a Worker's new name if it is taken, or if the migrations have no new tag. Trusts the account over the state:
+ * a rename that never reached the account can be undone, an interrupted one must be completed.
  */
 export const migrationPlanProvider: ResourceProvider<MigrationPlanArgs, MigrationPlanArgs> = {
   async check(olds, news) {
@@ -61,7 +61,7 @@ function tagMissing(former: string, workerName: string, tag: string): StewardErr
 
 /**
  * Rejects an invalid rename before any part of it runs, even without a preview. The Worker must depend on this
- * resource. The state holds the name requested last.
+ * resource.
  */
 export class MigrationPlan extends OwnResource {
   constructor(

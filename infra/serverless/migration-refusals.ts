@@ -17,7 +17,6 @@ interface Found {
   origin: WorkerOrigin;
 }
 
-/** Returns the error for a Worker whose applied migrations differ from the stack's list. */
 export function otherMigrationsError({ workerName, migrations, live, origin }: Wanted & Found): StewardError {
   const { tag = "none", classes } = live;
   const has = `has the migration tag ${tag} and the classes ${classes.join(", ") || "none"}`;
@@ -40,13 +39,11 @@ function followFix(migrations: readonly Migration[], live: LiveWorker): Fix {
     `Run \`${configSet("steward:migrations", list)}\`, and add new entries after these.`;
 }
 
-/** Returns the error for a Worker that differs from the one in the stack's state. */
 export function goneWorkerError({ workerName }: Wanted, live: LiveWorker | undefined): StewardError {
   const what = live === undefined ? "is gone" : "is not the one that this stack made";
   return new StewardError("worker_gone", `The Worker ${workerName} ${what}`);
 }
 
-/** Returns the error for migrations that Cloudflare rejected. */
 export function refusedMigrationsError(
   entries: readonly Migration[],
   { message }: AccountError,

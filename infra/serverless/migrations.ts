@@ -24,7 +24,7 @@ import {
 } from "./migration-refusals.ts";
 import { say } from "../shell/connection.ts";
 
-/** Inputs of {@link Migrations}. In the state, `migrations` has the entries applied at the last read. */
+/** In the state, `migrations` has the entries applied at the last read. */
 export interface MigrationsInputs {
   accountId: string;
   workerName: string;
@@ -40,17 +40,16 @@ export interface MigrationsInputs {
 }
 
 /**
- * Maximum attempts to apply the migrations. Each one reads the account first, because another deployment may intervene
- * or a response may be lost.
+ * Attempts to apply the migrations. Each one reads the account first, because another deployment may intervene or a
+ * response may be lost.
  */
 const ROUNDS = 3;
 const PAUSE_MS = 300;
 const MODULE = "index.js";
 
 /**
- * Provider of {@link Migrations}. The account decides which migrations are applied, even in a preview. A tag that was
- * applied but not recorded is recorded; a recorded tag that was not applied is applied. Unapplied entries may be edited
- * or removed.
+ * Provider of {@link Migrations}. The account decides which migrations are applied, even in a preview. The state
+ * follows it, and unapplied entries may be edited or removed.
  */
 export const migrationsProvider: ResourceProvider<MigrationsInputs, MigrationsInputs> = {
   async check(olds, news) {
@@ -61,9 +60,7 @@ export const migrationsProvider: ResourceProvider<MigrationsInputs, MigrationsIn
     if (entries.length > 0) say(applyingLine(entries));
   },
 
-  /**
-   * Reads the account again, because the recorded entries may be outdated and `check` cannot pass on what it has read.
-   */
+  /** Reads the account again, because the recorded entries may be outdated. */
   async diff(_id, olds, news) {
     if (news.workerId !== olds.workerId || !isSame(olds.migrations, news.migrations))
       return { changes: true };
@@ -100,7 +97,7 @@ async function refuseForeign(
   throw foreignWorkerError({ ...inputs, live, origin, present });
 }
 
-/** Throws if the list does not start with the applied entries, or if the Worker is not the one in the state. */
+/** Throws unless the Worker is the one in the state and the list starts with the applied entries. */
 async function refuseOthers(live: LiveWorker | undefined, inputs: MigrationsInputs): Promise<void> {
   if (live?.id !== inputs.workerId) throw goneWorkerError(inputs, live);
   if (startsWithApplied(inputs.migrations, live)) return;
@@ -109,10 +106,10 @@ async function refuseOthers(live: LiveWorker | undefined, inputs: MigrationsInpu
 }
 
 /**
- * Applies the pending migrations. Reads the account after every request, even a successful one, because a response may
- * be lost and others may deploy meanwhile.
+ * Applies the pending migrations. Reads the account after every request, because a response may be lost and others may
+ * deploy meanwhile.
  *
- * @throws StewardError `migration_refused` with Cloudflare's message; nothing was applied.
+ * @throws StewardError `migration_refused` with Cloudflare's message; nothing was applied
  */
 async function applyMigrations(inputs: MigrationsInputs): Promise<void> {
   const access = accessTo(inputs.accountId);
@@ -130,7 +127,6 @@ async function applyMigrations(inputs: MigrationsInputs): Promise<void> {
   }
 }
 
-/** Creates one version with all pending migrations, and the deployment that applies them. */
 async function deployPending(
   access: AccountAccess,
   { workerName, containerClass, compatibilityDate }: MigrationsInputs,
@@ -210,8 +206,8 @@ interface MigrationsArgs {
 /** The Worker's migrations. Everything that binds one of the classes must depend on this resource. */
 export class Migrations extends OwnResource {
   /**
-   * The last tag. The current version's deployment must depend on it. Otherwise the deployment that applies a new
-   * migration would remain the newest one.
+   * The current version's deployment must depend on this tag. Otherwise the deployment that applies a migration would
+   * remain the newest one.
    */
   readonly lastTag: string;
 

@@ -22,7 +22,6 @@ export async function findNamespace(
   return undefined;
 }
 
-/** Returns the class that a namespace belongs to; `undefined` if the namespace no longer exists. */
 export async function findOwner(
   access: AccountAccess,
   namespaceId: string,

@@ -27,19 +27,18 @@ const GATE: Permission = {
 
 interface PermissionCheck extends AccountAccess {
   permissions: readonly Permission[];
-  /** Called with one sentence for each permission that could not be checked. */
+  /** Called for each permission that could not be checked. */
   warn: (line: string) => void;
 }
 
 interface Refusal {
   permission: Permission;
-  /** Status and messages of Cloudflare's response. */
   answer: string;
 }
 
 /**
- * Tests each permission of the token with one read. Cannot detect a read-only token; the update fails with one. An
- * inconclusive read calls `warn` and does not count as a refusal.
+ * Tests each permission of the token with one read. Does not detect a read-only token. An inconclusive read calls
+ * `warn`.
  *
  * @throws StewardError `token_permission_missing` with all missing permissions, `token_refused`,
  * `cloudflare_unreachable`
@@ -48,7 +47,7 @@ export async function checkPermissions(check: PermissionCheck): Promise<void> {
   const asked = await Promise.all(check.permissions.map((permission) => ask(check, permission)));
   const unanswered = asked.filter((one) => one instanceof StewardError);
   const [lost] = unanswered;
-  // If no request got a response, nothing else in the account will work either.
+  // Without any response, nothing else in the account will work either.
   if (lost !== undefined && unanswered.length === asked.length) throw lost;
   const refusals = asked.flatMap((one) => (one instanceof StewardError ? [] : one));
   for (const one of unanswered) check.warn(`A permission of the API token was not checked: ${one.message}`);
@@ -95,17 +94,16 @@ function refusedText(accountId: string, [first]: readonly Refusal[]): string {
   return `Cloudflare refuses the API token for all that this stack does in account ${accountId} (token_refused); it says ${first?.answer}`;
 }
 
-/** A permission of the API token to edit one part of the account. */
+/** A permission to edit one part of the account. */
 interface Permission {
   /** Name in Cloudflare's dashboard. */
   name: string;
   /** Part of the stack that needs the permission. */
   purpose: string;
-  /** Path of the cheapest read that Cloudflare refuses without the permission. */
+  /** Path of the cheapest read that needs the permission. */
   probe: string;
 }
 
-/** Returns the permissions that a stack's API token needs. `gate` adds those of the identity gateway. */
 export function permissionsOf({ gate }: { gate: boolean }): readonly Permission[] {
   return gate ? [...ALWAYS, GATE] : ALWAYS;
 }

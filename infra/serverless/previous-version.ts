@@ -29,10 +29,10 @@ export async function readPreviousVersion(deployed: DeployedNames): Promise<Prev
 }
 
 /**
- * Rolls back the Worker's versions and its container's image and settings. As in every rollout, a running container
- * makes a final backup before it stops.
+ * Rolls back the Worker's versions and its container's image and settings. A running container makes a final backup
+ * before it stops.
  *
- * @returns one line per change; empty if everything is already live
+ * @returns one line per change
  */
 export async function restorePreviousVersion(
   { access, scriptName, applicationName }: DeployedNames,

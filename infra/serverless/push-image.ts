@@ -26,7 +26,6 @@ interface ImagePush {
 
 /** https://developers.cloudflare.com/containers/platform-details/architecture/ */
 const PLATFORM = "linux/amd64";
-/** Common part of the registry's refusals, as Docker reports them. */
 const REFUSAL = /unauthorized|authentication required|access to the resource is denied|no basic auth/i;
 
 /**
@@ -97,7 +96,7 @@ interface ImageSize {
 
 /**
  * Throws if the image does not fit on the instance type's disk. Follows Cloudflare's CLI (`ensureImageFitsLimits` in
- * https://github.com/cloudflare/workers-sdk): 10 % more than the image's size, plus 16 MiB per layer.
+ * https://github.com/cloudflare/workers-sdk): the image's size plus 10 %, plus 16 MiB per layer.
  *
  * @throws StewardError `image_too_large` with the smallest instance type that fits
  */

@@ -6,7 +6,7 @@ import type { InstanceType } from "./container-api.ts";
 
 export interface PushedImageArgs {
   accountId: pulumi.Input<string>;
-  /** Host of the account's registry, with a port if it is not the default. */
+  /** Host, with a port unless it is the default. */
   registry: string;
   instanceType: InstanceType;
   /** Published image to copy, by digest. Default: build the image. */
@@ -36,14 +36,14 @@ export class PushedImage extends pulumi.ComponentResource {
         create: PUSH,
         environment: pushEnvironment(args),
         // Standard input, because other processes can read the environment. If it is empty, the push uses the
-        // operator's own token.
+        // operator's token.
         stdin: args.api.apiToken as pulumi.Input<string>,
         triggers: [args.hash, args.source ?? args.baseMonth],
       },
       { parent: this },
     );
 
-    // Pulumi marks the output as secret because of the token on standard input. A digest is not secret.
+    // The token made the output secret. A digest is not.
     this.reference = pulumi.unsecret(push.stdout).apply((said) => said.trim());
     this.registerOutputs({ reference: this.reference });
   }

@@ -32,7 +32,7 @@ interface BucketInputs extends BucketClaim {
 /** Treatment of a non-empty bucket when the stack is destroyed. */
 type OnDestroy = "keep" | "empty";
 
-/** Inputs from the program. Only the state knows the name that an earlier update chose. */
+/** Inputs from the program. Only the state knows the name chosen by an earlier update. */
 interface GivenInputs extends Omit<BucketInputs, "name"> {
   name?: string | undefined;
   defaultName: string;
@@ -43,7 +43,6 @@ interface BucketOutputs extends BucketInputs {
   ownerId?: string | undefined;
 }
 
-/** Provider of {@link StateBucket}. */
 export const stateBucketProvider: ResourceProvider<BucketInputs, BucketOutputs> = {
   /** Chooses the name. If it is new, checks at Cloudflare who owns the bucket. */
   async check(olds: Partial<BucketInputs>, news: BucketInputs & Partial<GivenInputs>) {
@@ -91,7 +90,7 @@ export const stateBucketProvider: ResourceProvider<BucketInputs, BucketOutputs> 
     return { id: inputs.name, outs };
   },
 
-  /** Reports a foreign marker as a changed owner, which the next update either rejects or corrects. */
+  /** Reports a foreign marker as a changed owner, which the next update rejects or corrects. */
   async read(id, props) {
     const found = await findBucket(accessTo(props.accountId), props.name);
     if (found === undefined) return { id: "" };
@@ -116,7 +115,6 @@ export const stateBucketProvider: ResourceProvider<BucketInputs, BucketOutputs> 
     return { outs };
   },
 
-  /** Deletes or keeps the bucket, and prints the result. */
   async delete(_id, props) {
     const access = accessTo(props.accountId);
     const found = await findBucket(access, props.name);
@@ -154,7 +152,6 @@ async function mark(
   await writeOwner(accessTo(accountId), name, { version: 1, id, owner, ...times });
 }
 
-/** Returns true if the marker was written by a different state. */
 function isOther(marker: BucketOwner | undefined, { ownerId }: BucketOutputs): boolean {
   return marker !== undefined && marker.id !== ownerId;
 }
@@ -179,9 +176,9 @@ export interface StateBucketArgs {
 }
 
 /**
- * The bucket with the config file and the backups of the container's data. A marker object names the owning stack. A
- * preview rejects a bucket with another stack's marker or none. Destroying the stack keeps a non-empty bucket for the
- * next update to adopt. With `onDestroy: "empty"` it deletes the bucket and its content.
+ * The bucket with the config file and backups. A marker object names the owning stack, and a preview rejects a foreign
+ * bucket. Destroying the stack keeps a non-empty bucket, unless `onDestroy` is `empty`. The stack's next update adopts
+ * it.
  */
 export class StateBucket extends OwnResource {
   /** Known in every preview. */

@@ -24,12 +24,11 @@ interface WorkerArgs {
   /** Alert settings as JSON. They fix the only allowed sender and recipient of e-mails. Default: no e-mails. */
   alerts?: pulumi.Input<string> | undefined;
   bucketName: pulumi.Input<string>;
-  /** Binds the directory of chats, a class that a migration must create. Default: false. */
+  /** Binds the directory of chats, whose class a migration must create. Default: false. */
   hasDirectory?: boolean | undefined;
   connection?: ConnectionArgs | undefined;
 }
 
-/** The edge: a Worker, its migrations, its current version and that version's deployment. */
 export class Worker extends pulumi.ComponentResource {
   readonly scriptName: pulumi.Output<string>;
   readonly versionId: pulumi.Output<string>;
@@ -45,8 +44,7 @@ export class Worker extends pulumi.ComponentResource {
       {
         accountId,
         name: args.workerName,
-        // Sets all provider defaults explicitly, because a refresh and `drift` compare only properties that are set
-        // here.
+        // Provider defaults, set explicitly because a refresh and `drift` compare only properties that are set here.
         logpush: false,
         observability: { enabled: true, headSamplingRate: 1 },
         // A preview URL would bypass the identity gateway.
@@ -120,7 +118,7 @@ export class Worker extends pulumi.ComponentResource {
 
 type Binding = cloudflare.types.input.WorkerVersionBinding & { name: string };
 
-/** Returns the bindings sorted by name, as Cloudflare returns them. Any other order would show as drift. */
+/** Sorts the bindings by name, as Cloudflare does. Any other order would show as drift. */
 function bindings(args: WorkerArgs): pulumi.Input<Binding[]> {
   const { variables, secrets, bucketName, hasDirectory, alerts } = args;
   const all: Binding[] = [

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Returns the cache folder for slow builds, shared by all checkouts. */
+/** Shared by all checkouts, for slow builds. */
 export function cacheRoot(env: NodeJS.ProcessEnv): string {
   const base = env["XDG_CACHE_HOME"] || join(env["HOME"] || homedir(), ".cache");
   return join(base, "steward");
@@ -29,10 +29,7 @@ export async function readSource(file: string): Promise<string> {
   return (await readFile(file, "utf8")).replaceAll("\r\n", "\n");
 }
 
-/**
- * Creates a cache folder atomically: `fill` writes to a temporary folder, which is then renamed. A killed process never
- * leaves an incomplete folder.
- */
+/** Creates a cache folder atomically: `fill` writes to a temporary folder, which is then renamed. */
 export async function createFolderAtomically(
   target: string,
   fill: (folder: string) => Promise<void>,
@@ -51,7 +48,7 @@ export async function createFolderAtomically(
 
 /**
  * Runs `work` under a lock between processes. The lock is SQLite's on an empty database. The kernel releases it when
- * the process dies, so it cannot become stale.
+ * the process dies.
  *
  * @param waiting called once if another process holds the lock
  */

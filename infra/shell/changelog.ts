@@ -11,7 +11,6 @@ export interface ChangelogSection {
 export const UNRELEASED = "Unreleased";
 const HEADING = /^## \[([^\]\n]+)\](?: - (\d{4}-\d{2}-\d{2}))?[ \t]*$/;
 
-/** Returns the sections of a changelog from top to bottom. */
 export function sectionsOf(changelog: string): ChangelogSection[] {
   const sections: (Pick<ChangelogSection, "name" | "date"> & { lines: string[] })[] = [];
   for (const line of changelog.split(/\r?\n/)) {

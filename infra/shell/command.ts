@@ -10,12 +10,11 @@ let parser: Command | undefined;
 const USAGE = 2;
 const CLEAR_LINE = "\r\u001B[2K";
 
-/** Output of a command. With `--json`, standard output has a single JSON object, and messages go to standard error. */
+/** With `--json`, standard output has a single JSON object, and messages go to standard error. */
 export interface CommandOutput {
   say: (text: string) => void;
   /** Replaces the terminal's current line; an empty line clears it. Absent if `say` does not write to a terminal. */
   status?: (line: string) => void;
-  /** Writes a progress line to standard error. */
   log: (line: string) => void;
   /** Writes the JSON result; does nothing without `--json`. */
   report: (result: object) => void;
@@ -35,16 +34,13 @@ export function commandParser(script: string, description: string): Command {
   return parser;
 }
 
-/** Returns the stack named on the command line, so that fixes can name it too. */
+/** Lets fixes name the stack of the command line. */
 function namedStack(): string | undefined {
   const at = parser?.registeredArguments.findIndex((argument) => argument.name() === "stack") ?? -1;
   return at === -1 ? undefined : parser?.args[at];
 }
 
-/**
- * Creates the error for arguments that only the command itself can validate. The command ends as with any invalid
- * argument.
- */
+/** Creates the error for arguments that only the command itself can validate. */
 export function usageError(message: string): CommanderError {
   return new CommanderError(USAGE, "steward.usage", message);
 }
@@ -80,8 +76,8 @@ export async function runCommand(
 }
 
 /**
- * Prevents stack traces on failed writes. The returned function reports whether output was lost, for example on a full
- * disk. Ignores readers that close early, such as `head`.
+ * Prevents stack traces on failed writes. The returned function reports lost output, for example on a full disk.
+ * Readers that close early, such as `head`, lose nothing.
  */
 function lostOutput(): () => boolean {
   let isLost = false;
@@ -113,7 +109,7 @@ function refuse(error: unknown, { report }: CommandOutput): number {
   return 1;
 }
 
-/** Inserts the stack's name into the fix of a provider's error. Providers do not know it in a refresh or destroy. */
+/** Providers do not know the stack's name in a refresh or destroy. */
 function placed(explanation: Explanation): Explanation {
   const stack = namedStack();
   if (stack === undefined) return explanation;

@@ -10,7 +10,7 @@ export type Endpoints = { [Service in ServiceName]?: string | undefined };
  * updates the resource.
  */
 export interface Connection {
-  /** The stack's name in commands, for messages. */
+  /** As in commands, for messages. */
   stack?: string | undefined;
   /** Cloudflare's API. If the token is missing, the provider uses CLOUDFLARE_API_TOKEN. */
   cloudflare?: { apiToken?: string | undefined; baseUrl?: string | undefined } | undefined;
@@ -29,12 +29,11 @@ interface ProviderContext {
 
 const current = new AsyncLocalStorage<ProviderContext>();
 
-/** Runs a provider's method with this context merged into the current one. */
+/** Merges the context into the current one. */
 export function runInContext<Result>(context: ProviderContext, work: () => Result): Result {
   return current.run({ ...current.getStore(), ...context }, work);
 }
 
-/** Returns the connection of the resource that the provider is handling. */
 export function connection(): Connection {
   return current.getStore()?.connection ?? {};
 }

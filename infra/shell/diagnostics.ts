@@ -19,7 +19,7 @@ export interface EngineError {
   text: string;
 }
 
-/** Returns the diagnostics in an engine's output, without repeated errors; `undefined` if there are none. */
+/** Returns the diagnostics in an engine's output, without repeated errors. */
 export function diagnosticsIn(output: string): string | undefined {
   const start = output.indexOf(DIAGNOSTICS);
   if (start === -1) return undefined;
@@ -47,10 +47,7 @@ export function withoutErrors(diagnostics: string): string {
   return others.replaceAll(/^ {2}\S.*:\s*(?=^ {2}\S|(?![^]))/gm, "").trimEnd();
 }
 
-/**
- * Removes repeated errors. The Automation API reports a program's error twice: as a rejected promise and as the reason
- * for the exit.
- */
+/** The Automation API reports a program's error twice: as a rejected promise and as the reason for the exit. */
 function withoutRepeats(diagnostics: string): string {
   const seen = new Set<string>();
   return diagnostics.replaceAll(ERROR, (whole: string) => {

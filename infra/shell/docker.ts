@@ -6,25 +6,23 @@ import { parseJson } from "../../runtime/shared/json.ts";
 import { BuildFailure } from "./failure.ts";
 import { type Finished, runProcess, type RunOptions, tail } from "./process.ts";
 
-/** Availability of a Docker engine. */
 export type DockerState = { ok: true; version: string; arch: string } | { ok: false; reason: string };
 
-/** Timeout of `docker` commands that only read information. */
+/** For commands that only read information. */
 const ANSWER_MS = 10_000;
 
-/** Timeout for pulling a public image of about 30 MB. After it, the image is built locally. */
+/** For a public image of about 30 MB. Afterwards, the image is built locally. */
 const PULL_MS = 60_000;
 
-/** The Docker engine used by the command line, the Pulumi provider and the updates of a stack. */
+/** The engine used by the command line, the Pulumi provider and the updates of a stack. */
 export interface DockerEngine {
   /** `unix://…`, `ssh://…` or `tcp://…`. */
   address: string;
   /** Origin of the address, for previews. */
   source: string;
-  /** Environment in which the `docker` command uses this engine. */
   env: NodeJS.ProcessEnv;
   /**
-   * Arguments of the Pulumi provider. Empty if the provider uses this engine by default: a machine's own address would
+   * Arguments of the Pulumi provider. Empty if it uses this engine by default, because a machine's own address would
    * show as a change on another machine.
    */
   provider: { host?: string; context?: string; certPath?: string };
@@ -35,7 +33,6 @@ export function dockerEnvironment(dockerHost: string | undefined): NodeJS.Proces
   return { ...process.env, ...(dockerHost && { DOCKER_HOST: dockerHost }) };
 }
 
-/** Default address of the `docker` command and the Pulumi provider. */
 const DEFAULT_ADDRESS = "unix:///var/run/docker.sock";
 
 /**
@@ -71,7 +68,6 @@ export async function resolveEngine(
   };
 }
 
-/** Fields of `docker context inspect` used here. */
 interface Context {
   Name: string;
   Endpoints: { docker: { Host: string } };
@@ -79,10 +75,7 @@ interface Context {
   Storage: { TLSPath: string };
 }
 
-/**
- * Returns the version and architecture of the engine that `env` selects, or the reason why it is unavailable. Takes at
- * most 10 s and never throws.
- */
+/** Checks the engine that `env` selects. Takes at most 10 s and never throws. */
 export async function dockerAvailable(env: NodeJS.ProcessEnv = process.env): Promise<DockerState> {
   const format = "{{.Server.Version}} {{.Server.Arch}}";
   const asked = await runProcess("docker", ["version", "--format", format], { env, timeoutMs: ANSWER_MS });
@@ -139,12 +132,10 @@ function dockerEnv(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
   return { ...env, BUILDX_BUILDER: "default", BUILDX_NO_DEFAULT_ATTESTATIONS: "1" };
 }
 
-/** Returns an image's id; `undefined` if the engine does not have the image. */
 export function imageId(image: string, env?: NodeJS.ProcessEnv): Promise<string | undefined> {
   return inspectImage(image, "{{.Id}}", env);
 }
 
-/** Returns an image's label; empty if the image or the label is missing. */
 export async function imageLabel(image: string, label: string): Promise<string> {
   return (await inspectImage(image, `{{index .Config.Labels "${label}"}}`)) ?? "";
 }
@@ -161,7 +152,7 @@ async function inspectImage(
   return found.code === 0 ? found.stdout.trim() : undefined;
 }
 
-/** Pulls a public image with a timeout of one minute. Returns false and logs on failure. */
+/** Returns false and logs on failure. Times out after one minute. */
 export async function tryPull(
   image: string,
   options: { log: (line: string) => void; env?: NodeJS.ProcessEnv },
@@ -179,8 +170,8 @@ export async function tryPull(
 export type RegistryLogin = Record<"username" | "password", string>;
 
 /**
- * Runs `work` in an environment where `docker` is logged in to a registry. The credentials are in a temporary folder,
- * never in the user's Docker configuration, an argument or a log.
+ * Runs `work` in an environment where `docker` is logged in. The credentials are in a temporary folder, never in the
+ * user's Docker configuration, an argument or a log.
  *
  * @param registry host, with a port unless it is the default
  */
@@ -214,8 +205,8 @@ const helperSchema = z.object({ Username: z.string(), Secret: z.string() });
 const HELPER_MS = 10_000;
 
 /**
- * Returns Docker's login for a registry; `undefined` without one. A failing credential helper counts as no login,
- * because the registry may not require one.
+ * Returns Docker's login for a registry. A failing credential helper counts as no login, because the registry may not
+ * require one.
  *
  * @param host key in Docker's configuration
  */

@@ -22,8 +22,8 @@ let waiting: Promise<void> | undefined;
  * fail. The SDK then assumes that the engine has ended, and may report success for a program that registered nothing
  * (pulumi sdk/nodejs/automation/server.ts). The engine would delete the whole stack.
  *
- * Also gives each client separate connections. gRPC shares them by address, and the SDK never closes those of an ended
- * engine. A new engine on the same port would appear unreachable.
+ * Also gives each client separate connections. The SDK never closes those of an ended engine, so a new engine on the
+ * same port would appear unreachable.
  */
 export function waitForEngine(): Promise<void> {
   waiting ??= addInterceptor();

@@ -5,7 +5,7 @@ import { type EngineError, errorsOf } from "./diagnostics.ts";
 import { BuildFailure, causeOf } from "./failure.ts";
 import { PLUGIN_ENTRY } from "./package.ts";
 
-/** An error for people. Contains no secrets. */
+/** Contains no secrets. */
 export interface Explanation {
   /** A stable, searchable code; absent for an unexpected error. */
   code: string | undefined;
@@ -14,9 +14,7 @@ export interface Explanation {
   fix: string | undefined;
 }
 
-/**
- * Returns an error's code, cause and fix. Formats the commands in the fix with `commands`, so that users can copy them.
- */
+/** Formats the commands in the fix with `commands`, so that users can copy them. */
 export function explain(error: unknown, commands: OperatorCommands): Explanation {
   const known = knownError(error);
   if (known === undefined) return { code: undefined, cause: withoutAnswers(causeOf(error)), fix: undefined };
@@ -68,7 +66,6 @@ interface CloudflareError {
   message?: string;
 }
 
-/** Returns the error for a status of Cloudflare's API; `undefined` for a status below 400. */
 function refusal(status: number, detail: string): StewardError | undefined {
   if (!(status >= 400)) return undefined;
   if (status === 401 || status === 403) {
@@ -100,9 +97,7 @@ const PLUGIN =
 /** Without a plugin entry, the engine may also look for a release on GitHub. */
 const OWN_PLUGIN = /no resource plugin '(?:pulumi-resource-)?steward'|latest version for provider steward\b/;
 
-/**
- * Returns the known error that a text from the engine or an official provider describes; `undefined` if there is none.
- */
+/** Recognizes errors in texts of the engine and of official providers. */
 function engineError(text: string): StewardError | BuildFailure | undefined {
   if (LOCKED.test(text)) return new StewardError("rollout_under_way", lockText(text));
   if (OWN_PLUGIN.test(text)) return unlistedPlugin();
@@ -122,7 +117,7 @@ function lockText(text: string): string {
   return `The stack is locked${held === undefined ? "" : `, ${held.trim()}`}.`;
 }
 
-/** Returns the error for a missing official plugin. The engine does not always report the version. */
+/** The engine does not always report the version. */
 export function missingPlugin(name: string, version: string | undefined, why?: string): BuildFailure {
   const words = version === undefined ? [name] : [name, version];
   return new BuildFailure(
@@ -133,7 +128,6 @@ export function missingPlugin(name: string, version: string | undefined, why?: s
   );
 }
 
-/** Returns the error for a project whose Pulumi.yaml does not locate this package's provider. */
 export function unlistedPlugin(): BuildFailure {
   return new BuildFailure(
     "pulumi_plugin_unlisted",

@@ -1,7 +1,7 @@
 import { type Fix, fixText } from "../../runtime/contract/errors.ts";
 import { diagnosticsIn } from "./diagnostics.ts";
 
-/** A failure on this machine, with its fix. `code` is stable, because tests, CI and users search for it. */
+/** A failure on this machine. `code` is stable, because tests, CI and users search for it. */
 export class BuildFailure extends Error {
   readonly code: string;
   readonly reason: string;
@@ -17,8 +17,7 @@ export class BuildFailure extends Error {
 }
 
 /**
- * Returns an error's cause as text. For an engine's failure, returns only the diagnostics, because the message repeats
- * the whole output.
+ * Returns an error's cause as text. An engine's message repeats the whole output, so this returns only its diagnostics.
  */
 export function causeOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
@@ -29,7 +28,7 @@ export function causeOf(error: unknown): string {
   return engineError ?? message;
 }
 
-/** Returns the reason why a request got no response. `fetch` reports it only in the error's cause. */
+/** `fetch` reports the reason only in the error's cause. */
 export function failureOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { cause } = error;

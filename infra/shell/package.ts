@@ -10,28 +10,24 @@ export const PACKAGE = "steward-gateway";
 /** True for a compiled release, which includes the bundles and the policy pack. */
 export const IS_RELEASE = path.extname(import.meta.filename) === ".js";
 
-/**
- * Returns the file of a program of this package, to run in a separate process.
- *
- * @param name path without extension, such as `infra/readiness/probe`
- */
+/** @param name path without extension, such as `infra/readiness/probe` */
 export function packageProgramFile(name: string): string {
   return path.join(ROOT, `${name}${IS_RELEASE ? ".js" : ".ts"}`);
 }
 
-/** Interpreter of `command` resources that run a program of this package; see {@link programText}. */
+/** Runs {@link programText} in `command` resources. */
 export const INTERPRETER = IS_RELEASE ? ["node", "--input-type=module", "--eval"] : [process.execPath];
 
 /**
- * Returns the argument for {@link INTERPRETER} in a `command` resource. A release is imported by package name, because
- * a path differs between machines and would show as a change in every preview.
+ * Returns the argument for {@link INTERPRETER}. A release is imported by package name, because a path differs between
+ * machines and would show as a change in every preview.
  */
 export function programText(name: string): string {
   return IS_RELEASE ? `await import("${PACKAGE}/${name}.js");` : packageProgramFile(name);
 }
 
 /**
- * Returns the commands to print for a stack, as typed in this installation.
+ * Returns the commands to print for a stack.
  *
  * @param stack name in commands. Default: a placeholder
  * @param configFile settings file, if it is not at the project's default path
@@ -45,7 +41,7 @@ export function commandsFor(stack?: string, configFile?: string): OperatorComman
 /** Variable with the launcher of the Pulumi CLI, if that is not `pulumi`. */
 export const PULUMI_LAUNCHER = "STEWARD_PULUMI";
 
-/** Returns a command of this package as typed: `npm run drift --`, or `npx steward-deploy drift`. */
+/** As typed: `npm run drift --`, or `npx steward-deploy drift`. */
 export function commandLine(name: string): string {
   return IS_RELEASE ? `npx steward-deploy ${name}` : `npm run ${name} --`;
 }

@@ -82,7 +82,6 @@ export function runProcess(
   });
 }
 
-/** Returns the last lines of a failed command's output, for an error's text. */
 export function tail(finished: Finished, lines = 20): string {
   const text = finished.stderr.trim() || finished.stdout.trim();
   return text.split("\n").slice(-lines).join("\n");

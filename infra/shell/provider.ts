@@ -15,9 +15,8 @@ type Found<Inputs, Outputs> =
   | { id: string; inputs?: Inputs; props: Outputs };
 
 /**
- * Manages the resources of one type. Previews call only `check` and `diff`. Users see thrown errors; of an error with a
- * code, they see only text and fix. An error with the `id` and `properties` of a new resource keeps it in the state,
- * and the next update completes it.
+ * Manages the resources of one type. Previews call only `check` and `diff`. Users see thrown errors. An error with the
+ * `id` and `properties` of a new resource keeps it in the state, and the next update completes it.
  */
 export interface ResourceProvider<Inputs extends object, Outputs extends object = Inputs> {
   /** Returns changed inputs, or nothing to use the given ones. `olds` is empty for a new resource. */

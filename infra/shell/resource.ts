@@ -5,8 +5,8 @@ import { CONNECTION, type Endpoints } from "./connection.ts";
 import { unlistedPlugin } from "./explain.ts";
 
 /**
- * Types of this package's resources, without `steward:`. Existing stacks store them in their state, so none may be
- * renamed or removed.
+ * Types of this package's resources, without `steward:`. Stacks store them in their state, so none may be renamed or
+ * removed.
  */
 export type OwnType =
   | "channels:DiscordCommands"
@@ -28,7 +28,7 @@ export type OwnType =
 /** Organization reported in a backend without organizations, from pulumi pkg/backend/diy. */
 const NO_ORGANIZATION = "organization";
 
-/** Returns the current stack's name in commands: with its organization, if the backend has organizations. */
+/** Includes the organization, if the backend has organizations. */
 export function operatorStack(): string {
   const stack = pulumi.getStack();
   try {
@@ -41,8 +41,8 @@ export function operatorStack(): string {
 }
 
 /**
- * Warns if the project's Pulumi.yaml does not locate this package's provider. Unless the provider is installed in
- * another way, the engine would fail without explaining the fix.
+ * Warns if the project's Pulumi.yaml does not locate this package's provider. The engine would fail without explaining
+ * the fix.
  */
 export function warnOfUnlistedPlugin(): void {
   // Language hosts from before 2025 do not report the project's folder.

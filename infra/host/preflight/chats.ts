@@ -6,8 +6,8 @@ import { capability } from "../shape.ts";
 import { type HostFacts, type HostPlan, problemOf } from "./engine.ts";
 
 /**
- * MiB used by the main process with the deployment's gateway, and by each chat's gateway. Measured with a few messages
- * each.
+ * MiB used by the main process with the deployment's gateway, and by each chat's gateway, measured after a few
+ * messages.
  */
 const MEMORY = { rest: 112, chat: 44 };
 /** Image with Node.js that an engine has after its first build. */
@@ -15,7 +15,7 @@ const BASE_IMAGE = "steward-base";
 /** Mount points in the trial container: a tmpfs, and the host's data directory. */
 const PLACES = { memory: "/trial", data: "/data" };
 
-/** Like the service, gives a directory and a process to the first and the last chat's user. */
+/** Gives a directory and a process to the first and the last chat's user, as the service does. */
 const program = (chats: number, places: readonly string[]): string => `
 const { spawnSync } = require("node:child_process");
 const { fchownSync, fstatSync, mkdtempSync, openSync, rmdirSync } = require("node:fs");
@@ -48,14 +48,14 @@ const WORDS = [
   "--entrypoint=node",
 ];
 
-/** Returns the estimated memory in MiB of a service with this many running chat gateways. */
+/** Returns the estimated memory in MiB of a service with this many chat gateways. */
 export function memoryForChats(chats: number): number {
   return MEMORY.rest + chats * MEMORY.chat;
 }
 
 /**
- * Reports an engine that cannot run chats as separate users. Tests this with an image that the engine has. Without such
- * an image, the service detects the problem and does not start.
+ * Reports an engine that cannot run chats as separate users. The test needs an image on the engine. Without one, the
+ * service detects the problem at startup.
  */
 export async function chatProblems(plan: HostPlan, { container, local }: HostFacts): Promise<Reason[]> {
   const { chats, directory, environment: env } = plan;

@@ -18,10 +18,7 @@ const OWNER_MAY = 0o700;
 const GROUP_MAY = 0o070;
 const OTHERS_MAY = 0o007;
 
-/**
- * Reports data that the container cannot write, that the new version cannot read, or that the deployment would leave
- * behind.
- */
+/** Reports data that the container cannot write, that the new version cannot read, or that would be left behind. */
 export async function dataProblems(plan: HostPlan, host: HostFacts): Promise<Reason[]> {
   return [
     ...(await rightsProblems(plan, host)),
@@ -44,7 +41,7 @@ async function directoryProblems(directory: string, { mapsUsers }: HostFacts): P
   const fix = `sudo install -d -m 700 -o ${CONTAINER_USER} -g ${CONTAINER_USER} ${directory}`;
   const found = await stat(directory).catch((error: unknown) => error);
   if (isError(found, "ENOENT")) return [unwritable(`${directory} does not exist.`, fix)];
-  // If this user may not inspect the directory, the service checks it at startup.
+  // The service checks a directory that this user may not inspect.
   if (found instanceof Error) return [];
   const { uid, gid, mode, isDirectory } = found as Awaited<ReturnType<typeof stat>>;
   if (!isDirectory.call(found)) return [unwritable(`${directory} is no directory.`, fix)];
@@ -59,7 +56,7 @@ function unwritable(detail: string, fix: string): Reason {
   return problemOf("data_directory_unwritable", detail, `${fix}.`);
 }
 
-/** Compares the new image with the existing container's labels, and with the data files if they are readable. */
+/** Compares the new image with the existing container's labels, and with the data files if readable. */
 async function unreadableData({ directory }: HostPlan, host: HostFacts): Promise<Reason[]> {
   const { schema } = host;
   if (schema === undefined) return [];
@@ -69,7 +66,7 @@ async function unreadableData({ directory }: HostPlan, host: HostFacts): Promise
   const readable = host.local && host.container?.running !== true && place !== undefined;
   const written = readable ? await writtenSchema(path.join(place, STATE_FILE)) : 0;
   const found = Math.max(written, Number(labels[SCHEMA_LABEL] ?? 0));
-  // If the schema equals this version's, the image also has this version's oldest readable schema.
+  // An image with this version's schema also has its oldest readable schema.
   if (schema === STATE_SCHEMA && found > 0 && found < OLDEST_STATE_SCHEMA) {
     const detail = `The data has schema ${found}, and the image to deploy reads ${OLDEST_STATE_SCHEMA} and later.`;
     return [problemOf("data_older", detail, fixOf("data_older"))];
@@ -96,13 +93,13 @@ async function writtenSchema(file: string): Promise<number> {
       await handle.close();
     }
   } catch {
-    // The file is missing or unreadable for this user. The gateway checks it at startup.
+    // The gateway reports an unreadable file at startup.
     return 0;
   }
 }
 
 /**
- * Reports data in another place than the configured one: the new container would start without it, and a volume may be
+ * Reports data that is not in the configured place: the new container would start without it, and a volume may be
  * deleted.
  */
 async function leftBehind({ directory, names }: HostPlan, host: HostFacts): Promise<Reason[]> {

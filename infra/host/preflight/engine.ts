@@ -6,9 +6,7 @@ import { docker } from "../../shell/docker.ts";
 import { runProcess } from "../../shell/process.ts";
 import { previousName } from "../update/previous.ts";
 
-/** Stack settings that are about to be deployed. */
 export interface HostPlan {
-  /** Commands for this stack, for the fixes. */
   commands: OperatorCommands;
   names: HostNames;
   /** Environment of the `docker` command. DOCKER_HOST selects the engine. */
@@ -25,19 +23,19 @@ export interface HostPlan {
   diskMiB: number;
   /** Absent if the image is built from this checkout. */
   image?: string | undefined;
-  /** Returns the reason why the new version would not start with the running config's text. */
+  /** Returns the reason why the new version would not start with this config, the running one. */
   judgeConfig?: (text: string) => Promise<Reason | undefined>;
 }
 
 export interface HostFacts {
-  /** True if the engine runs on this machine, so its files and ports can be inspected. */
+  /** True if its files and ports can be inspected from here. */
   local: boolean;
   /** True if container users map to other host users (user namespaces or rootless mode). */
   mapsUsers: boolean;
   memoryBytes: number;
   cpus: number;
   rootDirectory: string;
-  /** The current container, running or not. After a rollback, the previous version's container. */
+  /** Running or not. After a rollback, the previous version's container. */
   container:
     | {
         id: string;
@@ -47,7 +45,7 @@ export interface HostFacts {
         data: DataMount | undefined;
       }
     | undefined;
-  /** Path of the named volume on the host, if it exists. */
+  /** Path on the host; `undefined` if the volume does not exist. */
   volumeDirectory: string | undefined;
   /** Newest data schema that the new image can read; `undefined` if unknown. */
   schema: number | undefined;
@@ -108,14 +106,12 @@ async function currentContainer(
   return (await inspectObjects<PreflightContainer>("container", name, env))[0];
 }
 
-/** Returns the data schema from the image's label; `undefined` if the image or its label is missing. */
 async function schemaOf(image: string, env: NodeJS.ProcessEnv): Promise<number | undefined> {
   const [found] = await inspectObjects<Pick<PreflightContainer, "Config">>("image", image, env);
   const label = found?.Config.Labels?.[SCHEMA_LABEL];
   return label === undefined ? undefined : Number(label);
 }
 
-/** Returns one entry, or none if the object does not exist. */
 async function inspectObjects<Entry>(
   kind: "container" | "image" | "volume",
   name: string,
@@ -125,7 +121,6 @@ async function inspectObjects<Entry>(
   return code === 0 ? (JSON.parse(stdout) as Entry[]) : [];
 }
 
-/** Returns a problem that blocks the deployment. The fix contains commands for this host. */
 export function problemOf(code: ErrorCode, detail: string, fix: string): Reason {
   return { code, detail, fix };
 }

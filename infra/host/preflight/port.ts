@@ -11,8 +11,7 @@ const ANY = new Set(["0.0.0.0", "::", "[::]", ""]);
 export async function portProblems(plan: HostPlan, { local }: HostFacts): Promise<Reason[]> {
   const { names, port } = plan;
   const containers = await publishers(plan);
-  // The service's own container releases the port when it is replaced. After a rollback, that is the previous version's
-  // container.
+  // The service's own container, or the previous version's after a rollback, releases the port when it is replaced.
   if (containers.some((name) => [names.container, previousName(names.container)].includes(name))) return [];
   const [container] = containers;
   if (container !== undefined) return [await takenByContainer(plan, container)];
@@ -29,10 +28,7 @@ export async function portProblems(plan: HostPlan, { local }: HostFacts): Promis
   return [taken(plan, by, known?.stop ?? `sudo ss -ltnp "sport = :${port.external}" names it`)];
 }
 
-/**
- * Returns the problem for a container that uses the port. If it has this service's data, it is this service under a
- * changed name, and the fix renames it.
- */
+/** If the container has this service's data, it is this service under a changed name, and the fix renames it back. */
 async function takenByContainer(plan: HostPlan, container: string): Promise<Reason> {
   const { names, directory, environment: env } = plan;
   const problem = taken(plan, `the container ${container}`, `docker stop ${container}`);
@@ -82,7 +78,7 @@ async function isFree({ external, address }: HostPlan["port"]): Promise<boolean>
     await once(server, "listening");
     return true;
   } catch (error) {
-    // EACCES: only the engine may bind a port below 1024.
+    // Other errors count as free: only the engine may bind a port below 1024.
     return !(error instanceof Error && "code" in error && error.code === "EADDRINUSE");
   } finally {
     server.close();

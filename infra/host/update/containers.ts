@@ -7,7 +7,6 @@ import { DATA_DIRECTORY } from "../../../runtime/contract/names.ts";
 import { dockerEnvironment } from "../../shell/docker.ts";
 import { type Finished, runProcess, tail } from "../../shell/process.ts";
 
-/** Fields of `docker inspect` that are used here. */
 export interface InspectedContainer {
   Id: string;
   /** Always the image's id, even if the container was created by image name. */
@@ -77,7 +76,7 @@ function aside({ network, volume }: Trial): object {
 
 /**
  * Sends a POST request to the engine's API through the `docker` command's connection. The API accepts settings in the
- * format in which it reports them, so a copy keeps all of them.
+ * format that it reports, so a copy keeps all of them.
  */
 async function post(env: NodeJS.ProcessEnv, path: string, body: object): Promise<void> {
   // Import lazily: node:http also loads undici, which adds 25 ms to every command, and copies are rare.

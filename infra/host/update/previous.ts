@@ -7,7 +7,7 @@ import type { Containers, InspectedContainer } from "./containers.ts";
 const READY_MS = 60_000;
 const GONE_MS = 30_000;
 const RETRY_AFTER_MS = 500;
-/** If chats have separate users, `docker exec` runs as root, which cannot read the data without capabilities. */
+/** With separate users for chats, `docker exec` runs as a root without the capability to read the data. */
 const READ_SCHEMA = `if (process.getuid() === 0) process.setuid(${CONTAINER_USER});
 const { DatabaseSync } = require("node:sqlite");
 console.log(new DatabaseSync("${DATA_DIRECTORY}/${STATE_FILE}", { readOnly: true }).prepare("PRAGMA user_version").get().user_version);`;
@@ -16,7 +16,7 @@ export function previousName(container: string): string {
   return `${container}-former`;
 }
 
-/** The service's container and the previous version's. Either may be missing. */
+/** Either container may be missing. */
 export interface ContainerPair {
   current: InspectedContainer | undefined;
   previous: InspectedContainer | undefined;
@@ -32,8 +32,8 @@ export async function inspectPair(containers: Containers, name: string): Promise
 }
 
 /**
- * Backs up the running version and keeps a stopped copy of its container for a rollback. After a failed update the
- * previous version already runs under {@link previousName}, and is only backed up.
+ * Backs up the running version and keeps a stopped copy of its container for a rollback. After a failed update, the
+ * previous version already runs and is only backed up.
  *
  * @returns a report for the operator. @throws StewardError `backup_failed`; nothing has changed.
  */
@@ -49,8 +49,8 @@ export async function keepPrevious(containers: Containers, name: string): Promis
     await containers.copy(pair.current, previous);
     return keptLine(previous, backup);
   }
-  // An `exited` container was stopped by somebody, so its version may work. A container that keeps crashing has another
-  // status and is no rollback target.
+  // Somebody stopped an `exited` container, so its version may work. A container that keeps crashing has another status
+  // and is no rollback target.
   if (pair.current?.State.Status === "exited" && pair.previous === undefined) {
     await containers.copy(pair.current, previous);
     return `${previous} is kept until the new version is ready. It was stopped, so there is no new backup.`;
@@ -62,10 +62,7 @@ function keptLine(previous: string, backup: string): string {
   return `${previous} is kept until the new version is ready. Its data is in the backup ${backup}.`;
 }
 
-/**
- * Returns true if the container's gateway is ready. Resumes a paused container first, because it could neither respond
- * nor be backed up.
- */
+/** Resumes a paused container first, because it could neither respond nor be backed up. */
 async function resumeAndCheckReady(
   containers: Containers,
   name: string,
@@ -76,8 +73,8 @@ async function resumeAndCheckReady(
 }
 
 /**
- * Frees the service's name for a new container. A container that has the name but is missing from the state was left by
- * an interrupted update or renamed by hand. It becomes the previous version if there is none, otherwise it is removed.
+ * Frees the service's name. A container that has the name but is missing from the state was left by an interrupted
+ * update or renamed by hand. It becomes the previous version if there is none, otherwise it is removed.
  */
 export async function freeName(containers: Containers, name: string): Promise<void> {
   const { current, previous } = await inspectPair(containers, name);
@@ -125,7 +122,7 @@ export async function removePrevious(containers: Containers, name: string): Prom
  * Restores the previous version, and its data if the new version has changed the data's schema. Leaves the new version
  * running if the previous one is gone or does not start.
  *
- * @returns a message for the operator.
+ * @returns a report for the operator
  */
 export async function restorePrevious(containers: Containers, name: string): Promise<string> {
   const previous = previousName(name);
@@ -155,8 +152,7 @@ export async function restorePrevious(containers: Containers, name: string): Pro
 }
 
 /**
- * Restores the newest backup if the data's schema is too new for the container. Returns the backup's id; `undefined` if
- * none was restored.
+ * Restores the newest backup if the data's schema is too new for the container. Returns the backup's id, if restored.
  */
 async function restoreNewerData(containers: Containers, container: string): Promise<string | undefined> {
   const found = await containers.inspect(container);
@@ -173,7 +169,7 @@ async function restoreNewerData(containers: Containers, container: string): Prom
 }
 
 /**
- * Makes a running container back up its data. Returns the backup's id.
+ * Makes a backup in a running container and returns its id.
  *
  * @throws StewardError `backup_failed`
  */

@@ -1,5 +1,5 @@
 // Runs last in a destroy: removes the previous version's container. If STEWARD_CONTAINER still exists, an update is
-// replacing the resource and still needs the previous version.
+// replacing the resource and needs the previous version.
 import { containersOf } from "./containers.ts";
 import { removePrevious } from "./previous.ts";
 
