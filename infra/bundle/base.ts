@@ -58,7 +58,7 @@ export async function ensureBaseImage(options: BaseImageOptions): Promise<BaseIm
     if (!(await tryPull(PUBLIC_DEBIAN, { log, env }))) {
       const earlier = await recipe.earlier();
       if (earlier !== undefined) {
-        log(`${earlier} is used again: it has no security updates of Debian since then`);
+        log(`Using ${earlier} again, without Debian's later security updates`);
         return { image: earlier, source: "present" };
       }
       throw new BuildFailure(
@@ -177,8 +177,8 @@ async function fetched(
       if (found.integrity !== integrity[name]) {
         throw missingNode(
           name,
-          `npm gives another ${name}@${version} than this package names`,
-          "Let npm ask a registry that has the original: `npm config get registry` prints the present one.",
+          `npm returned a ${name}@${version} with an unexpected digest`,
+          "Use a registry with the original package: `npm config get registry` prints the current one.",
         );
       }
       const unpacked = await runProcess("tar", ["-xzf", found.filename, "--strip-components=1"], {
@@ -193,5 +193,9 @@ async function fetched(
 }
 
 function missingNode(name: string, why: string, fix: string): BuildFailure {
-  return new BuildFailure("base_node_missing", `the image needs the Node of ${name}: ${why}`, fix);
+  return new BuildFailure(
+    "base_node_missing",
+    `the image needs Node.js from the package ${name}: ${why}`,
+    fix,
+  );
 }

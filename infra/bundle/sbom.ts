@@ -38,8 +38,8 @@ async function main(argv: string[], { say }: CommandOutput): Promise<number> {
     SCRIPT,
     "Writes CycloneDX bills of materials: of the Worker's bundle and the container's, and of the image.",
   )
-    .option("--out <folder>", "where to", "dist/sbom")
-    .option("--image", "also of the image, which the Docker engine has or builds")
+    .option("--out <folder>", "output folder", "dist/sbom")
+    .option("--image", "include the image, which is built if the Docker engine does not have it")
     .parse(argv, { from: "user" });
   const { out, image } = parser.opts<{ out: string; image?: true }>();
   const [installed, assets] = await Promise.all([installedPackages(), bundleAssets({ hashed: true })]);

@@ -27,7 +27,7 @@ export async function askDiscord(
   if (status === 0 || status >= 500)
     throw new StewardError("registration_unreachable", "Discord did not answer");
   if (status < 300) return { refused: false, result: answer.body };
-  throw discordRefusal(`Discord does not take ${method} ${path}: ${problemOf(answer.body, status)}`);
+  throw discordRefusal(`Discord rejects ${method} ${path}: ${problemOf(answer.body, status)}`);
 }
 
 export function discordHeaders(botToken: string): Record<string, string> {

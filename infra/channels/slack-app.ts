@@ -32,7 +32,7 @@ export const slackAppProvider: ResourceProvider<SlackAppInputs, SlackAppInputs> 
   async read(id, props) {
     const answer = await askSlack(props, "apps.manifest.export");
     if (answer.refused) {
-      say("Slack's app is not looked at: the configuration token has expired.");
+      say("Slack's app was not checked: the configuration token has expired.");
       return { id, inputs: props, props };
     }
     const manifest = containsDeep(answer.body["manifest"], JSON.parse(props.manifest))
@@ -55,7 +55,7 @@ export const slackAppProvider: ResourceProvider<SlackAppInputs, SlackAppInputs> 
 async function updateManifest(inputs: SlackAppInputs): Promise<void> {
   const body = await callSlack(inputs, "apps.manifest.update", { manifest: inputs.manifest });
   if (body["permissions_updated"] !== true) return;
-  say(`Slack's app ${inputs.appId} has other permissions now: reinstall it to its workspace.`);
+  say(`The permissions of Slack's app ${inputs.appId} have changed: reinstall it in its workspace.`);
 }
 
 /**
@@ -105,7 +105,7 @@ async function askSlack(
   if (TOKEN_ERRORS.includes(error)) return { refused: true };
   throw new StewardError(
     "registration_refused",
-    `Slack does not take ${method}: ${[error, ...problemsOf(fields)].join("; ")}`,
+    `Slack rejects ${method}: ${[error, ...problemsOf(fields)].join("; ")}`,
   );
 }
 

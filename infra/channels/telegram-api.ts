@@ -32,7 +32,7 @@ export async function askTelegram(
   if (ok === true) return { refused: false, result };
   throw new StewardError(
     "registration_refused",
-    `Telegram does not take ${method}: ${String(description ?? status)}`,
+    `Telegram rejects ${method}: ${String(description ?? status)}`,
   );
 }
 

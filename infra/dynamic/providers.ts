@@ -35,8 +35,7 @@ function formerProvider(urn: string): dynamic.ResourceProvider {
       return (await methods.diff(kept(id, olds), connected(news)).catch(untraced)) ?? {};
     },
     // Programs no longer register dynamic resources.
-    create: () =>
-      Promise.reject(new Error("a dynamic resource is deployed by no version of steward from 0.1.0 on")),
+    create: () => Promise.reject(new Error("steward 0.1.0 and later deploy no dynamic resources")),
     async read(id, props: Properties) {
       const found = await methods.read(kept(id, props)).catch(untraced);
       if (found === undefined) return { id: "" };

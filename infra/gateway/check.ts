@@ -72,7 +72,7 @@ function unknownArguments(target: Target, given: Values): ArgumentProblem[] {
     if (paths.some((one) => one.startsWith(`${path}.`))) {
       return {
         path,
-        reason: "must be an object; its members may come from elsewhere",
+        reason: "must be an object; only its members may be outputs",
         fix: ARGUMENTS.set(path),
       };
     }

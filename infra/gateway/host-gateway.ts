@@ -188,13 +188,13 @@ export function containerShape(settings: Settings, names: HostNames): Shape {
 function explainChats({ maxSandboxes = SANDBOXES.default, memoryMiB }: Settings): void {
   const [rights, first] = [CHAT_USERS.rights.join(", "), CHAT_USERS.first];
   void pulumi.log.info(
-    `Each chat gets a gateway with a user of its own, from ${first} on. For that the container starts as root, with ${rights} alone. An engine that cannot do that is reported here if it has an image to try it with, otherwise when the service starts.`,
+    `Each chat's gateway runs as a separate user, with ids from ${first}. For this, the container starts as root with only the capabilities ${rights}. If the engine does not support this, the preview reports it, or else the service when it starts.`,
   );
   const needed = memoryForChats(maxSandboxes);
   const { configSet } = commandsFor(operatorStack());
   if (needed > memoryMiB)
     void pulumi.log.warn(
-      `${maxSandboxes} chats' gateways take about ${needed} MiB in all, and the container may use ${memoryMiB} MiB. Raise it (${configSet("steward:memoryMiB", String(needed))}), or lower steward:maxSandboxes.`,
+      `${maxSandboxes} chat gateways need about ${needed} MiB in total, but the container is limited to ${memoryMiB} MiB. Raise the limit (${configSet("steward:memoryMiB", String(needed))}), or lower steward:maxSandboxes.`,
     );
 }
 

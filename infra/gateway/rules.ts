@@ -74,7 +74,7 @@ function together(what: string, paths: readonly string[]): ArgumentRule {
     const removed = inOrder(words, ...given.map((path) => words.remove(path)));
     return missing.map((path) => ({
       path,
-      reason: `missing: ${what} is configured by half, by ${names} alone`,
+      reason: `missing: ${what} is only partly configured, with ${names}`,
       fix: `${words.quote(words.set(path))}, or ${removed}`,
     }));
   };
@@ -96,7 +96,7 @@ export function workersHost(workerName: string, subdomain: string): string {
 function telegram(values: Values, words: Wording): ArgumentProblem[] {
   const [bot, secret] = ["telegram.botToken", "telegram.webhookSecret"];
   if (values[secret] === undefined || values[bot] !== undefined) return [];
-  const reason = `missing: Telegram is configured by half, by ${words.name(secret)} alone`;
+  const reason = `missing: Telegram is only partly configured, with ${words.name(secret)}`;
   return [{ path: bot, reason, fix: joinRemedies(words, words.set(bot), words.remove(secret)) }];
 }
 
@@ -175,7 +175,7 @@ function address({ hostname, subdomain }: Values, words: Wording): ArgumentProbl
   if ((hostname === undefined) !== (subdomain === undefined)) return [];
   const path = "subdomain";
   if (hostname !== undefined) {
-    const reason = `given beside ${words.name("hostname")}: the Worker has one address`;
+    const reason = `given in addition to ${words.name("hostname")}: the Worker has one address`;
     return [{ path, reason, fix: joinRemedies(words, words.remove("subdomain"), words.remove("hostname")) }];
   }
   const [name, host] = [
@@ -188,8 +188,8 @@ function address({ hostname, subdomain }: Values, words: Wording): ArgumentProbl
 /** Only Cloudflare can send e-mail. */
 function emailOnHost({ alerts }: Values, words: Wording): ArgumentProblem[] {
   if (typeof alerts !== "string" || parseAlerts(alerts)?.email === undefined) return [];
-  const fix = `${words.quote(words.set("alerts"))}, with slack or webhook in its place`;
-  return [{ path: "alerts", reason: "email: a host has nothing that sends e-mail", fix }];
+  const fix = `${words.quote(words.set("alerts"))}, with slack or webhook instead`;
+  return [{ path: "alerts", reason: "email: a host cannot send e-mail", fix }];
 }
 
 /** With an identity gateway, the service rejects the admin token. */
@@ -208,7 +208,7 @@ function twoSignIns(values: Values, words: Wording): ArgumentProblem[] {
 
 function twoPlaces({ dataDirectory, volumeName }: Values, words: Wording): ArgumentProblem[] {
   if (dataDirectory === undefined || volumeName === undefined) return [];
-  const reason = `given beside ${words.name("dataDirectory")}: the data is in one place`;
+  const reason = `given in addition to ${words.name("dataDirectory")}: the data is in one place`;
   const fix = joinRemedies(words, words.remove("volumeName"), words.remove("dataDirectory"));
   return [{ path: "volumeName", reason, fix }];
 }

@@ -139,7 +139,7 @@ async function ask(
     config = answer.parse(await response.json());
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    void pulumi.log.warn(`${url} did not answer about its config: ${reason}`);
+    void pulumi.log.warn(`Could not read the running config of ${url}: ${reason}`);
     return "";
   }
   const problem = runningConfigProblem(config, runtime, commands);
@@ -148,7 +148,7 @@ async function ask(
 
 function misplacedFix({ configSet }: OperatorCommands): string {
   const set = configSet("steward:secrets.<NAME>", "<value>", { path: true, secret: true });
-  return `Take what names the key out of the config, on \`/_admin/config/edit\` or by \`steward config unset\` in the container; deploy with \`${set}\`; then name that variable in the config.`;
+  return `Remove the reference to the key from the config, on \`/_admin/config/edit\` or with \`steward config unset\` in the container. Deploy with \`${set}\`, then refer to that variable in the config.`;
 }
 
 /** Returns the gateway's environment, with a placeholder for each secret's value. */

@@ -14,9 +14,9 @@ const MIB = 1024 * 1024;
 const MOST_BYTES = 1 << 20;
 
 const LOCAL =
-  "Start it (systemctl start docker), be in the group docker, or set steward:docker to the engine's address.";
+  "Start it (systemctl start docker), join the group docker, or set steward:docker to the engine's address.";
 const BY_SSH =
-  "See to it that ssh reaches the host without a question (key, known_hosts), and its user the engine there (group docker): ssh <user>@<host> docker version.";
+  "Make `ssh <user>@<host> docker version` work without a prompt: it needs a key, an entry in known_hosts, and the group docker for the user.";
 
 /**
  * Checks that the host can run the deployment. Changes nothing, so previews run it too.
@@ -108,7 +108,7 @@ async function diskProblem(directory: string, { diskMiB }: HostPlan): Promise<Re
   return [
     problemOf(
       "host_disk_short",
-      `The disk of ${directory} has ${free} MiB free, and ${diskMiB} MiB are asked for.`,
+      `The disk of ${directory} has ${free} MiB free, but ${diskMiB} MiB are required.`,
       "Free space (docker system df shows what the engine holds), or lower steward:diskMiB.",
     ),
   ];

@@ -95,7 +95,7 @@ async function bringUp(inputs: ServiceInputs): Promise<ServiceOutputs> {
     report = await askService({ probe, key, dockerHost, hasPrevious: previous !== undefined });
   } catch (error) {
     const end = await restorePrevious(containers, container).catch(
-      (failure: unknown) => `The version before could not be put back: ${messageOf(failure)}`,
+      (failure: unknown) => `The rollback failed: ${messageOf(failure)}`,
     );
     throw new Error(`${messageOf(error)}\n${end}`, { cause: error });
   }

@@ -73,7 +73,7 @@ export async function read({
   const provider = providerOf(urn);
   if (Object.keys(own).length === 0 && Object.keys(inputs).length === 0) {
     throw new Error(
-      "steward's own resources cannot be imported: deploy, and they are taken over or made again.",
+      "steward's resources cannot be imported. Deploy instead, which adopts or recreates them.",
     );
   }
   if (provider.read === undefined) return { id, inputs, outputs: own };
@@ -126,7 +126,7 @@ function refuseNewer({ writer }: Connection): void {
   const { version, formats } = writer;
   const newer = Object.keys(formats).filter((name) => Number(formats[name]) > (FORMATS[name] ?? 0));
   if (newer.length === 0) return;
-  const detail = `steward ${version} deployed this stack, and ${VERSION} does not know its format of ${newer.join(" and ")}.`;
+  const detail = `steward ${version} deployed this stack, and ${VERSION} does not support its format of ${newer.join(" and ")}.`;
   throw new StewardError("state_newer", detail, {
     fix: `Deploy with steward ${version} or later. Nothing was changed.`,
   });

@@ -141,7 +141,7 @@ const challenge: Check = {
     }
     const body: unknown = await response.json();
     const echoed = typeof body === "object" && body !== null && "challenge" in body && body.challenge;
-    return echoed === expected ? undefined : "the answer does not hold the challenge";
+    return echoed === expected ? undefined : "the response does not contain the challenge";
   },
 };
 
@@ -149,7 +149,7 @@ const challenge: Check = {
 function unsigned(path: string): Check {
   return {
     name: `POST ${path} without a signature`,
-    group: "webhooks refuse what is not signed",
+    group: "webhooks reject unsigned requests",
     async run(fetch, url) {
       const headers = { "content-type": "application/json" };
       const init = { method: "POST", headers, body: "{}", redirect: "manual" } as const;
@@ -205,9 +205,8 @@ function channelWorks(platform: string, key: string): Check {
       if (channels === undefined) {
         // Waking the container would create backups for an unused stack. The channel's tokens were checked before the
         // update.
-        if (state === "stopped")
-          throw new CheckWarning("not asked: the container is asleep", { final: true });
-        throw new CheckWarning(`not known: the gateway is ${state}${formatReason(answer)}`, {
+        if (state === "stopped") throw new CheckWarning("skipped: the container is asleep", { final: true });
+        throw new CheckWarning(`unknown: the gateway is ${state}${formatReason(answer)}`, {
           final: reason !== undefined,
         });
       }

@@ -31,7 +31,7 @@ export async function keepsEnding(name: string): Promise<boolean> {
  */
 export async function containerReport(name: string, env = process.env): Promise<string[]> {
   const asked = await runProcess("docker", ["container", "inspect", name], { env });
-  if (asked.code !== 0) return [`The container ${name} is not there.`];
+  if (asked.code !== 0) return [`The container ${name} does not exist.`];
   const [found] = JSON.parse(asked.stdout) as ReportedContainer[];
   if (found === undefined) return [];
   const { code, stdout, stderr } = await runProcess("docker", ["logs", `--tail=${LAST_LINES}`, name], {
@@ -41,7 +41,7 @@ export async function containerReport(name: string, env = process.env): Promise<
   const state = stateText(name, found, await lastExitCode(found, env));
   if (code !== 0) return [`${state} Its logs cannot be read.`];
   const words = `${stdout}${stderr}`.trimEnd();
-  if (words === "") return [`${state} It said nothing.`];
+  if (words === "") return [`${state} It printed nothing.`];
   const lines = words.split("\n").slice(-LAST_LINES);
   return [`${state} Its last lines:`, ...lines.map((line) => `  | ${redact(line)}`)];
 }

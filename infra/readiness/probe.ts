@@ -54,7 +54,7 @@ for (;;) {
     const lines = failed.map(({ check, answer }) => `  ${check.name}: ${answer}`);
     const report = container === undefined ? [] : await containerReport(container);
     printReport(waiting);
-    printError(`${[`${url} does not answer as it should:`, ...lines, ...report].join("\n")}\n`);
+    printError(`${[`${url} failed these checks:`, ...lines, ...report].join("\n")}\n`);
     process.exit(1);
   }
   await sleep(RETRY_AFTER_MS);

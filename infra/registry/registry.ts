@@ -123,7 +123,7 @@ export class Repository {
     ) as Record<string, string | undefined>;
     if (!/^bearer /i.test(challenge)) return basic ?? "";
     if (realm === undefined || !URL.canParse(realm) || !isPrivate(new URL(realm))) {
-      throw this.#refused("asks for a sign-in at no valid address");
+      throw this.#refused("asks for sign-in at an invalid address");
     }
     const address = new URL(realm);
     if (service !== undefined) address.searchParams.set("service", service);
@@ -132,7 +132,7 @@ export class Repository {
     const body = response.ok ? await readBytes(response, MOST_BYTES) : undefined;
     const told = tokenSchema.safeParse(jsonOf(body)).data;
     const token = told?.token ?? told?.access_token;
-    if (token === undefined) throw this.#refused(`gives no token (${response.status})`);
+    if (token === undefined) throw this.#refused(`issued no token (${response.status})`);
     return `Bearer ${token}`;
   }
 

@@ -70,7 +70,7 @@ function byKey({ publicKey }: { publicKey: string }): (bundle: Bundle) => void {
   const verifier = new Verifier({ ...none, publicKey: () => key }, ALONE);
   return (bundle) => {
     if (bundle.verificationMaterial.content.$case !== "publicKey")
-      throw new Error("it is made without a key");
+      throw new Error("it was made without a key");
     // Without Sigstore's root of trust, log entries and timestamps cannot be verified.
     const { signature, key: used } = toSignedEntity(bundle);
     verifier.verify({ signature, key: used, tlogEntries: [], timestamps: [] });
@@ -93,7 +93,7 @@ function whyNotOf({ content }: Bundle, { digest, bundle }: Claim): string | unde
   const payload = content.$case === "dsseEnvelope" ? content.dsseEnvelope.payload.toString() : "";
   const statement = statementSchema.safeParse(parseJson(payload)).data;
   const subject = statement?.subject.find(({ digest: { sha256 } }) => `sha256:${sha256}` === digest);
-  if (subject === undefined) return "it is of something else";
+  if (subject === undefined) return "it belongs to another image";
   if (bundle === undefined || subject.annotations[BUNDLE_ANNOTATION] === bundle) return undefined;
   return `it is of an image with the code ${subject.annotations[BUNDLE_ANNOTATION]}, not ${bundle}`;
 }

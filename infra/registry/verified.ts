@@ -58,8 +58,8 @@ function unsigned(image: string, signer: Signer, refused: readonly string[]): Bu
   const whose = "publicKey" in signer ? "the given key" : signer.identity;
   const found =
     refused.length === 0
-      ? "it has no signature that cosign 3 has made"
-      : `of its signatures none counts: ${[...new Set(refused)].join("; ")}`;
+      ? "it has no cosign 3 signature"
+      : `none of its signatures is valid: ${[...new Set(refused)].join("; ")}`;
   return new BuildFailure(
     "image_unsigned",
     `the image ${image} is not signed by ${whose}: ${found}`,

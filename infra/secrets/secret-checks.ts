@@ -21,7 +21,7 @@ export const secretCheckProvider: ResourceProvider<SecretCheckInputs, SecretChec
   async create(inputs) {
     if ((await tried(inputs)) === "silent") {
       const { key, platform } = TRIALS[inputs.variable];
-      say(`Warning: ${platform} did not answer, so ${key} goes out untried.`);
+      say(`Warning: ${platform} did not answer, so ${key} is deployed untested.`);
     }
     return { id: inputs.variable, outs: inputs };
   },

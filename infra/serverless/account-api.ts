@@ -124,7 +124,7 @@ export function ignoreNotFound(error: unknown): undefined {
 export function rethrowAsUnknown(what: string) {
   return (error: unknown): never => {
     if (!(error instanceof AccountError)) throw error;
-    const message = `Cloudflare did not tell whether ${what}: ${error.message}`;
+    const message = `Could not check whether ${what}: ${error.message}`;
     throw new AccountError(error.status, message, { cause: error });
   };
 }

@@ -59,7 +59,7 @@ function describeOwner(name: string, { owner, since }: BucketOwner, own: string)
   const [project, stack] = owner.split("/");
   const isSame = owner === own;
   const whose = isSame
-    ? "a deployment of this stack's name that this state does not know"
+    ? "another deployment of this stack's name, which is not in this state"
     : `the stack ${stack} of the project ${project}`;
   return {
     cause: `The bucket ${name} belongs to ${whose}, since ${since.slice(0, 10)}.`,
@@ -71,7 +71,7 @@ async function describeUnmarked(access: AccountAccess, name: string): Promise<st
   const { keys } = await readContent(access, name);
   const backups = keys.some((key) => key.startsWith(BUCKET_KEYS.generations)) ? "with" : "without";
   const content = keys.length === 0 ? "is empty" : `holds objects, ${backups} steward's backups among them`;
-  return `The bucket ${name} exists, does not say whose it is, and ${content}.`;
+  return `The bucket ${name} exists, has no owner marker, and ${content}.`;
 }
 
 async function freeBucketName(access: AccountAccess, name: string): Promise<string> {

@@ -67,7 +67,7 @@ export async function applyChanges(
 }
 
 export function maxInstancesLine(before: number, after: number): string {
-  return `Containers that may run at a time: ${before} → ${after}`;
+  return `Maximum concurrent containers: ${before} → ${after}`;
 }
 
 interface ApplicationAnswer {

@@ -143,7 +143,7 @@ export function costLine(inputs: CostInputs, deployed?: CostInputs): string {
   if (difference === 0) return `${line}, as deployed`;
   const sign = difference > 0 ? "+" : "-";
   const change = `${sign}${formatDollars(Math.abs(difference))} a month`;
-  return `${line}, ${change} to what is deployed (${describe(deployed)})`;
+  return `${line}, ${change} compared with the deployed stack (${describe(deployed)})`;
 }
 
 function hourlyLine(inputs: CostInputs): string {
@@ -181,7 +181,7 @@ function basis(inputs: CostInputs): string {
   if (measured === undefined) return sleepAfterMs === Number.POSITIVE_INFINITY ? "" : " as expected";
   const over = formatSpan(measured.measuredHours);
   if ((measured.sleepAfterMs ?? Number.POSITIVE_INFINITY) === sleepAfterMs) return ` as ${over}`;
-  return `, reckoned from ${hours(measured.awakeHours)} h ${over}`;
+  return `, adjusted from ${hours(measured.awakeHours)} h ${over}`;
 }
 
 function hours(value: number): number {

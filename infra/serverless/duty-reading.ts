@@ -60,13 +60,13 @@ async function readOfAll(place: DutyPlace): Promise<DutyReading> {
   if (text === undefined) return { unmeasured: NOTHING };
   const record = recordIn(text);
   if (record === undefined)
-    return { unmeasured: `${DUTY_KEY} in the bucket is none that this version reads` };
+    return { unmeasured: `${DUTY_KEY} in the bucket has a format that this version cannot read` };
   return readingOf([{ tenant: AGENT, record }], place);
 }
 
 async function readOfChats(place: DutyPlace): Promise<DutyReading> {
   const tenants = await measuredTenants(place);
-  if (tenants === undefined) return { unmeasured: "there are more chats than a preview reads" };
+  if (tenants === undefined) return { unmeasured: "there are too many chats for a preview to read" };
   const records: ChatRecord[] = [];
   const work = async (): Promise<void> => {
     for (let tenant = tenants.pop(); tenant !== undefined; tenant = tenants.pop()) {
@@ -119,7 +119,9 @@ function readingOf(records: readonly ChatRecord[], { now, isPerChat }: DutyPlace
     .map(({ tenant, record }) => ({ tenant, duty: dutyOf(record, now) }));
   const longest = Math.floor(Math.max(...all.map(({ duty }) => duty.measuredHours)));
   if (longest < SHORTEST_DUTY_HOURS) {
-    return { unmeasured: `it takes ${SHORTEST_DUTY_HOURS} hours, and there are ${longest}` };
+    return {
+      unmeasured: `${SHORTEST_DUTY_HOURS} hours of measurements are needed, and there are ${longest}`,
+    };
   }
   const used = all.filter(({ duty }) => duty.measuredHours >= SHORTEST_DUTY_HOURS);
   const sum = (values: number[]): number => Math.round(values.reduce((a, b) => a + b, 0) * 100) / 100;

@@ -147,13 +147,13 @@ export function renamingLines(
   if (missingClasses(migrations, [DIRECTORY_CLASS]).length === 0) {
     return [
       `Worker ${previousName} → ${workerName}: created with its classes and containers, and deleted under the old name`,
-      "Moves along: the bucket with the containers' backups, which the new containers begin with",
+      "Kept: the bucket with the containers' backups, from which the new containers start",
       "Lost: the old Worker's Durable Objects (each chat's ledger with accepted but unanswered events and its history, and the directory of chats and people), and container changes since the last backups",
     ];
   }
   return [
     `Worker ${previousName} → ${workerName}: created with its classes and container, and deleted under the old name`,
-    "Moves along: the bucket with the container's backups, which the new container begins with",
+    "Kept: the bucket with the container's backups, from which the new container starts",
     "Lost: the old Worker's Durable Object (the ledger with accepted but unanswered events and its history), and container changes since the last backup",
   ];
 }

@@ -21,7 +21,7 @@ export function otherMigrationsError({ workerName, migrations, live, origin }: W
   const { tag = "none", classes } = live;
   const has = `has the migration tag ${tag} and the classes ${classes.join(", ") || "none"}`;
   const since = `last deployed ${origin.deployed ?? "never"}`;
-  const detail = `The account ${has} for the Worker ${workerName}, ${since}: not what steward:migrations says`;
+  const detail = `The account ${has} for the Worker ${workerName}, ${since}. This differs from steward:migrations`;
   return new StewardError("migration_changed", detail, { fix: followFix(migrations, live) });
 }
 
@@ -40,7 +40,7 @@ function followFix(migrations: readonly Migration[], live: LiveWorker): Fix {
 }
 
 export function goneWorkerError({ workerName }: Wanted, live: LiveWorker | undefined): StewardError {
-  const what = live === undefined ? "is gone" : "is not the one that this stack made";
+  const what = live === undefined ? "is gone" : "is not the one that this stack created";
   return new StewardError("worker_gone", `The Worker ${workerName} ${what}`);
 }
 
@@ -61,7 +61,7 @@ export function foreignWorkerError(found: Wanted & Found & { present: string | u
   const { workerName, origin } = found;
   const since = origin.deployed === undefined ? "never deployed" : `last deployed ${origin.deployed}`;
   const binds = origin.bucketName === undefined ? "" : `, with the bucket ${origin.bucketName}`;
-  const detail = `The account has a Worker ${workerName} already, ${since}${binds}; this stack's state does not know it`;
+  const detail = `The account has a Worker ${workerName} already, ${since}${binds}; it is not in this stack's state`;
   return new StewardError("worker_name_taken", detail, { fix: wayOut(found) });
 }
 
@@ -74,14 +74,14 @@ function wayOut(found: Wanted & Found & { present: string | undefined }): Fix {
       : `\`${configSet("steward:workerName", "<another name>")}\``;
   if (origin.deployed === undefined) {
     return (commands) =>
-      `An interrupted update leaves such an empty Worker: delete it (dashboard: Workers & Pages, ${workerName}, Settings, Delete) and deploy again; or choose another name: ${rename(commands)}`;
+      `An interrupted update may have left this empty Worker: delete it (dashboard: Workers & Pages, ${workerName}, Settings, Delete) and deploy again; or choose another name: ${rename(commands)}`;
   }
   const mayBeOwn =
     bucketName === origin.bucketName || (bucketName === UNKNOWN && origin.bucketName !== undefined);
   if (!mayBeOwn) return (commands) => `Choose another name: ${rename(commands)}`;
   if (isRename) {
     return (commands) =>
-      `If it is this stack's former Worker, the update to ${present} was interrupted: finish it with \`${commands.configSet("steward:workerName", present)}\`, and deploy again. If not, choose another name: ${rename(commands)}`;
+      `If it is this stack's previous Worker, the update to ${present} was interrupted: finish it with \`${commands.configSet("steward:workerName", present)}\`, and deploy again. If not, choose another name: ${rename(commands)}`;
   }
   return (commands) => {
     const words = ["-f", "import.json", "--generate-code=false", "--protect=false", "--yes"];

@@ -64,13 +64,11 @@ async function ask(check: PermissionCheck, permission: Permission): Promise<Refu
     const { status } = response;
     if (status === 401 || status === 403) return [{ permission, answer: await answerOf(response) }];
     await response.body?.cancel();
-    if (status === 429 || status >= 500) throw new Error(`it answered ${status}`);
+    if (status === 429 || status >= 500) throw new Error(`Cloudflare answered ${status}`);
   } catch (error) {
     if (error instanceof StewardError) return error;
     const reason = error instanceof Error ? error.message : String(error);
-    check.warn(
-      `Cloudflare did not tell whether the API token has the permission ${permission.name}: ${reason}`,
-    );
+    check.warn(`Could not check whether the API token has the permission ${permission.name}: ${reason}`);
   }
   return [];
 }
@@ -91,7 +89,7 @@ function missingText(refusals: readonly Refusal[]): string {
 }
 
 function refusedText(accountId: string, [first]: readonly Refusal[]): string {
-  return `Cloudflare refuses the API token for all that this stack does in account ${accountId} (token_refused); it says ${first?.answer}`;
+  return `Cloudflare rejects the API token for everything that this stack does in account ${accountId} (token_refused): ${first?.answer}`;
 }
 
 /** A permission to edit one part of the account. */

@@ -41,7 +41,7 @@ export async function restorePreviousVersion(
   const done: string[] = [];
   const newest = await newestDeployment(access, scriptName);
   if (sharesText(newest?.versions ?? []) !== sharesText(previous.versions)) {
-    await deployVersions(access, scriptName, previous.versions, "back to the former version");
+    await deployVersions(access, scriptName, previous.versions, "restore the previous version");
     done.push(`The Worker is back at ${sharesText(previous.versions)}.`);
   }
   const live = await findApplication(access, applicationName);

@@ -79,7 +79,7 @@ async function digestOf(target: string, repository: string): Promise<string> {
   const digests = JSON.parse(stdout) as string[];
   const found = digests.find((digest) => digest.startsWith(`${repository}@sha256:`));
   if (found !== undefined) return found;
-  throw new StewardError("image_push_failed", `The engine tells no digest of ${target}`);
+  throw new StewardError("image_push_failed", `The Docker engine reports no digest of ${target}`);
 }
 
 function failure(registry: string, words: string): StewardError {
@@ -105,7 +105,7 @@ function requireFit(size: ImageSize, instanceType: InstanceType): void {
   const disk = (type: InstanceType): number => INSTANCES[type].diskGB * 1_000 * MB;
   if (needed <= disk(instanceType)) return;
   const fitting = (Object.keys(INSTANCES) as InstanceType[]).find((type) => needed <= disk(type));
-  const way = fitting === undefined ? "no type holds it" : `the smallest that holds it is ${fitting}`;
+  const way = fitting === undefined ? "no type is large enough" : `the smallest that fits is ${fitting}`;
   throw new StewardError(
     "image_too_large",
     `The image needs ${Math.ceil(needed / MB)} MB of disk (${size.layers} layers), and ${instanceType} has ${disk(instanceType) / MB} MB; ${way}`,

@@ -52,7 +52,7 @@ export const stateBucketProvider: ResourceProvider<BucketInputs, BucketOutputs> 
     if (olds.name !== undefined && olds.onDestroy === "empty") throw renameError(inputs, olds.name);
     if (olds.name !== undefined)
       say(
-        `The bucket changes from ${olds.name} to ${inputs.name}, which begins without data. ${olds.name} stays.`,
+        `The bucket changes from ${olds.name} to ${inputs.name}, which starts empty. ${olds.name} is kept.`,
       );
     const access = accessTo(inputs.accountId);
     const found = await findBucket(access, inputs.name).catch(
@@ -120,7 +120,7 @@ export const stateBucketProvider: ResourceProvider<BucketInputs, BucketOutputs> 
     const found = await findBucket(access, props.name);
     if (found === undefined) return;
     if (isOther(found.owner, props)) {
-      say(`The bucket ${props.name} belongs to ${found.owner?.owner} and stays.`);
+      say(`The bucket ${props.name} belongs to ${found.owner?.owner} and is kept.`);
       return;
     }
     const { keys, isMore } = await readContent(access, props.name);

@@ -162,8 +162,8 @@ export async function tryPull(
     timeoutMs: PULL_MS,
   });
   if (pulled.code === 0) return true;
-  const why = pulled.timedOut ? `no end after ${PULL_MS / 1000} s` : tail(pulled, 1);
-  options.log(`${image} can't be pulled (${why}): making one here`);
+  const why = pulled.timedOut ? `timed out after ${PULL_MS / 1000} s` : tail(pulled, 1);
+  options.log(`${image} cannot be pulled (${why}): building one locally`);
   return false;
 }
 

@@ -124,7 +124,7 @@ export function missingPlugin(name: string, version: string | undefined, why?: s
     "pulumi_plugin_missing",
     `the Pulumi plugin ${words.join(" ")} is not installed${why === undefined ? "" : `: ${why}`}`,
     ({ cli }) =>
-      `Run \`${cli("plugin", "install", "resource", ...words)}\` once where its download can be reached.`,
+      `Run \`${cli("plugin", "install", "resource", ...words)}\` once on a network that can reach its download.`,
   );
 }
 

@@ -116,7 +116,7 @@ describe("the permissions of the API token", () => {
     expect(message).toBe("");
     expect(warned).toHaveLength(4);
     expect(warned[0]).toContain(
-      "did not tell whether the API token has the permission Workers Scripts: it answered 503",
+      "Could not check whether the API token has the permission Workers Scripts: Cloudflare answered 503",
     );
   });
 

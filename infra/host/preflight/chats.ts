@@ -70,7 +70,7 @@ export async function chatProblems(plan: HostPlan, { container, local }: HostFac
   const tried = await runProcess("docker", words, { env });
   if (tried.code === 0) return [];
   const why = /\b\w*Error: .*/.exec(tried.stderr)?.[0] ?? tail(tried, 1);
-  const detail = `The engine cannot give each chat a user of its own: ${why}`;
+  const detail = `The engine cannot run each chat as a separate user: ${why}`;
   return [problemOf("tenancy_unsupported", detail, fixOf("tenancy_unsupported"))];
 }
 

@@ -44,7 +44,7 @@ async function directoryProblems(directory: string, { mapsUsers }: HostFacts): P
   // The service checks a directory that this user may not inspect.
   if (found instanceof Error) return [];
   const { uid, gid, mode, isDirectory } = found as Awaited<ReturnType<typeof stat>>;
-  if (!isDirectory.call(found)) return [unwritable(`${directory} is no directory.`, fix)];
+  if (!isDirectory.call(found)) return [unwritable(`${directory} is not a directory.`, fix)];
   const needed = uid === CONTAINER_USER ? OWNER_MAY : gid === CONTAINER_USER ? GROUP_MAY : OTHERS_MAY;
   if (mapsUsers || (Number(mode) & needed) === needed) return [];
   const rights = (Number(mode) & 0o777).toString(8);
@@ -78,7 +78,7 @@ async function unreadableData({ directory }: HostPlan, host: HostFacts): Promise
     problemOf(
       "data_newer",
       `The data has schema ${found}, and the image to deploy reads up to ${schema}.`,
-      `Deploy ${again} again (steward:image), or go back with a backup from before the upgrade: docs/upgrades.md.`,
+      `Deploy ${again} again (steward:image), or restore a backup from before the upgrade: docs/upgrades.md.`,
     ),
   ];
 }
@@ -115,8 +115,8 @@ async function leftBehind({ directory, names }: HostPlan, host: HostFacts): Prom
   return [
     problemOf(
       "data_left_behind",
-      `The data lies in ${now}, and the deployment begins with ${next}, which is empty.`,
-      `Copy it first (${copy}), or set steward:hostDataDirectory to what it was.`,
+      `The data is in ${now}, but the deployment would start with ${next}, which is empty.`,
+      `Copy it first (${copy}), or restore the previous value of steward:hostDataDirectory.`,
     ),
   ];
 }

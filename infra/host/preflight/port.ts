@@ -46,7 +46,7 @@ async function takenByContainer(plan: HostPlan, container: string): Promise<Reas
 function taken({ port, commands }: HostPlan, by: string, stop: string): Reason {
   return problemOf(
     "port_in_use",
-    `Port ${port.external} on ${port.address} is taken by ${by}.`,
+    `Port ${port.external} on ${port.address} is in use by ${by}.`,
     `Stop it (${stop}), or choose another one: \`${commands.configSet("steward:hostPort", "<port>")}\`.`,
   );
 }

@@ -55,7 +55,7 @@ export async function keepPrevious(containers: Containers, name: string): Promis
     await containers.copy(pair.current, previous);
     return `${previous} is kept until the new version is ready. It was stopped, so there is no new backup.`;
   }
-  return "No version answers, so there is none to go back to.";
+  return "No version is running, so there is none to roll back to.";
 }
 
 function keptLine(previous: string, backup: string): string {
@@ -129,24 +129,24 @@ export async function restorePrevious(containers: Containers, name: string): Pro
   const pair = await inspectPair(containers, name);
   if (pair.previous === undefined) {
     if (pair.current === undefined) return `Neither ${name} nor ${previous} exists, so nothing runs.`;
-    return `There is no version before to go back to: ${name} is left as it is.`;
+    return `There is no previous version to roll back to. ${name} was left unchanged.`;
   }
   if (pair.current?.State.Running) await containers.docker(["stop", name]);
   await containers.docker(["update", "--restart=unless-stopped", previous]);
   const started = await containers.docker(["start", previous]);
   if (started.code !== 0) {
     if (pair.current?.State.Running) await containers.docker(["start", name]);
-    return `The version before does not start (${tail(started, 1)}): ${name} is left as it is.`;
+    return `The previous version does not start (${tail(started, 1)}). ${name} was left unchanged.`;
   }
   const restored = await restoreNewerData(containers, previous);
   for (let waited = 0; !(await isReady(containers, previous)); waited += RETRY_AFTER_MS) {
-    if (waited >= READY_MS) return `The version before does not answer either: docker logs ${previous}`;
+    if (waited >= READY_MS) return `The previous version does not respond either: docker logs ${previous}`;
     await containers.wait(RETRY_AFTER_MS);
   }
   const data = restored === undefined ? "" : `, with the data of the backup ${restored}`;
   const log = pair.current === undefined ? "" : `The new container's log: docker logs ${name}. `;
   return [
-    `The version before answers again, as the container ${previous}${data}.`,
+    `The previous version runs again, as the container ${previous}${data}.`,
     `${log}The next update tries again.`,
   ].join("\n");
 }
