@@ -115,7 +115,7 @@ function warnOverBudget(
   const cost = monthlyCost({ ...inputs, measured });
   if (cost <= monthlyBudget) return;
   const amounts = `about ${formatDollars(cost)} a month, above steward:monthlyBudget (${formatDollars(monthlyBudget)})`;
-  void pulumi.log.warn(`Measured cost of the stack: ${amounts}.`);
+  void pulumi.log.warn(`By measured usage, the stack costs ${amounts}.`);
 }
 
 const MOST_NAMED = 5;
@@ -130,5 +130,5 @@ function warnOfChats(budget: number | undefined, inputs: CostInputs, { chats = [
   const named = over.slice(0, MOST_NAMED).map(({ tenant, cost }) => `${tenant} about ${formatDollars(cost)}`);
   const more = over.length > MOST_NAMED ? `, and ${over.length - MOST_NAMED} more chats` : "";
   const limit = `more a month than steward:monthlyChatBudget (${formatDollars(budget)})`;
-  void pulumi.log.warn(`Measured by usage, these chats cost ${limit}: ${named.join(", ")}${more}.`);
+  void pulumi.log.warn(`By measured usage, these chats cost ${limit}: ${named.join(", ")}${more}.`);
 }

@@ -89,7 +89,7 @@ describe("the permissions of the API token", () => {
     const { code, message } = await check("y".repeat(40));
 
     expect(code).toBe("token_refused");
-    expect(message).toContain("(token_refused); it says 403 Authentication error (10000)");
+    expect(message).toContain("(token_refused): 403 Authentication error (10000)");
     expect(message).not.toContain("yyy");
   });
 
