@@ -22,7 +22,7 @@ const answer = z.object({
   problems: z.array(z.object({ path: z.string(), message: z.string() })).default([]),
 });
 
-/** Secrets' values may be unknown. */
+/** The secrets' values are not used. */
 interface DeployedEnvironment {
   variables: Readonly<Record<string, string>>;
   secrets: Readonly<Record<string, unknown>>;

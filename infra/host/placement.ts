@@ -15,9 +15,9 @@ export interface PlacementInputs {
   /** See {@link DEFAULTS}. */
   settings: Settings;
   dockerHost?: string;
-  /** Times that `check` found the image missing. Set in `check` so that previews know it. */
+  /** Number of times that `check` found the image missing. Set in `check` so that previews know it. */
   imageRound?: number;
-  /** Times that `check` found the container missing or with other settings. */
+  /** Number of times that `check` found the container missing or with other settings. */
   containerRound?: number;
 }
 

@@ -89,7 +89,7 @@ function memoryProblem({ memoryMiB, commands }: HostPlan, { memoryBytes }: HostF
   ];
 }
 
-/** Docker would reject a container with more CPUs than the machine in the middle of an update. */
+/** Without this check, Docker would reject the container in the middle of an update. */
 function cpuProblem({ cpus, commands }: HostPlan, host: HostFacts): Reason[] {
   if (host.cpus >= cpus) return [];
   return [

@@ -38,7 +38,7 @@ export interface Shape {
 /** Checks the gateway, because the edge can respond without a working gateway. */
 const PROBE = `fetch("http://127.0.0.1:${PORTS.edge}${ROUTES.ready.path}").then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))`;
 
-/** Adds the kernel's prefix. Docker may report a capability in this form even if it was given without. */
+/** Returns a capability with the kernel's prefix, which Docker may report even if it was configured without. */
 export function capability(right: string): string {
   return `CAP_${right}`;
 }

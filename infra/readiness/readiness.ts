@@ -18,7 +18,7 @@ export interface ProbeArgs {
 }
 
 export interface ReadinessArgs extends ProbeArgs {
-  /** Signs requests for the reason of a failed start, for the channels' state and for a test alert. */
+  /** Signs the requests for the reason of a failed start, the channels' state and a test alert. */
   key: pulumi.Input<string>;
   /** Values that identify the deployed version. A change probes the service again. */
   triggers: pulumi.Input<string>[];

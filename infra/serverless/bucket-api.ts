@@ -20,7 +20,7 @@ const bucketOwner = z.object({
   /** `<project>/<stack>` */
   owner: z.string(),
   since: time,
-  /** Time of the destroy that kept the bucket. */
+  /** Time at which the stack was destroyed and left the bucket. */
   released: z.optional(time),
 });
 

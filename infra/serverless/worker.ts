@@ -131,7 +131,7 @@ function bindings(args: WorkerArgs): pulumi.Input<Binding[]> {
   ];
   const complete = (text = ""): Binding[] =>
     [...all, ...emailBinding(text)].sort((a, b) => (a.name < b.name ? -1 : 1));
-  // Only an output of another resource makes the whole list an output and a secret.
+  // If the alert settings are an output, the whole list becomes an output and a secret.
   return alerts === undefined || typeof alerts === "string"
     ? complete(alerts)
     : (pulumi.output(alerts).apply(complete) as pulumi.Input<Binding[]>);

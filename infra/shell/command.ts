@@ -34,7 +34,7 @@ export function commandParser(script: string, description: string): Command {
   return parser;
 }
 
-/** Lets fixes name the stack of the command line. */
+/** Returns the stack named on the command line, for the fixes of errors. */
 function namedStack(): string | undefined {
   const at = parser?.registeredArguments.findIndex((argument) => argument.name() === "stack") ?? -1;
   return at === -1 ? undefined : parser?.args[at];

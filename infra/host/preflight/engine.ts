@@ -28,7 +28,7 @@ export interface HostPlan {
 }
 
 export interface HostFacts {
-  /** True if its files and ports can be inspected from here. */
+  /** True if the engine runs on this machine, so its files and ports can be inspected. */
   local: boolean;
   /** True if container users map to other host users (user namespaces or rootless mode). */
   mapsUsers: boolean;
