@@ -219,8 +219,16 @@ describe("how long the deployed container is awake", () => {
   describe("cannot be told", () => {
     test.each<[string, unknown, string]>([
       ["where the object is no JSON", "not JSON", "a format that this version cannot read"],
-      ["where a later version wrote it", { ...recordOf(3), version: 3 }, "a format that this version cannot read"],
-      ["where a time is none", recordOf(3, { changes: { at: "yesterday" } }), "a format that this version cannot read"],
+      [
+        "where a later version wrote it",
+        { ...recordOf(3), version: 3 },
+        "a format that this version cannot read",
+      ],
+      [
+        "where a time is none",
+        recordOf(3, { changes: { at: "yesterday" } }),
+        "a format that this version cannot read",
+      ],
       [
         "after less than a day",
         recordOf(3, { changes: { since: new Date(Date.now() - 5.5 * HOUR).toISOString() } }),
