@@ -6,7 +6,7 @@ import { configJsonSchema } from "../../runtime/contract/config/json-schema.ts";
 import { readSource } from "../shell/cache.ts";
 import { ROOT } from "../shell/package.ts";
 
-/** Source files of the pages' styles, scripts and icons, by the name that {@link Assets.names} gives them. */
+/** Source files of the pages' assets, by their unhashed names. */
 const ENTRIES = {
   "console.css": "runtime/edge/ui/console.css",
   "chat.css": "runtime/edge/ui/chat.css",
@@ -19,20 +19,18 @@ const ENTRIES = {
   "icon.png": "runtime/edge/ui/icon.png",
 };
 
-/** Styles and scripts of the pages. */
 export interface Assets {
   /** Gzipped content by file name. */
   files: ReadonlyMap<string, Uint8Array>;
-  /** File names by the name that pages use, such as `live.js`. */
+  /** File names by unhashed name, such as `live.js`. */
   names: Readonly<Record<string, string>>;
-  /** Source files that were read. */
   read: string[];
 }
 
 /**
- * Bundles the pages' styles and scripts and compresses each once.
+ * Bundles and compresses the pages' assets.
  *
- * @param hashed puts the hash of its content into a file's name, so that browsers may keep it for ever
+ * @param hashed adds a content hash to each file name, so that browsers may cache the files forever
  */
 export async function bundleAssets({ hashed }: { hashed: boolean }): Promise<Assets> {
   const outdir = path.join(ROOT, "dist/assets");
@@ -56,7 +54,7 @@ export async function bundleAssets({ hashed }: { hashed: boolean }): Promise<Ass
     loader: { ".png": "copy" },
     plugins: [svgFiles],
     legalComments: "none",
-    // The editor completes and explains the config by it.
+    // For the editor.
     define: { CONFIG_SCHEMA: JSON.stringify(configJsonSchema()) },
     logLevel: "silent",
   } satisfies BuildOptions);
@@ -76,7 +74,6 @@ export async function bundleAssets({ hashed }: { hashed: boolean }): Promise<Ass
   };
 }
 
-/** Copies SVG files with LF line endings. */
 const svgFiles: Plugin = {
   name: "svg",
   setup({ onLoad }) {
@@ -87,7 +84,7 @@ const svgFiles: Plugin = {
   },
 };
 
-/** Keeps the order of the files while their contents, and with them their hashes, change. */
+/** Keeps the order independent of contents. */
 function byUnhashedName([a]: [string, Uint8Array], [b]: [string, Uint8Array]): number {
   const [first, second] = [a, b].map((name) => `${name.replace(/-[A-Z0-9]{8}\./, ".")} ${name}`);
   return String(first) < String(second) ? -1 : 1;

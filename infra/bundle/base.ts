@@ -12,41 +12,39 @@ import { BuildFailure } from "../shell/failure.ts";
 import { readBuildRecord, type BuildRecord } from "./released.ts";
 
 const REPOSITORY = "steward-base";
-/** Others than root may run the program but not read it; see base.Dockerfile. */
+/** Lets users other than root run the program without reading it; see base.Dockerfile. */
 const EXECUTE_ONLY = 0o711;
 const PUBLIC_DEBIAN = "debian:bookworm-slim";
 
 export interface BaseImage {
-  /** Name and tag; the tag follows from everything that goes in, and from the month: see {@link baseImageRecipe}. */
+  /** Name and tag. The tag identifies the image's inputs and the month; see {@link baseImageRecipe}. */
   image: string;
-  /** `present`: the engine had it. `pulled`: built on the public Debian image. */
+  /** `present`: found on the engine. `pulled`: built on the public Debian image. */
   source: "present" | "pulled";
 }
 
-/** Options of {@link ensureBaseImage}. */
 export interface BaseImageOptions {
   log: (line: string) => void;
-  /** The process's own by default. Its DOCKER_HOST says which engine gets the image. */
+  /** DOCKER_HOST selects the engine. Default: this process's environment. */
   env?: NodeJS.ProcessEnv;
 }
 
-/** The base image that this checkout's application image needs on one engine. */
+/** The base image for this checkout on one engine. */
 export interface BaseImageRecipe {
   image: string;
-  /** The processor as Debian and Docker name it: `amd64`, `arm64`. */
+  /** As in Docker and Debian: `amd64`, `arm64`. */
   arch: string;
-  /** The image's id, or `undefined` if the engine does not have it. */
+  /** Resolves to `undefined` if the engine does not have the image. */
   id(): Promise<string | undefined>;
-  /** The newest of the same content from an earlier month that the engine has. */
+  /** Newest image on the engine with the same inputs from an earlier month. */
   earlier(): Promise<string | undefined>;
-  /** Builds it on an image of Debian that the engine has. */
   build(debian: string): Promise<void>;
-  /** Runs `work` while no other process makes the same image. */
+  /** Runs `work` under a lock between processes. */
   exclusively<Result>(work: () => Promise<Result>): Promise<Result>;
 }
 
 /**
- * Makes the base image of the application image, unless the Docker engine has it.
+ * Builds the base image unless the Docker engine has it. If Debian cannot be pulled, uses an earlier month's image.
  *
  * @throws BuildFailure `docker_unavailable`, `docker_failed`, `base_node_missing`, `base_image_unreachable`
  */
@@ -60,7 +58,7 @@ export async function ensureBaseImage(options: BaseImageOptions): Promise<BaseIm
     if (!(await tryPull(PUBLIC_DEBIAN, { log, env }))) {
       const earlier = await recipe.earlier();
       if (earlier !== undefined) {
-        log(`${earlier} is used again: it has no security updates of Debian since then`);
+        log(`Using ${earlier} again, without Debian's later security updates`);
         return { image: earlier, source: "present" };
       }
       throw new BuildFailure(
@@ -75,8 +73,8 @@ export async function ensureBaseImage(options: BaseImageOptions): Promise<BaseIm
 }
 
 /**
- * Returns the recipe of the base image for this engine. A new image is built each month, and brings Debian's security
- * updates to the next update of a stack.
+ * Returns the base image's recipe for this engine. Each month has a new image, to bring Debian's security updates to
+ * the next deployment.
  *
  * @throws BuildFailure `docker_unavailable`, `base_node_missing`
  */
@@ -92,7 +90,7 @@ export async function baseImageRecipe(
     arch,
     id: () => imageId(image, env),
     earlier: async () => {
-      // An engine that does not say has none: why the new one cannot be made is the error to tell.
+      // If listing fails, assume none. The build error is the one to report.
       const { stdout } = await runProcess(
         "docker",
         ["images", REPOSITORY, "--format", "{{.Repository}}:{{.Tag}}"],
@@ -111,7 +109,7 @@ export async function baseImageRecipe(
   };
 }
 
-/** Returns the month of a base image's tag, such as `2026-11`, in UTC. */
+/** Returns the UTC month, such as `2026-11`. */
 export function baseMonth(now: Date = new Date()): string {
   return now.toISOString().slice(0, "2026-11".length);
 }
@@ -132,8 +130,8 @@ async function build(image: string, debian: string, node: string, env: NodeJS.Pr
 }
 
 /**
- * The Node for the engine's processor. A checkout has it as a package, which also gives it its own Node; an installed
- * package fetches it into the cache once it builds an image.
+ * Returns Node.js for the engine's CPU. A checkout has it as an npm package; an installed package downloads it when it
+ * first builds an image.
  */
 async function pinnedNode(env: NodeJS.ProcessEnv): Promise<PinnedNode> {
   const { arch } = await requireDocker(env);
@@ -150,19 +148,16 @@ async function pinnedNode(env: NodeJS.ProcessEnv): Promise<PinnedNode> {
   }
 }
 
-/** The Node that goes into an image. */
 interface PinnedNode {
   version: string;
-  /** Processor as Docker names it. */
   arch: string;
-  /** Returns the executable. */
   file(): Promise<string>;
 }
 
-/** Output of `npm pack --json`: https://docs.npmjs.com/cli/commands/npm-pack#json */
+/** https://docs.npmjs.com/cli/commands/npm-pack#json */
 const packedSchema = z.tuple([z.object({ filename: z.string(), integrity: z.string() })]);
 
-/** Returns the file of a package's Node in the cache. The package is the one whose digest this package names. */
+/** Returns the cached executable. Downloads it if needed, and verifies it against the digest in the build record. */
 async function fetched(
   name: string,
   { version, integrity }: BuildRecord["node"],
@@ -182,8 +177,8 @@ async function fetched(
       if (found.integrity !== integrity[name]) {
         throw missingNode(
           name,
-          `npm gives another ${name}@${version} than this package names`,
-          "Let npm ask a registry that has the original: `npm config get registry` prints the present one.",
+          `npm returned a ${name}@${version} with an unexpected digest`,
+          "Use a registry with the original package: `npm config get registry` prints the current one.",
         );
       }
       const unpacked = await runProcess("tar", ["-xzf", found.filename, "--strip-components=1"], {
@@ -198,5 +193,9 @@ async function fetched(
 }
 
 function missingNode(name: string, why: string, fix: string): BuildFailure {
-  return new BuildFailure("base_node_missing", `the image needs the Node of ${name}: ${why}`, fix);
+  return new BuildFailure(
+    "base_node_missing",
+    `the image needs Node.js from the package ${name}: ${why}`,
+    fix,
+  );
 }

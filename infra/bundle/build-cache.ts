@@ -5,29 +5,25 @@ import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
 import * as z from "zod";
 
-/** A build whose result is kept, and what it is made of. */
 export interface CachedBuild<Result> {
-  /** Place where the result is kept. */
   file: string;
-  /** Content from the code that this process has loaded, which may be older than the sources. */
+  /** Inputs from this process's code, which may be older than the source files. */
   texts: readonly string[];
-  /** Folder that the paths of sources are relative to. */
+  /** Base folder of relative paths. */
   root: string;
-  /** Files, and folders with all that is in them. Whether one is there counts too. */
+  /** Files and folders (recursive) that determine the result. Their absence counts too. */
   sources: readonly string[];
-  /** Condition under which a kept result can be used. */
   result: z.ZodType<Result>;
-  /** Builds, and tells which files were read for it, of the sources or not. */
+  /** Returns all files that were read, even files outside of `sources`. */
   build(): Promise<{ result: Result; read: readonly string[] }>;
 }
 
-/** `made` and `used` are hashes: over texts and sources, and over the files that were read. */
+/** `made` is a hash of the declared inputs, `used` a hash of the files actually read. */
 const entrySchema = z.strictObject({ made: z.string(), read: z.array(z.string()), used: z.string() });
 
 /**
- * The result of a build, from the one before where all that went into that is the same. By content, since times tell
- * nothing: to read the files takes a twentieth of what bundling them does. What is kept and makes no sense does not
- * count.
+ * Returns the cached result if its inputs have not changed, otherwise builds. Compares contents, because modification
+ * times are unreliable and reading takes a twentieth of the bundling time.
  */
 export async function loadOrBuild<Result>(options: CachedBuild<Result>): Promise<Result> {
   const { file, root, build } = options;
@@ -36,7 +32,7 @@ export async function loadOrBuild<Result>(options: CachedBuild<Result>): Promise
   if (former !== undefined) return former;
 
   const { result, read } = await build();
-  // It is unknown whether the result contains what changed meanwhile.
+  // Cache only if the sources did not change during the build.
   if (hashOfSources(options) === made) {
     const files = [...new Set(read)].sort();
     await writeWhole(file, JSON.stringify({ made, read: files, used: hashOf(root, files), result }));
@@ -62,7 +58,7 @@ function hashOfSources<Result>({ texts, root, sources }: CachedBuild<Result>): s
   );
 }
 
-/** Over names, contents, and the lengths that keep them apart. */
+/** The lengths separate one file from the next. */
 function hashOf(root: string, names: readonly string[], texts: readonly string[] = []): string {
   const hash = createHash("sha256").update(JSON.stringify(texts));
   for (const name of names) {

@@ -11,27 +11,27 @@ import { type Built, bundleFolders, BUNDLE_HASH_LENGTH } from "./built.ts";
 import { bundleContainer, bundleWorker, byName, type Files, modeOf, writeContext } from "./programs.ts";
 
 /**
- * The image's command-line program, which is on its PATH. Its first line does not start Node through `env`, because
- * other programs in the container could read the environment of an `env` process: see base.Dockerfile.
+ * The command-line program. Starts Node.js without `env`, because other programs in the container can read the
+ * environment of an `env` process; see base.Dockerfile.
  */
 const COMMAND = '#!/usr/local/bin/node\nimport "../gateway/cli/main.js";\n';
 
 /**
- * Builds the bundle from source. Returns its hashes and the files that were read.
+ * Builds the bundle from source.
  *
- * @param schema JSON schema of the config, which the image contains
+ * @param schema JSON schema of the config, included in the image
  */
 export async function build(outdir: string, schema: string): Promise<{ result: Built; read: string[] }> {
   const assets = await bundleAssets({ hashed: true });
   const [worker, programs] = await Promise.all([bundleWorker(assets), bundleContainer(assets)]);
   const container = new Map(programs.files);
-  // The image's own package.json marks its files as ES modules.
+  // Marks the image's files as ES modules.
   container.set("package.json", Buffer.from(`${JSON.stringify({ type: "module" })}\n`));
   container.set(`bin/${AGENT}`, Buffer.from(COMMAND));
   container.set(JSON_SCHEMA_FILE, Buffer.from(schema));
   const workerHash = contentHash(worker.files);
   const containerHash = contentHash(new Map([...container, ...(await imageRecipe())]));
-  // Added after the hash, which is its content.
+  // Contains the hash and so cannot be part of it.
   container.set(BUNDLE_FILE, Buffer.from(`${containerHash}\n`));
   const result = { worker: workerHash, modules: [...worker.files.keys()], container: containerHash };
   const folders = bundleFolders(outdir, result);
@@ -42,7 +42,7 @@ export async function build(outdir: string, schema: string): Promise<{ result: B
   return { result, read: [...worker.read, ...programs.read] };
 }
 
-// An image also depends on its Dockerfiles, the code that packs it and the version of Node.
+// The image also depends on its Dockerfiles, the code that packs it and the version of Node.js.
 async function imageRecipe(): Promise<Files> {
   const names = ["Dockerfile", "programs.ts", "base.Dockerfile"];
   const read = async (name: string): Promise<[string, Uint8Array]> => [

@@ -8,33 +8,31 @@ import { type Built, builtSchema, bundleFolders, BUNDLE_HASH_LENGTH } from "./bu
 import { readBuildRecord } from "./released.ts";
 
 /**
- * The workerd behaviour that the Worker is built and tested for:
+ * Workers runtime behaviour that the Worker is built and tested for:
  * https://developers.cloudflare.com/workers/configuration/compatibility-dates/
  */
 export const COMPATIBILITY = { date: "2026-11-01", flags: ["nodejs_compat"] } as const;
 
-/** One file of the Worker, as the API takes it. The first is the main module; styles and scripts follow. */
+/** The first file is the main module; the pages' assets follow. */
 interface WorkerModule {
   name: string;
   path: string;
   contentType: string;
 }
 
-/** Deployable content, the same for both stacks. Everything is named by the hash of its content, so it cannot be stale. */
+/** Deployable content for both targets. Content hashes name everything, so it cannot be stale. */
 export interface Bundle {
-  /** Hash over Worker and container. */
   hash: string;
   worker: { dir: string; mainModule: string; files: WorkerModule[]; hash: string };
   /**
-   * The image's /app: the pages' styles and scripts in `assets/`, and the entry points `supervisor/main.js`, `gateway/main.js`, `host/main.js`, the command
-   * line `gateway/cli/main.js`, which `bin/steward` calls, `gateway/replay/main.js`, which a rollout runs, and
-   * `host/warm.js`, which the image's build runs.
-   * Its hash is over the image's recipe too, so it can name an image, which is built from `context`.
+   * Content of the image's /app. Programs: `supervisor/main.js`, `gateway/main.js`, `host/main.js`, the command line
+   * `gateway/cli/main.js`, `gateway/replay/main.js` for rollouts, `host/warm.js` for the image's build. The hash also
+   * covers the image's recipe, so it can tag the image built from `context`.
    */
   container: { dir: string; context: string; hash: string };
 }
 
-/** Sources of a bundle, beside the packages' files that were read for it. */
+/** Inputs of a bundle, besides the package files that the bundler reads. */
 const SOURCES = [
   "runtime",
   "infra/bundle",
@@ -45,8 +43,8 @@ const SOURCES = [
 ];
 
 /**
- * Bundles Worker and container from source into `<outdir>/<content hash>`; does nothing twice, and nothing at all
- * where everything that the former bundle was made of is still the same. A release has its bundle.
+ * Bundles Worker and container. Reuses the previous bundle if its inputs have not changed. A released package contains
+ * its bundle.
  */
 export async function buildBundle({ outdir = path.join(ROOT, "dist") } = {}): Promise<Bundle> {
   const built = readBuildRecord() ?? (await buildFromSource(outdir));
@@ -75,7 +73,7 @@ async function buildFromSource(outdir: string): Promise<Built> {
     root: ROOT,
     sources: SOURCES,
     result: builtSchema.refine((former) => Object.values(bundleFolders(outdir, former)).every(existsSync)),
-    // Loaded when it is needed: it brings the bundler, which a release does not have.
+    // Import lazily, because a released package does not have the bundler.
     build: async () => (await import("./build.ts")).build(outdir, schema),
   });
 }

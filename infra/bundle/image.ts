@@ -5,23 +5,24 @@ import { ensureBaseImage } from "./base.ts";
 import type { Bundle } from "./bundle.ts";
 import { docker, imageId, imageLabel } from "../shell/docker.ts";
 
-/** Dockerfile of the application image. Its arguments are those of `buildArguments`. */
+/** Its arguments come from `buildArguments`. */
 export const APP_DOCKERFILE = join(import.meta.dirname, "Dockerfile");
 
 /** https://github.com/opencontainers/image-spec/blob/main/annotations.md */
 const BASE_LABEL = "org.opencontainers.image.base.name";
 
 interface AppImageOptions {
-  /** A folder that `writeContext` has written. */
+  /** Folder written by `writeContext`. */
   contextDir: string;
-  /** Name and tag of the image. The tag has to follow from the bundle's content and the base image. */
+  /** Must identify the bundle's content. */
   tag: string;
   baseImage: string;
   log: (line: string) => void;
 }
 
 /**
- * Builds the application image, unless the Docker engine has one of that name on the same base.
+ * Builds the application image unless the engine has the tag on the same base image.
+ *
  * @throws BuildFailure `docker_unavailable`, `docker_failed`
  */
 async function buildAppImage(options: AppImageOptions): Promise<{ image: string; id: string }> {
@@ -35,8 +36,8 @@ async function buildAppImage(options: AppImageOptions): Promise<{ image: string;
 }
 
 /**
- * Makes the application image of a bundle with its base, unless the Docker engine has it. Returns its name and tag; the
- * tag follows from the bundle and the image's recipe.
+ * Builds a bundle's application image and its base image, unless the engine has them. The tag identifies the bundle and
+ * the image's recipe.
  *
  * @throws BuildFailure of `ensureBaseImage`; `docker_unavailable`, `docker_failed`
  */

@@ -1,4 +1,4 @@
-/** `npm run image`: the container image of this code. See `npm run image -- --help`. */
+/** Implements `npm run image`, which builds or pulls the container image. */
 import { verifiedImage } from "../registry/verified.ts";
 import { commandParser, runCommand, type CommandOutput } from "../shell/command.ts";
 import { docker } from "../shell/docker.ts";
@@ -26,7 +26,7 @@ async function buildImage(): Promise<string> {
   return (await stewardImage(await buildBundle(), (line) => printError(`${line}\n`))).image;
 }
 
-/** Pulls the published image after its signature was checked. Returns its name, by digest; `undefined` without one. */
+/** Verifies the published image's signature and pulls it. Returns its name by digest. */
 async function pullPublished(): Promise<string | undefined> {
   const { image, container: bundle } = readBuildRecord() ?? {};
   if (image === undefined) return undefined;

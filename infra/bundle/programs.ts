@@ -6,18 +6,17 @@ import { pack } from "tar-stream";
 import { ROOT } from "../shell/package.ts";
 import type { Assets } from "./assets.ts";
 
-/** Modification time of every file in the image, so that the same sources give the same layer. */
+/** Fixed, so that the same sources give the same image layer. */
 const FIXED_TIME = new Date(1_700_000_000_000);
 
-/** The programs to deploy, by path, and the files of this checkout from which they were built. */
 interface Bundled {
   files: Files;
   read: string[];
 }
 
 /**
- * Keeps only zod's English messages. Libraries import zod as one object, which includes its translations: more than
- * half of the code that the gateway would load.
+ * Keeps only zod's English messages. Libraries import zod as one object with all translations, which would be more than
+ * half of the gateway's code.
  */
 const ENGLISH_ONLY: Plugin = {
   name: "english-only",
@@ -27,7 +26,7 @@ const ENGLISH_ONLY: Plugin = {
     })),
 };
 
-/** Leaves out the texts of failures that only a deployment reports: a tenth of the Worker's own code. */
+/** Omits the texts of errors that only deployments report, a tenth of the Worker's own code. */
 const NO_DEPLOYMENT_ERRORS: Plugin = {
   name: "no-deployment-errors",
   setup: ({ onLoad }) =>
@@ -37,15 +36,14 @@ const NO_DEPLOYMENT_ERRORS: Plugin = {
 };
 
 /**
- * Loads Node's built-in modules as `require` does. An `import` of such a module reads each of its exports, and reading
- * some of them loads further modules: `ReadStream` of `node:fs` loads the streams, and `WebSocket` of `node:http` loads
- * all of undici, which takes 25 ms and 12 MB in a process that may never need it.
+ * Loads Node's built-in modules like `require`. An `import` reads every export, and some exports load more modules:
+ * `WebSocket` of `node:http` loads undici, which costs 25 ms and 12 MB.
  */
 const PLAIN_BUILTINS: Plugin = {
   name: "plain-builtins",
   setup: ({ onLoad, onResolve }) => {
     onResolve({ filter: /^node:/ }, ({ path: name, kind }) =>
-      // Dynamic imports of built-in modules stay as they are: Node resolves them at run time.
+      // Node resolves dynamic imports of built-in modules at run time.
       kind === "dynamic-import" ? { path: name, external: true } : { path: name, namespace: "builtin" },
     );
     onLoad({ filter: /.*/, namespace: "builtin" }, ({ path: name }) => ({
@@ -54,7 +52,6 @@ const PLAIN_BUILTINS: Plugin = {
   },
 };
 
-/** Puts the hashed names of the pages' styles and scripts into the edge. */
 function assetNames({ names }: Assets): Plugin {
   return {
     name: "asset-names",
@@ -65,7 +62,7 @@ function assetNames({ names }: Assets): Plugin {
   };
 }
 
-/** Has the Worker read styles and scripts from modules beside its own. A module is loaded when it is first asked for. */
+/** Makes the Worker read assets from separate modules, which load on first use. */
 function workerAssets({ files }: Assets): Plugin {
   const loaders = [...files.keys()].map(
     (name) => `[${JSON.stringify(name)}, () => import("./assets/${name}.gz")]`,
@@ -89,11 +86,11 @@ function assetFiles({ files }: Assets): [string, Uint8Array][] {
   return [...files].map(([name, content]) => [`assets/${name}.gz`, content]);
 }
 
-// Identifiers are not minified: stack traces show them, and minifying with `keepNames` costs more CPU at the start than
-// parsing the longer names.
+// Identifiers stay unminified for stack traces. Minifying with `keepNames` would cost more CPU at startup than parsing
+// the longer names.
 const COMMON = {
   absWorkingDir: ROOT,
-  // Chunk names depend on file paths. With symlinks kept, they are the same whether node_modules is a link or a folder.
+  // Chunk names depend on file paths. This makes them independent of whether node_modules is a link.
   preserveSymlinks: true,
   bundle: true,
   format: "esm",
@@ -124,16 +121,15 @@ const CONTAINER = {
   platform: "node",
   splitting: true,
   chunkNames: "chunks/[name]-[hash]",
-  // Packages written for CommonJS load Node's modules with `require`.
+  // CommonJS packages load Node's modules with `require`.
   banner: {
     js: 'const require = process.getBuiltinModule("node:module").createRequire(import.meta.url);',
   },
 } satisfies BuildOptions;
 
 /**
- * Entry points, grouped by bundle. The gateway and the supervisor have bundles of their own: if they were bundled with
- * the others, shared code would be split into one file for each set of programs that share it, and a start that
- * somebody waits for would load two dozen files.
+ * Entry points by bundle. Gateway and supervisor are separate to start fast: in a common bundle, shared code would be
+ * split into two dozen files.
  */
 const PROGRAMS = [
   ["runtime/gateway/main.ts"],
@@ -144,17 +140,16 @@ const PROGRAMS = [
   ["runtime/host/warm.ts"],
 ];
 
-/** WebAssembly that a program reads while it runs, by its path in the bundle. */
+/** WebAssembly files that programs read at run time. */
 const CODECS = { "gateway/media/photon.wasm": "node_modules/@cf-wasm/photon/dist/lib/photon_rs_bg.wasm" };
 
-/** Returns the Worker's bundle: a single module of code, and the pages' styles and scripts beside it. */
+/** One code module, and the pages' assets. */
 export async function bundleWorker(assets: Assets): Promise<Bundled> {
   const plugins = [...COMMON.plugins, assetNames(assets), workerAssets(assets)];
   const { files, read } = await bundled({ ...WORKER, plugins }, "dist/worker");
   return { files: new Map([...files, ...assetFiles(assets)]), read: [...read, ...assets.read] };
 }
 
-/** Returns the programs that the container runs, with the pages' styles and scripts. */
 export async function bundleContainer(assets: Assets): Promise<Bundled> {
   const plugins = [...CONTAINER.plugins, assetNames(assets)];
   const programs = await Promise.all(
@@ -185,17 +180,16 @@ async function bundled(options: BuildOptions, outdir: string): Promise<Bundled> 
   return { files: new Map(named.sort(byName)), read: inputs.filter((name) => !name.startsWith("builtin:")) };
 }
 
-/** Sorts entries by their names. */
 export function byName([a]: [string, Uint8Array], [b]: [string, Uint8Array]): number {
   return a < b ? -1 : 1;
 }
 
-/** File contents by path below /app, in the order of their names. */
+/** File contents by path below /app, sorted. */
 export type Files = ReadonlyMap<string, Uint8Array>;
 
 /**
- * Writes a build context: one archive with the content of /app in the image. The archive sets everything that a builder
- * would otherwise take from this machine and the current time, such as the times of folders.
+ * Writes a build context: one archive with /app. It fixes times, owners and modes, which a builder would otherwise take
+ * from this machine.
  */
 export async function writeContext(files: Files, folder: string): Promise<void> {
   const archive = pack();
@@ -208,7 +202,7 @@ export async function writeContext(files: Files, folder: string): Promise<void> 
   await writeFile(join(folder, "app.tar"), await buffer(archive));
 }
 
-/** Returns a file's mode: files in bin/, which is on the PATH, are executable; everyone may read every file. */
+/** Programs in bin/ are executable, and everyone may read every file. */
 export function modeOf(name: string): number {
   return name.startsWith("bin/") ? 0o755 : 0o644;
 }

@@ -1,4 +1,4 @@
-/** `npm run sbom`: writes what the deployed programs are made of. See `npm run sbom -- --help`. */
+/** Implements `npm run sbom`, which writes the bill of materials of the deployed programs. */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
@@ -16,7 +16,7 @@ import { printError } from "../../runtime/shared/terminal.ts";
 const SCRIPT = "npm run sbom --";
 const PACKAGES = "node_modules/";
 
-/** A part of a bill, as CycloneDX 1.5 has it: https://cyclonedx.org/docs/1.5/json/#components */
+/** https://cyclonedx.org/docs/1.5/json/#components */
 interface Component {
   "bom-ref": string;
   type: string;
@@ -26,7 +26,7 @@ interface Component {
   [field: string]: unknown;
 }
 
-/** A software bill of materials in CycloneDX's JSON. */
+/** A software bill of materials in CycloneDX JSON. */
 interface Bill {
   metadata: { component: Component; [field: string]: unknown };
   components: Component[];
@@ -38,8 +38,8 @@ async function main(argv: string[], { say }: CommandOutput): Promise<number> {
     SCRIPT,
     "Writes CycloneDX bills of materials: of the Worker's bundle and the container's, and of the image.",
   )
-    .option("--out <folder>", "where to", "dist/sbom")
-    .option("--image", "also of the image, which the Docker engine has or builds")
+    .option("--out <folder>", "output folder", "dist/sbom")
+    .option("--image", "include the image, which is built if the Docker engine does not have it")
     .parse(argv, { from: "user" });
   const { out, image } = parser.opts<{ out: string; image?: true }>();
   const [installed, assets] = await Promise.all([installedPackages(), bundleAssets({ hashed: true })]);
@@ -64,9 +64,8 @@ async function main(argv: string[], { say }: CommandOutput): Promise<number> {
   return 0;
 }
 
-/** Returns npm's own bill of all that is installed. */
 async function installedPackages(): Promise<Bill> {
-  // Without `--omit dev`, which leaves out what a package for development needs as well.
+  // Without `--omit dev`, which would also omit packages that both development and production need.
   const words = ["sbom", "--sbom-format", "cyclonedx"];
   const made = await runProcess("npm", words, { cwd: ROOT, env: process.env });
   if (made.code !== 0) {
@@ -79,7 +78,9 @@ async function installedPackages(): Promise<Bill> {
   return JSON.parse(made.stdout) as Bill;
 }
 
-/** Returns the packages that files were taken from, by name and version: some are installed twice. */
+/**
+ * Returns the packages that contain these files. Matches by name and version, because npm may install several versions.
+ */
 async function packagesOf(files: readonly string[], installed: readonly Component[]): Promise<Component[]> {
   const folders = new Set(files.flatMap(packageFolder));
   const used = await Promise.all(
@@ -92,7 +93,7 @@ async function packagesOf(files: readonly string[], installed: readonly Componen
   return installed.filter(({ name, version }) => used.includes(`${name}@${version}`));
 }
 
-/** Returns the folder of the package that a file belongs to, as `node_modules/@scope/name`; nothing for our own. */
+/** Returns the package folder of a file, such as `node_modules/@scope/name`; empty for this package's files. */
 function packageFolder(file: string): string[] {
   const start = file.lastIndexOf(PACKAGES);
   if (start === -1) return [];
@@ -101,7 +102,7 @@ function packageFolder(file: string): string[] {
   return [file.slice(0, start + PACKAGES.length) + name];
 }
 
-/** Returns what an image has beside the bundle: Debian's packages and Node. */
+/** Returns the image's Debian packages and Node.js. */
 async function systemPackages(image: string): Promise<Component[]> {
   const ask = async (program: string, ...words: string[]): Promise<string> =>
     (await docker(["run", "--rm", `--entrypoint=${program}`, image, ...words])).stdout.trim();
@@ -116,7 +117,7 @@ async function systemPackages(image: string): Promise<Component[]> {
   return [{ "bom-ref": purl, type: "application", name: "node", version, purl }, ...debian];
 }
 
-/** Returns a bill of these components. The same sources give the same one, so it has neither time nor serial number. */
+/** Returns a bill of materials. It has no time or serial number, so the same sources give the same bill. */
 function billOf({ metadata }: Bill, what: string, components: readonly Component[]): Bill {
   const { name, version } = packageJson;
   const component = { ...metadata.component, type: "application", name: `${name}-${what}`, version };

@@ -4,12 +4,12 @@ import { discordRoot } from "./endpoints.ts";
 import { askPlatform, bodyFields } from "./platform-call.ts";
 
 /**
- * Warns, also in a preview, about a Discord app that anyone may add to their own server. Silent if Discord does not
- * respond: the bot's token is checked elsewhere.
- * https://docs.discord.com/developers/resources/application#application-object (`bot_public`)
+ * Warns, also in previews, about a Discord app that anyone may add to a server (`bot_public` in
+ * https://docs.discord.com/developers/resources/application#application-object). Ignores a failed request, because
+ * another check reports an invalid token.
  *
- * @param token the bot's; `undefined` without a bot
- * @param endpoint Discord's address. Default: its own
+ * @param token the bot's token; `undefined` without a bot
+ * @param endpoint Discord's address. Default: Discord's own
  */
 export function warnOfPublicDiscordApp(
   token: pulumi.Output<string> | undefined,
@@ -28,7 +28,7 @@ export function warnOfPublicDiscordApp(
 }
 
 /**
- * Reports, also in a preview, that Discord on Cloudflare is limited to commands and buttons. Messages need a permanent
+ * Explains, also in previews, that Discord on Cloudflare supports only commands and buttons. Messages need a permanent
  * connection (https://docs.discord.com/developers/events/gateway), which a sleeping container cannot keep.
  */
 export function tellOfDiscordCommands(): void {

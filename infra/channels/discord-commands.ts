@@ -4,18 +4,18 @@ import { type ConnectionArgs, OwnResource } from "../shell/resource.ts";
 import type { ResourceProvider } from "../shell/provider.ts";
 import { askDiscord, callDiscord, type DiscordBot } from "./discord-api.ts";
 
-/** An application's commands, all of them: what is not in the list is not offered. */
+/** The complete list of commands. Discord removes all others. */
 export interface CommandsInputs extends DiscordBot {
-  /** The list as {@link commandsText} writes it. */
+  /** Output of {@link commandsText}. */
   commands: string;
 }
 
-/** Members of a command and of an option that are registered; Discord's answers hold more, such as ids and versions. */
+/** Discord's responses have more fields, such as ids and versions. */
 const COMMAND_FIELDS = ["type", "name", "description", "integration_types", "contexts"] as const;
 const OPTION_FIELDS = ["type", "name", "description", "required", "max_length"] as const;
 const KEYS = ["botToken", "commands"] as const;
 
-/** See {@link CommandsInputs}. Global commands: https://docs.discord.com/developers/interactions/application-commands */
+/** Provider of {@link DiscordCommands}: https://docs.discord.com/developers/interactions/application-commands */
 export const discordCommandsProvider: ResourceProvider<CommandsInputs, CommandsInputs> = {
   async diff(id, olds, news) {
     const replaces = id === news.applicationId ? [] : ["applicationId"];
@@ -40,8 +40,8 @@ export const discordCommandsProvider: ResourceProvider<CommandsInputs, CommandsI
   },
 
   /**
-   * Leaves alone what someone else has registered since. A token that Discord does not know any more is no
-   * error: it would keep the stack from ever being destroyed.
+   * Deletes the commands unless somebody has changed them. Ignores a rejected token, which would otherwise keep the
+   * stack from being destroyed.
    */
   async delete(_id, props) {
     const answer = await askDiscord(props, "GET", pathOf(props));
@@ -60,8 +60,8 @@ function pathOf({ applicationId }: CommandsInputs): string {
 }
 
 /**
- * A list of commands as one text, the same for what is registered and for what Discord answers with: by
- * name, without what Discord adds, and without what it leaves out, as `required` where it is false.
+ * Returns a canonical form that can be compared with Discord's response: sorted by name, without fields that Discord
+ * adds or leaves out.
  */
 export function commandsText(list: unknown): string {
   const byName = listOf(list).toSorted((a, b) => (String(a["name"]) < String(b["name"]) ? -1 : 1));
@@ -81,7 +81,6 @@ function pick(from: Record<string, unknown>, fields: readonly string[]): Record<
   return Object.fromEntries(given.map((field) => [field, from[field]]));
 }
 
-/** Arguments of {@link DiscordCommands}. */
 export interface DiscordCommandsArgs {
   /** A Pulumi secret. */
   botToken: pulumi.Output<string>;
@@ -89,7 +88,7 @@ export interface DiscordCommandsArgs {
   connection?: ConnectionArgs | undefined;
 }
 
-/** The slash commands that the gateway understands, offered wherever the application is installed. */
+/** The gateway's slash commands, available wherever the application is installed. */
 export class DiscordCommands extends OwnResource {
   constructor(name: string, args: DiscordCommandsArgs, opts?: pulumi.CustomResourceOptions) {
     const secret = { ...opts, additionalSecretOutputs: ["botToken"] };

@@ -5,9 +5,8 @@ import type { DiscordCommandsArgs } from "./discord-commands.ts";
 import { askDiscord, callDiscord, discordRefusal, type DiscordBot } from "./discord-api.ts";
 import { bodyFields } from "./platform-call.ts";
 
-/** Destination of an application's interactions. */
 export interface EndpointInputs extends DiscordBot {
-  /** Key with which the service verifies signatures. */
+  /** Public key that verifies Discord's signatures. */
   publicKey: string;
   url: string;
 }
@@ -15,7 +14,10 @@ export interface EndpointInputs extends DiscordBot {
 const KEYS = ["botToken", "publicKey", "url"] as const;
 const APPLICATION = "/applications/@me";
 
-/** Provider of {@link DiscordEndpoint}. Discord tests an address with a valid and an invalid signature before use. */
+/**
+ * Provider of {@link DiscordEndpoint}. Before Discord accepts an address, it tests it with a valid and an invalid
+ * signature.
+ */
 export const discordEndpointProvider: ResourceProvider<EndpointInputs, EndpointInputs> = {
   async diff(id, olds, news) {
     const replaces = id === news.applicationId ? [] : ["applicationId"];
@@ -31,7 +33,7 @@ export const discordEndpointProvider: ResourceProvider<EndpointInputs, EndpointI
   async read(id, props) {
     const application = bodyFields(await callDiscord(props, "GET", APPLICATION));
     const url = addressOf(application);
-    // The next update cannot fix a changed key: it fails, and its error names the setting to change.
+    // The next update cannot fix a changed key. It fails, and its error names the setting to change.
     const { verify_key: publicKey = props.publicKey } = application;
     const inputs = { ...props, url, publicKey: String(publicKey) };
     return url === "" ? { id: "" } : { id, inputs, props: inputs };
@@ -43,8 +45,8 @@ export const discordEndpointProvider: ResourceProvider<EndpointInputs, EndpointI
   },
 
   /**
-   * Leaves an address alone that someone else has set since. A token that Discord no longer knows is not an error here:
-   * otherwise the stack could never be destroyed.
+   * Removes the address unless somebody has changed it. Ignores a rejected token, which would otherwise keep the stack
+   * from being destroyed.
    */
   async delete(_id, props) {
     const answer = await askDiscord(props, "GET", APPLICATION);
@@ -72,7 +74,6 @@ function addressOf(application: unknown): string {
   return typeof url === "string" ? url : "";
 }
 
-/** Arguments of {@link DiscordEndpoint}. */
 export interface DiscordEndpointArgs extends DiscordCommandsArgs {
   /** The application's key, 64 hexadecimal digits. */
   publicKey: pulumi.Input<string>;
@@ -81,8 +82,8 @@ export interface DiscordEndpointArgs extends DiscordCommandsArgs {
 }
 
 /**
- * The address that Discord sends interactions to. Let it depend on the readiness check: Discord tests the address as
- * soon as it is set.
+ * The address for Discord's interactions. Must depend on the readiness check, because Discord tests the address when it
+ * is set.
  */
 export class DiscordEndpoint extends OwnResource {
   constructor(name: string, args: DiscordEndpointArgs, opts?: pulumi.CustomResourceOptions) {

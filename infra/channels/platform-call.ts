@@ -1,20 +1,17 @@
-/**
- * One request to a chat platform from the provider. Errors are shown to people, so neither the address nor the
- * token is in them.
- */
+/** Users see the errors of these requests, so errors contain neither address nor token. */
 
-/** Answer of a platform; `status` is 0 where nothing came. */
+/** `status` is 0 if there was no response. */
 export interface PlatformAnswer {
   status: number;
-  /** The answer's JSON, `undefined` where it is none. */
+  /** Parsed JSON; `undefined` if the body is not JSON. */
   body: unknown;
 }
 
 const TIMEOUT_MS = 30_000;
 
 /**
- * Sends a request and returns whatever response arrives. The message of a failed connection is left out, because it may
- * contain the address.
+ * Sends a request and returns any response. Drops the message of a connection error, because it may contain the
+ * address.
  */
 export async function askPlatform(
   method: string,
@@ -36,7 +33,6 @@ export async function askPlatform(
   }
 }
 
-/** Returns the fields of a response body that is an object; an empty object if there is no body. */
 export function bodyFields(body: unknown): Record<string, unknown> {
   return { ...(body as Record<string, unknown> | undefined) };
 }

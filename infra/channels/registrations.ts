@@ -7,25 +7,24 @@ import { SlackApp, type SlackAppArgs } from "./slack-app.ts";
 import { slackManifest } from "./slack-manifest.ts";
 import { TelegramWebhook, type TelegramWebhookArgs } from "./telegram-webhook.ts";
 
-/** Arguments of {@link Registrations}. */
 export interface RegistrationsArgs {
-  /** The service's public address, without a slash at the end. */
+  /** The service's public address, without a trailing slash. */
   url: pulumi.Input<string>;
-  /** Default: none; nothing is registered with Telegram. */
+  /** Default: nothing is registered with Telegram. */
   telegram?: Omit<TelegramWebhookArgs, "url"> | undefined;
-  /** Default: none; the operator pastes Slack's manifest by hand. */
+  /** Default: the operator pastes Slack's manifest by hand. */
   slack?: Omit<SlackAppArgs, "manifest"> | undefined;
-  /** Default: none; nothing is registered with Discord. */
+  /** Default: nothing is registered with Discord. */
   discord?: Omit<DiscordEndpointArgs, "url"> | undefined;
   connection?: ConnectionArgs | undefined;
 }
 
 /**
- * Registrations with the chat platforms: Slack's manifest, Telegram's webhook, Discord's commands and endpoint.
- * Make it depend on what proves that the service answers.
+ * Slack's manifest, Telegram's webhook, and Discord's commands and endpoint. Must depend on the readiness check,
+ * because platforms send events immediately.
  */
 export class Registrations extends pulumi.ComponentResource {
-  /** Registrations with the platforms, a line each. */
+  /** One line per registration. */
   readonly report: pulumi.Output<string>;
 
   constructor(name: string, args: RegistrationsArgs, opts?: pulumi.ComponentResourceOptions) {
@@ -47,7 +46,6 @@ export class Registrations extends pulumi.ComponentResource {
   }
 }
 
-/** One registration with a platform, for people. */
 interface Registration {
   what: pulumi.Input<string>;
   resource: pulumi.CustomResource;

@@ -8,16 +8,15 @@ import { say } from "../shell/connection.ts";
 
 const TOKEN_ERRORS = ["not_authed", "invalid_auth", "token_expired", "token_revoked", "account_inactive"];
 
-/**
- * An app and the manifest that it has to have. A configuration token is valid for half a day: it is used when the
- * manifest changes, and an unchanged one needs none.
- */
+/** Only a changed manifest uses the configuration token, which expires after 12 hours. */
 interface SlackAppInputs extends SlackAppAccess {
   /** JSON: https://docs.slack.dev/reference/app-manifest */
   manifest: string;
 }
 
-/** See {@link SlackAppInputs}. The resource's id is the app's id, so a change to another app replaces the resource. */
+/**
+ * Provider of {@link SlackApp}. The resource's id is the app's id, so switching to another app replaces the resource.
+ */
 export const slackAppProvider: ResourceProvider<SlackAppInputs, SlackAppInputs> = {
   async diff(id, olds, news) {
     const replaces = id === news.appId ? [] : ["appId"];
@@ -29,11 +28,11 @@ export const slackAppProvider: ResourceProvider<SlackAppInputs, SlackAppInputs> 
     return { id: inputs.appId, outs: inputs };
   },
 
-  /** Reads the app's manifest. A changed value, such as an address, is drift; fields that Slack itself adds are not. */
+  /** Reads the app's manifest. A changed value, such as an address, is drift; fields that Slack adds are not. */
   async read(id, props) {
     const answer = await askSlack(props, "apps.manifest.export");
     if (answer.refused) {
-      say("Slack's app is not looked at: the configuration token has expired.");
+      say("Slack's app was not checked: the configuration token has expired.");
       return { id, inputs: props, props };
     }
     const manifest = containsDeep(answer.body["manifest"], JSON.parse(props.manifest))
@@ -48,7 +47,7 @@ export const slackAppProvider: ResourceProvider<SlackAppInputs, SlackAppInputs> 
     return { outs: news };
   },
 
-  /** The app is the operator's own, and stays. */
+  /** Keeps the app, because the operator owns it. */
   async delete() {},
 };
 
@@ -56,12 +55,12 @@ export const slackAppProvider: ResourceProvider<SlackAppInputs, SlackAppInputs> 
 async function updateManifest(inputs: SlackAppInputs): Promise<void> {
   const body = await callSlack(inputs, "apps.manifest.update", { manifest: inputs.manifest });
   if (body["permissions_updated"] !== true) return;
-  say(`Slack's app ${inputs.appId} has other permissions now: reinstall it to its workspace.`);
+  say(`The permissions of Slack's app ${inputs.appId} have changed: reinstall it in its workspace.`);
 }
 
 /**
- * Tells whether everything that is wanted is there, at any depth. An object may hold more; a list may not, since one
- * more scope or event is a right that nobody asked for.
+ * Returns true if `found` contains everything in `wanted`. Objects may have additional fields. Lists may not, because
+ * an additional scope or event is an unwanted permission.
  */
 function containsDeep(found: unknown, wanted: unknown): boolean {
   if (typeof wanted !== "object" || wanted === null) return found === wanted;
@@ -75,15 +74,17 @@ function containsDeep(found: unknown, wanted: unknown): boolean {
   );
 }
 
-/** An app, and what may change it. */
 interface SlackAppAccess {
-  /** As its page shows it: A, then letters and digits. */
+  /** Such as `A0123456789`. */
   appId: string;
-  /** An app configuration token, good for twelve hours: https://docs.slack.dev/app-manifests/configuring-apps-with-app-manifests#config-tokens */
+  /**
+   * App configuration token, valid for 12 hours:
+   * https://docs.slack.dev/app-manifests/configuring-apps-with-app-manifests#config-tokens
+   */
   configToken: string;
 }
 
-/** Slack's answer; `refused` where it does not take the token. */
+/** Slack's response; `refused` if it rejects the token. */
 type SlackAnswer = { refused: true } | { refused: false; body: Record<string, unknown> };
 
 /** Calls a method of the App Manifest API: https://docs.slack.dev/reference/methods#apps.manifest */
@@ -104,11 +105,11 @@ async function askSlack(
   if (TOKEN_ERRORS.includes(error)) return { refused: true };
   throw new StewardError(
     "registration_refused",
-    `Slack does not take ${method}: ${[error, ...problemsOf(fields)].join("; ")}`,
+    `Slack rejects ${method}: ${[error, ...problemsOf(fields)].join("; ")}`,
   );
 }
 
-/** As {@link askSlack}; a token that Slack does not take is an error. */
+/** Like {@link askSlack}, but throws if Slack rejects the token. */
 async function callSlack(
   access: SlackAppAccess,
   method: string,
@@ -120,7 +121,6 @@ async function callSlack(
   return answer.body;
 }
 
-/** Returns the problems that Slack reports in a manifest, each with its location. */
 function problemsOf({ errors }: Record<string, unknown>): string[] {
   if (!Array.isArray(errors)) return [];
   return errors.map((error: unknown) => {
@@ -129,19 +129,18 @@ function problemsOf({ errors }: Record<string, unknown>): string[] {
   });
 }
 
-/** Arguments of {@link SlackApp}. */
 export interface SlackAppArgs {
-  /** As the app's page shows it: A, then letters and digits. */
+  /** Such as `A0123456789`. */
   appId: pulumi.Input<string>;
-  /** A Pulumi secret: an app configuration token. */
+  /** App configuration token; a Pulumi secret. */
   configToken: pulumi.Output<string>;
-  /** The manifest that the app has to have, as JSON. */
+  /** JSON. */
   manifest: pulumi.Input<string>;
   connection?: ConnectionArgs | undefined;
 }
 
 /**
- * The manifest of an existing Slack app. Let it depend on the readiness check: Slack calls the service as soon as the
+ * The manifest of an existing Slack app. Must depend on the readiness check, because Slack calls the service when the
  * manifest is set.
  */
 export class SlackApp extends OwnResource {

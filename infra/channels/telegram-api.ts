@@ -2,21 +2,20 @@ import { StewardError } from "../../runtime/contract/errors.ts";
 import { telegramRoot } from "./endpoints.ts";
 import { askPlatform, bodyFields } from "./platform-call.ts";
 
-/** A Telegram bot. */
 export interface TelegramBot {
-  /** Part of the path of every request, so error messages never contain an address. */
+  /** Part of every request's path, so error messages must never contain addresses. */
   botToken: string;
 }
 
-/** Telegram's response; `refused` if Telegram does not accept the token. */
+/** Telegram's response; `refused` if it rejects the token. */
 export type TelegramAnswer = { refused: true } | { refused: false; result: unknown };
 
-/** A bot's own user id: the number before the token's colon. */
+/** Returns the bot's user id, the number before the token's colon. */
 export function botIdOf(botToken: string): string {
   return botToken.split(":", 1)[0] ?? "";
 }
 
-/** Calls a method of the Bot API (https://core.telegram.org/bots/api#making-requests). */
+/** Calls a method of the Bot API: https://core.telegram.org/bots/api#making-requests */
 export async function askTelegram(
   { botToken }: TelegramBot,
   method: string,
@@ -33,14 +32,14 @@ export async function askTelegram(
   if (ok === true) return { refused: false, result };
   throw new StewardError(
     "registration_refused",
-    `Telegram does not take ${method}: ${String(description ?? status)}`,
+    `Telegram rejects ${method}: ${String(description ?? status)}`,
   );
 }
 
 /**
  * Calls a method and returns its result.
  *
- * @throws StewardError `telegram_token_invalid` if Telegram does not accept the token
+ * @throws StewardError `telegram_token_invalid` if Telegram rejects the token
  */
 export async function callTelegram(
   bot: TelegramBot,

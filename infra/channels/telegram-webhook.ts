@@ -5,26 +5,26 @@ import type { ResourceProvider } from "../shell/provider.ts";
 import { bodyFields } from "./platform-call.ts";
 import { askTelegram, botIdOf, callTelegram, type TelegramBot } from "./telegram-api.ts";
 
-/**
- * Destination of a bot's updates. The token is an input, because a bot that the stack no longer uses can only be
- * reached by its token.
- */
+/** The token is an input, because only it can remove the webhook of a bot that is no longer used. */
 export interface WebhookInputs extends TelegramBot {
   /** An https address on port 443, 80, 88 or 8443. */
   url: pulumi.Input<string>;
-  /** Repeated by Telegram with each update: 1 to 256 of A-Z, a-z, 0-9, _ and -. */
+  /** Sent by Telegram with each update: 1 to 256 of A-Z, a-z, 0-9, _ and -. */
   secretToken: string;
-  /** Kinds of updates to deliver. Telegram does not send the others. */
+  /** Kinds of updates to deliver. Telegram drops the others. */
   allowedUpdates: readonly string[];
-  /** Deliveries at the same time, 1 to 100. */
+  /** Maximum concurrent deliveries, 1 to 100. */
   maxConnections: number;
 }
 
 const KEYS = ["botToken", "url", "secretToken", "allowedUpdates", "maxConnections"] as const;
-/** Telegram's default, given so that a change is seen: https://core.telegram.org/bots/api#setwebhook */
+/** Telegram's default, set explicitly so that a change is detected: https://core.telegram.org/bots/api#setwebhook */
 const MAX_CONNECTIONS = 40;
 
-/** See {@link WebhookInputs}. The resource's id is the bot's id, so a change to another bot replaces the resource. */
+/**
+ * Provider of {@link TelegramWebhook}. The resource's id is the bot's id, so switching to another bot replaces the
+ * resource.
+ */
 export const telegramWebhookProvider: ResourceProvider<WebhookInputs, WebhookInputs> = {
   async diff(id, olds, news) {
     const replaces = id === botIdOf(news.botToken) ? [] : ["botToken"];
@@ -37,8 +37,8 @@ export const telegramWebhookProvider: ResourceProvider<WebhookInputs, WebhookInp
   },
 
   /**
-   * Reads everything that Telegram reports. It never reports the secret, nor whether an IP address was set. A secret
-   * that was changed by hand is therefore not noticed here; it shows as `last_error_message` once an update arrives.
+   * Telegram never reports the secret, so a manual change of it is not detected. It only shows as `last_error_message`
+   * when an update arrives.
    */
   async read(id, props) {
     const info = bodyFields(await callTelegram(props, "getWebhookInfo"));
@@ -60,8 +60,8 @@ export const telegramWebhookProvider: ResourceProvider<WebhookInputs, WebhookInp
   },
 
   /**
-   * Leaves alone what someone else has set since. A token that Telegram no longer knows is not an error: otherwise the
-   * stack could never be destroyed.
+   * Deletes the webhook unless somebody has changed it. Ignores a rejected token, which would otherwise keep the stack
+   * from being destroyed.
    */
   async delete(_id, props) {
     const answer = await askTelegram(props, "getWebhookInfo");
@@ -70,7 +70,7 @@ export const telegramWebhookProvider: ResourceProvider<WebhookInputs, WebhookInp
   },
 };
 
-/** https://core.telegram.org/bots/api#setwebhook. Updates that are waiting are delivered, not dropped. */
+/** Keeps pending updates: https://core.telegram.org/bots/api#setwebhook */
 async function setWebhook(inputs: WebhookInputs): Promise<void> {
   await callTelegram(inputs, "setWebhook", {
     url: inputs.url,
@@ -81,10 +81,7 @@ async function setWebhook(inputs: WebhookInputs): Promise<void> {
   });
 }
 
-/**
- * Compares two inputs. A missing old input counts as equal: a stack that was deployed before the input existed sent the
- * same value, or Telegram's default applied.
- */
+/** Returns true for a missing old input: earlier versions either sent the same value or used Telegram's default. */
 function isSame(old: unknown, wanted: unknown): boolean {
   return old === undefined || JSON.stringify(old) === JSON.stringify(wanted);
 }
@@ -95,7 +92,6 @@ function addressOf(info: unknown): string {
   return typeof url === "string" ? url : "";
 }
 
-/** Arguments of {@link TelegramWebhook}. */
 export interface TelegramWebhookArgs {
   /** A Pulumi secret. */
   botToken: pulumi.Output<string>;
@@ -107,8 +103,8 @@ export interface TelegramWebhookArgs {
 }
 
 /**
- * The address that Telegram delivers a bot's updates to. Let it depend on the readiness check: updates arrive as soon
- * as the webhook is created.
+ * The webhook to which Telegram delivers a bot's updates. Must depend on the readiness check, because updates arrive
+ * immediately.
  */
 export class TelegramWebhook extends OwnResource {
   constructor(name: string, args: TelegramWebhookArgs, opts?: pulumi.CustomResourceOptions) {

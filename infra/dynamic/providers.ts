@@ -6,15 +6,14 @@ import { CONNECTION } from "../shell/connection.ts";
 type Properties = Record<string, unknown>;
 
 /**
- * Providers of the dynamic resources that versions before 0.1.0 deployed, whose states refer to this file and to these
- * names. The engine asks them until an update has turned the resources into ones of the provider `steward`: in a destroy
- * and a refresh before it, and for what depends on a resource that this very update replaces.
+ * Providers of the dynamic resources deployed by versions before 0.1.0, whose states refer to this file and these
+ * names. Pulumi calls them until an update has converted the resources to the provider `steward`.
  */
 export const providers: Record<string, dynamic.ResourceProvider> = Object.fromEntries(
   Object.keys(RESOURCES).map((type) => [type, formerProvider(`::::steward:${type}::`)]),
 );
 
-/** Pulumi prints a thrown error and its stack trace beside the message that the engine shows. This is printed instead. */
+/** Hides the stack trace, which Pulumi would print in addition to the engine's message. */
 function untraced(error: Error): never {
   const stack = "its error is among the diagnostics";
   throw Object.assign(error, { toString: () => "A resource failed", stack });
@@ -35,9 +34,8 @@ function formerProvider(urn: string): dynamic.ResourceProvider {
     async diff(id, olds: Properties, news: Properties) {
       return (await methods.diff(kept(id, olds), connected(news)).catch(untraced)) ?? {};
     },
-    // No program registers a dynamic resource any more.
-    create: () =>
-      Promise.reject(new Error("a dynamic resource is deployed by no version of steward from 0.1.0 on")),
+    // Programs no longer register dynamic resources.
+    create: () => Promise.reject(new Error("steward 0.1.0 and later deploy no dynamic resources")),
     async read(id, props: Properties) {
       const found = await methods.read(kept(id, props)).catch(untraced);
       if (found === undefined) return { id: "" };

@@ -4,17 +4,14 @@ import { DIRECTORY_CLASS, SANDBOX_CLASS } from "../../runtime/contract/names.ts"
 import type { InstanceType } from "../serverless/container-api.ts";
 import type { Migration } from "../serverless/migration-list.ts";
 
-/** Value of the argument `image` that builds this package's own. */
+/** Value of `image` that builds the package's own image. */
 export const BUILD = "build";
 
 /** Keys of model providers. */
 export interface ModelsArgs {
   /** Anthropic's API key; a secret. Required. */
   anthropicApiKey: pulumi.Input<string>;
-  /**
-   * Key of OpenAI, or of a server that speaks its protocol (see `endpoints.openai`); a secret. Default: no second
-   * provider.
-   */
+  /** API key of OpenAI or of a compatible server (see `endpoints.openai`); a secret. Default: no second provider. */
   openaiApiKey?: pulumi.Input<string> | undefined;
 }
 
@@ -23,8 +20,8 @@ export interface TelegramArgs {
   /** The token from Telegram's BotFather; a secret. Required with `webhookSecret`. */
   botToken?: pulumi.Input<string> | undefined;
   /**
-   * Sent by Telegram with every update; a secret of 1 to 256 letters, digits, `_` and `-`. Default: derived from
-   * `botToken`. A host polls and does not need it.
+   * Telegram sends it with every update; a secret of 1 to 256 letters, digits, `_` and `-`. Default: derived from
+   * `botToken`. Unused on a host, which polls.
    */
   webhookSecret?: pulumi.Input<string> | undefined;
 }
@@ -39,7 +36,7 @@ export interface SlackArgs {
 
 /** A Slack app whose manifest the gateway may set. */
 export interface SlackAppArgs extends SlackArgs {
-  /** The app's id, such as `A0123456789`. Give this and `configToken`, or neither: then the manifest is not set. */
+  /** The app's id, such as `A0123456789`. Required with `configToken`. Default: the manifest is not set. */
   appId?: pulumi.Input<string> | undefined;
   /** An app configuration token, which is valid for 12 hours; a secret. */
   configToken?: pulumi.Input<string> | undefined;
@@ -55,19 +52,19 @@ export interface DiscordArgs {
   publicKey?: pulumi.Input<string> | undefined;
 }
 
-/** Addresses of other servers than the platforms' own, for tests and rehearsals. Default of each: the platform's. */
+/** Server addresses for tests and rehearsals. Default: the platforms' own. */
 export interface EndpointsArgs {
   slack?: string | undefined;
   telegram?: string | undefined;
   discord?: string | undefined;
   anthropic?: string | undefined;
-  /** Also for a model provider that speaks OpenAI's protocol; with its version, such as `https://host/v1`. */
+  /** For any provider compatible with OpenAI's API. Includes the version, such as `https://host/v1`. */
   openai?: string | undefined;
-  /** The address at which the container reaches the Worker. */
+  /** Address of the Worker as the container reaches it. */
   worker?: string | undefined;
 }
 
-/** Arguments that both gateways have. */
+/** Arguments of both gateways. */
 export interface GatewayArgs {
   models: ModelsArgs;
   /** Default: no Telegram. */
@@ -76,69 +73,74 @@ export interface GatewayArgs {
   slack?: SlackArgs | undefined;
   /** Default: no Discord. */
   discord?: DiscordArgs | undefined;
-  /** Accept webhooks without an identity; each is verified by its platform's signature. Default: true. */
+  /** Accept webhooks without an identity. Each platform's signature is still verified. Default: true. */
   publicWebhooks?: boolean | undefined;
   /** Shown on every admin page: 1 to 40 letters, digits, spaces, dots, `_` and `-`. Default: the stack's name. */
   environmentName?: string | undefined;
   /** Default: `info`. */
   logLevel?: "debug" | "info" | "warning" | "error" | undefined;
-  /** Policy for a config file that stops the gateway. Default: `manual`. */
+  /** Policy for a config file that keeps the gateway from starting. Default: `manual`. */
   configRecovery?: (typeof CONFIG_RECOVERIES)[number] | undefined;
   /**
-   * Number of past events, 0 to 500, that a rollout may replay to the next version. The service redacts them first: no
-   * word of a person leaves it. Default: 0.
+   * Number of past events, 0 to 500, that a rollout may replay on the next version. The service first redacts
+   * everything that people wrote. Default: 0.
    */
   replayEvents?: number | undefined;
   /**
-   * Name of an image, or `build` to build this package's own. Default: the image that was published with this package,
-   * by digest and only if it is signed as the release signs; built if none was published.
+   * Name of an image, or `build` to build the package's own image. Default: the package's published image, by digest
+   * and with a verified release signature. An unpublished package builds its image.
    */
   image?: pulumi.Input<string> | undefined;
   /**
-   * Public key of cosign, as PEM, that must have signed the image that `image` names. Default: such an image is used as
-   * it is.
+   * Cosign public key, as PEM. The image named by `image` must have a signature of this key. Default: no signature is
+   * required.
    */
   imagePublicKey?: pulumi.Input<string> | undefined;
   endpoints?: EndpointsArgs | undefined;
   /**
-   * Additional variables by name, each a secret, which the config file refers to as `{"env": "NAME"}`. At most 32; no
-   * name may be in `variables` too.
+   * Additional variables by name, each a secret. The config file refers to one as `{"env": "NAME"}`. At most 32, and no
+   * name that is also in `variables`.
    */
   secrets?: Record<string, pulumi.Input<string>> | undefined;
-  /** Additional variables that are not secret, as in `secrets`. */
+  /** Additional variables that are not secret. See `secrets`. */
   variables?: Record<string, pulumi.Input<string>> | undefined;
   /**
-   * Destinations of alerts about an outage, as JSON such as `{"slack": "https://hooks.slack.com/…", "after": "5m"}`;
-   * a secret. Default: alerts go to the bot's operators only.
+   * Destinations of outage alerts, as JSON such as `{"slack": "https://hooks.slack.com/…", "after": "5m"}`; a secret.
+   * Default: alerts go only to the bot's operators.
    */
   alerts?: pulumi.Input<string> | undefined;
-  /** Refuse to delete the bucket or volume, and keep it in a destroy. Default: false. */
+  /** Refuse to delete the bucket or volume, and keep it when the stack is destroyed. Default: false. */
   protectState?: boolean | undefined;
 }
 
 /** Credentials of Cloudflare's API. */
 export interface CloudflareArgs {
-  /** An API token; a secret. Default: the one of the `cloudflare` provider in the component's options. */
+  /** An API token; a secret. Default: the token of the component's `cloudflare` provider. */
   apiToken?: pulumi.Input<string> | undefined;
-  /** Another API than Cloudflare's own, for rehearsals. Default: the provider's. */
+  /** Alternative API address, for rehearsals. Default: the provider's. */
   baseUrl?: pulumi.Input<string> | undefined;
-  /** True if the engine's environment has the token as CLOUDFLARE_API_TOKEN: no resource stores it then. Default: false. */
+  /**
+   * True if CLOUDFLARE_API_TOKEN is in the environment of every deployment. No resource then stores the token. Default:
+   * false.
+   */
   tokenInEnvironment?: boolean | undefined;
 }
 
-/** The identity gateway before a Worker's admin pages. Give both properties, or neither: then the pages stay closed. */
+/**
+ * The identity gateway for a Worker's admin pages. Give both properties, or neither. Without one, the pages stay
+ * closed.
+ */
 export interface ServerlessAccessArgs {
   /** The team's host name, such as `example.cloudflareaccess.com`. */
   teamDomain?: pulumi.Input<string> | undefined;
-  /** E-mail addresses of the people that may sign in; at least one. */
+  /** E-mail addresses of the people who may sign in; at least one. */
   operators?: pulumi.Input<string>[] | undefined;
 }
 
-/** Arguments of `ServerlessGateway`. */
 export interface ServerlessGatewayArgs extends GatewayArgs {
   /** The Cloudflare account's id: 32 hexadecimal digits. Required. */
   accountId: pulumi.Input<string>;
-  /** Default: the credentials of the `cloudflare` provider in the component's options. */
+  /** Default: the credentials of the component's `cloudflare` provider. */
   cloudflare?: CloudflareArgs | undefined;
   /** The account's name on workers.dev. Give this or `hostname`. */
   subdomain?: pulumi.Input<string> | undefined;
@@ -147,56 +149,57 @@ export interface ServerlessGatewayArgs extends GatewayArgs {
   slack?: SlackAppArgs | undefined;
   access?: ServerlessAccessArgs | undefined;
   /**
-   * The Worker's name: 1 to 54 lower-case letters, digits and inner dashes. Default: derived from project, stack and
-   * the component's name.
+   * The Worker's name: 1 to 54 lower-case letters, digits and inner dashes. Default: derived from the names of project,
+   * stack and component.
    */
   workerName?: string | undefined;
   /**
-   * The state bucket's name: 3 to 63 lower-case letters, digits and inner dashes. Default: the bucket that the stack
-   * has, otherwise derived from project, stack and the component's name.
+   * The state bucket's name: 3 to 63 lower-case letters, digits and inner dashes. Default: the stack's existing bucket,
+   * else derived from the names of project, stack and component.
    */
   bucketName?: pulumi.Input<string> | undefined;
-  /** Treatment of a bucket with content when it is deleted. `empty` excludes `protectState`. Default: `keep`. */
+  /**
+   * Treatment of a bucket with content when the stack is destroyed. `empty` excludes `protectState`. Default: `keep`.
+   */
   bucketOnDestroy?: "keep" | "empty" | undefined;
-  /** Confirms taking over an existing bucket: the id that the preview prints, or the bucket's name without a marker. */
+  /** Confirms adopting an existing bucket: the id that the preview prints, or the bucket's name if it has no marker. */
   adoptBucket?: string | undefined;
-  /** Time without traffic after which the container sleeps: `never` or a duration such as `10m`. Default: `10m`. */
+  /** Idle time after which the container sleeps: `never` or a duration such as `10m`. Default: `10m`. */
   sleepAfter?: string | undefined;
   /**
-   * `shared`: one sandbox serves all chats. `chat`: each chat has its own, with a container and data of its own. Default:
-   * `shared`.
+   * `shared`: one sandbox serves all chats. `chat`: each chat has a separate sandbox, with its own container and data.
+   * Default: `shared`.
    */
   tenancy?: (typeof TENANCIES)[number] | undefined;
-  /** Number of containers, 1 to 500, that run at the same time; only with `tenancy` `chat`. Default: 10. */
+  /** Maximum concurrent containers, 1 to 500. Only with `tenancy` `chat`. Default: 10. */
   maxSandboxes?: number | undefined;
   /**
-   * Chats that an update reaches first, as ids of tenants such as `slack-C0123456789`; only with `tenancy` `chat`.
-   * Default: none.
+   * Chats that receive an update first, as tenant ids such as `slack-C0123456789`. Only with `tenancy` `chat`. Default:
+   * none.
    */
   canaryTenants?: string[] | undefined;
   /**
-   * The Worker's migrations: tags `v1`, `v2`, … in order. Default: `v1` with the container's class, and with `tenancy`
-   * `chat` also `v2` with the class of the directory of chats.
+   * The Worker's migrations, tagged `v1`, `v2`, … in order. Default: `v1` with the container's class. With `tenancy`
+   * `chat` also `v2` with the class of the chat directory.
    */
   migrations?: Migration[] | undefined;
   /** Size of the container. Default: `lite`. */
   instanceType?: InstanceType | undefined;
   /**
-   * Hours a day, 0 to 24, that the container is expected to run, with `tenancy` `chat` all containers together; for the
-   * cost estimate until usage was measured.
-   * With `sleepAfter` `never` only 24 is valid. Default: 8 conversations a day.
+   * Expected hours a day, 0 to 24, that all containers together run. Used for the cost estimate until usage is
+   * measured. With `sleepAfter` `never`, only 24 is valid. Default: 8 conversations a day.
    */
   expectedAwakeHours?: number | undefined;
-  /** US dollars a month. A higher estimate is refused, a higher measured cost is warned of. Default: no budget. */
+  /** US dollars a month. A higher estimate is an error, a higher measured cost a warning. Default: no budget. */
   monthlyBudget?: number | undefined;
   /**
-   * US dollars a month for each chat, beside the plan and its allowances; only with `tenancy` `chat`. A preview names the
-   * chats whose measured cost is higher. Default: no budget.
+   * US dollars a month for each chat, excluding the plan and its allowances. Only with `tenancy` `chat`. A preview
+   * names the chats whose measured cost is higher. Default: no budget.
    */
   monthlyChatBudget?: number | undefined;
-  /** Host of the registry that the image is pushed to. Default: Cloudflare's, or none if `origin` is given. */
+  /** Host of the registry that receives the image. Default: Cloudflare's, or none if `origin` is given. */
   registry?: string | undefined;
-  /** Loopback origin that the probes ask instead of the Worker's address, for rehearsals. */
+  /** Loopback origin that probes use instead of the Worker's address, for rehearsals. */
   origin?: string | undefined;
 }
 
@@ -208,54 +211,51 @@ export interface HostAccessArgs {
   audience?: pulumi.Input<string> | undefined;
 }
 
-/** Arguments of `HostGateway`. */
 export interface HostGatewayArgs extends GatewayArgs {
   /**
-   * `shared`: one gateway serves all chats. `chat`: each chat has its own, as a process with a user and data of its own;
-   * the container's main process then needs root with CHOWN, KILL, SETGID and SETUID. Default: `shared`.
+   * `shared`: one gateway serves all chats. `chat`: each chat has a separate gateway process, with its own user and
+   * data. The container then starts as root with CHOWN, KILL, SETGID and SETUID. Default: `shared`.
    */
   tenancy?: (typeof TENANCIES)[number] | undefined;
-  /** Number of chats' gateways, 1 to 500, that run at the same time; only with `tenancy` `chat`. Default: 10. */
+  /** Maximum concurrent chat gateways, 1 to 500. Only with `tenancy` `chat`. Default: 10. */
   maxSandboxes?: number | undefined;
   access?: HostAccessArgs | undefined;
   /**
-   * Token of at least 16 characters for signing in to the admin pages; a secret. Excludes `access`. Default: none; the
-   * admin pages stay closed without an identity gateway.
+   * Token of at least 16 characters for signing in to the admin pages; a secret. Excludes `access`. Default: none.
+   * Without this or `access`, the admin pages stay closed.
    */
   adminToken?: pulumi.Input<string> | undefined;
   /**
-   * Address of the Docker engine, `unix:///…` or `ssh://…`: the one of the `docker` provider in the component's options.
-   * Default: the engine that the `docker` command uses.
+   * Address of the Docker engine, `unix:///…` or `ssh://…`. Must be that of the component's `docker` provider. Default:
+   * the engine of the `docker` command.
    */
   dockerHost?: string | undefined;
   /** Port on the host, 1 to 65535. Default: 8080. */
   port?: number | undefined;
-  /** IP address of the host that the port is mapped on. Default: 0.0.0.0. */
+  /** Host IP address that publishes the port. Default: 0.0.0.0. */
   address?: string | undefined;
-  /** Absolute path of a directory on the host that keeps the data. Excludes `volumeName`. Default: a named volume. */
+  /** Absolute path of the host directory for the data. Excludes `volumeName`. Default: a named volume. */
   dataDirectory?: string | undefined;
-  /** Default: derived from project, stack and the component's name. */
+  /** Default: derived from the names of project, stack and component. */
   containerName?: string | undefined;
-  /** Name of the data's volume. Excludes `dataDirectory`. Default: the container's name and `-data`. */
+  /** Name of the data's volume. Excludes `dataDirectory`. Default: the container's name plus `-data`. */
   volumeName?: string | undefined;
-  /** Free space in MiB that the engine's disk and the data's disk must have. Default: 1024. */
+  /** Required free space in MiB on the engine's disk and the data's disk. Default: 1024. */
   diskMiB?: number | undefined;
-  /** Memory limit in MiB, at least 128. Default: 512, with `tenancy` `chat` 1024. */
+  /** Memory limit in MiB, at least 128. Default: 512, or 1024 with `tenancy` `chat`. */
   memoryMiB?: number | undefined;
-  /** Processors that the container may keep busy, above 0 with at most two decimals. Default: 1. */
+  /** Maximum CPUs, above 0 with at most two decimals. Default: 1. */
   cpus?: number | undefined;
-  /** Limit of processes and threads, 64 to 32768; the kernel counts them for the container's user. Default: 512. */
+  /** Maximum processes and threads of the container's user, 64 to 32768. Default: 512. */
   maxProcesses?: number | undefined;
-  /** Size in MiB of each log file that the engine keeps. Default: 10. */
+  /** Maximum size of each log file in MiB. Default: 10. */
   logMaxMiB?: number | undefined;
-  /** Number of log files that the engine keeps. Default: 3. */
+  /** Maximum number of log files. Default: 3. */
   logFiles?: number | undefined;
 }
 
-/** Targets that a gateway deploys to. */
 export type Target = "serverless" | "host";
 
-/** The arguments of each target's component. */
 export interface ArgsOf {
   serverless: ServerlessGatewayArgs;
   host: HostGatewayArgs;
@@ -263,7 +263,6 @@ export interface ArgsOf {
 
 const COMMON = { publicWebhooks: true, logLevel: "info", protectState: false } as const;
 
-/** Values of arguments that are left out, unless they depend on others. */
 const DEFAULTS = {
   serverless: {
     ...COMMON,
@@ -285,7 +284,6 @@ const DEFAULTS = {
   },
 } as const;
 
-/** Other values of {@link DEFAULTS} where each chat has its own sandbox. */
 const CHAT_DEFAULTS = {
   serverless: {
     maxSandboxes: SANDBOXES.default,
@@ -294,18 +292,16 @@ const CHAT_DEFAULTS = {
   host: { maxSandboxes: SANDBOXES.default, memoryMiB: 1024 },
 };
 
-/** Returns the values of a target's arguments that are left out. */
 export function defaultsOf(target: Target, { tenancy }: { tenancy?: unknown }): object {
   return { ...DEFAULTS[target], ...(tenancy === "chat" && CHAT_DEFAULTS[target]) };
 }
 
 type Given<Value> = { [Key in keyof Value]-?: Exclude<Value[Key], undefined> };
 
-/** A target's arguments with {@link DEFAULTS}. */
 export type WithDefaults<Of extends Target> = Omit<ArgsOf[Of], keyof (typeof DEFAULTS)[Of]> &
   Given<Pick<ArgsOf[Of], keyof (typeof DEFAULTS)[Of] & keyof ArgsOf[Of]>>;
 
-/** Adds the defaults to arguments. An argument that is `undefined` counts as left out. */
+/** An `undefined` argument gets its default. */
 export function withDefaults<Of extends Target>(target: Of, args: ArgsOf[Of]): WithDefaults<Of> {
   const given = Object.fromEntries(Object.entries(args).filter(([, value]) => value !== undefined));
   return { ...defaultsOf(target, given), ...given } as unknown as WithDefaults<Of>;

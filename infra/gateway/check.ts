@@ -7,7 +7,6 @@ import { LATER, type ArgumentProblem, type Values, type Wording } from "./proble
 import { PROPERTIES, REQUIRED } from "./properties.ts";
 import { RULES } from "./rules.ts";
 
-/** Words of a program that uses a component. */
 const ARGUMENTS: Wording = {
   name: (path) => path,
   set: (path, value) => (value === undefined ? `set ${path}` : `set ${path} to ${value}`),
@@ -16,8 +15,7 @@ const ARGUMENTS: Wording = {
 };
 
 /**
- * Returns everything that is wrong with a component's arguments, in the order of their paths. No text contains a value
- * of a secret.
+ * Returns all problems of a component's arguments. No text contains a secret's value.
  *
  * @param given values by path; see {@link valuesOf}
  */
@@ -49,12 +47,12 @@ export function findArgumentProblems(
   const values: Values = { ...defaultsOf(target, valid), ...valid };
   const between = RULES[target]
     .flatMap((rule) => rule(values, words))
-    // An invalid value is reported as invalid, not also as missing.
+    // Do not also report an invalid value as missing.
     .filter(({ path }) => !wrong.some((problem) => problem.path === path));
   return [...wrong, ...between];
 }
 
-/** Returns the values of arguments by path. A group that is none, and an argument that does not exist, stays as it is. */
+/** Returns the arguments' values by path. Leaves unknown arguments and malformed groups unchanged. */
 function valuesOf(target: Target, args: object): Values {
   const groups = new Set(Object.keys(PROPERTIES[target]).map((path) => path.split(".")[0]));
   const entries = Object.entries(args).flatMap(([name, value]): [string, unknown][] => {
@@ -66,7 +64,7 @@ function valuesOf(target: Target, args: object): Values {
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
 }
 
-/** Reports arguments that do not exist, and a value in place of a group. Their values are not shown. */
+/** Reports unknown arguments, and groups that are not objects. Does not print their values. */
 function unknownArguments(target: Target, given: Values): ArgumentProblem[] {
   const paths = Object.keys(PROPERTIES[target]);
   const unknown = Object.keys(given).filter((path) => !paths.includes(path));
@@ -74,7 +72,7 @@ function unknownArguments(target: Target, given: Values): ArgumentProblem[] {
     if (paths.some((one) => one.startsWith(`${path}.`))) {
       return {
         path,
-        reason: "must be an object; its members may come from elsewhere",
+        reason: "must be an object; only its members may be outputs",
         fix: ARGUMENTS.set(path),
       };
     }
@@ -88,11 +86,10 @@ function unknownArguments(target: Target, given: Values): ArgumentProblem[] {
 }
 
 /**
- * Checks a component's arguments, all of them in one report.
+ * Checks all arguments of a component in one report.
  *
- * @returns a promise that is fulfilled once values from elsewhere are known and right too. In a preview those that are
- * not known yet are left to the update.
- * @throws RunError with every problem of the values that are known at once
+ * @returns a promise that rejects if a value known only later is invalid
+ * @throws RunError with all problems of the values known now
  */
 export function checkArgs<Of extends Target>(target: Of, name: string, args: ArgsOf[Of]): Promise<void> {
   const given = valuesOf(target, args);
@@ -114,11 +111,11 @@ function invalid(name: string, problems: readonly ArgumentProblem[]): pulumi.Run
     `    fix: ${fix}`,
   ]);
   const text = [`Invalid arguments of ${name} (stack_config_invalid), ${count}:`, ...lines].join("\n");
-  // No InputPropertiesError: Pulumi would print the values beside the paths, also those of secrets.
+  // Not InputPropertiesError, because Pulumi would print the values too, even secrets.
   return runError(text, new StewardError("stack_config_invalid", text, { fix: "" }));
 }
 
-/** Returns a value with {@link LATER} for what is not known; in a record, a text that is valid for an unknown member. */
+/** Replaces unknown values with {@link LATER}, and unknown members of a record with a valid placeholder. */
 function knownNow(value: unknown): unknown {
   if (isLater(value)) return LATER;
   if (Array.isArray(value)) return value.some(isLater) ? LATER : value;
@@ -130,7 +127,10 @@ function isLater(value: unknown): boolean {
   return value === UNKNOWN_IN_PREVIEW || pulumi.Output.isInstance(value) || value instanceof Promise;
 }
 
-/** Returns a value with what it holds once that is known, {@link UNKNOWN_IN_PREVIEW} where a preview does not know it. */
+/**
+ * Awaits outputs and promises, also nested ones. Yields {@link UNKNOWN_IN_PREVIEW} for values that a preview cannot
+ * know.
+ */
 async function resolved(value: unknown): Promise<unknown> {
   if (isLater(value)) return whenKnown(value as pulumi.Input<unknown>);
   if (Array.isArray(value)) return Promise.all(value.map(resolved));
@@ -139,14 +139,13 @@ async function resolved(value: unknown): Promise<unknown> {
   return Object.fromEntries(await Promise.all(members));
 }
 
-/** Returned by {@link whenKnown} for a value that a preview cannot know. */
 export const UNKNOWN_IN_PREVIEW = Symbol("unknown in a preview");
 
-/** Returns an input's value without marking anything as secret, and without skipping what follows if it is unknown. */
+/** Resolves an input, even an unknown one, and does not mark anything as secret, unlike `apply`. */
 export async function whenKnown<T>(
   input: pulumi.Input<T>,
 ): Promise<pulumi.Unwrap<T> | typeof UNKNOWN_IN_PREVIEW> {
-  // Pulumi has these members, and leaves them out of its types.
+  // Pulumi implements these members but omits them from its types.
   const output = pulumi.output(input) as unknown as {
     isKnown: Promise<boolean>;
     promise(withUnknowns?: boolean): Promise<pulumi.Unwrap<T>>;

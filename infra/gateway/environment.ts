@@ -5,16 +5,13 @@ import type { SecretVariable } from "../../runtime/contract/variables.ts";
 import type { ArgsOf, ServerlessGatewayArgs, Target, TelegramArgs } from "./args.ts";
 import { SECRET_ARGUMENTS } from "./properties.ts";
 
-/** The environment that a gateway hands to the runtime. Every secret is a Pulumi secret, and nowhere plain. */
+/** Environment for the runtime. */
 export interface RuntimeEnvironment {
   variables: Record<string, pulumi.Input<string>>;
   secrets: Partial<Record<VariableName, pulumi.Output<string>>> & Record<string, pulumi.Output<string>>;
 }
 
-/**
- * Returns the runtime's environment for a gateway's arguments with their defaults. Arguments that are left out set no
- * variable, and variables of plain arguments are plain.
- */
+/** Omitted arguments set no variable. */
 export function environmentOf(target: Target, args: ArgsOf[Target]): RuntimeEnvironment {
   const { secrets: own = {}, telegram } = args;
   return {
@@ -32,7 +29,7 @@ export function environmentOf(target: Target, args: ArgsOf[Target]): RuntimeEnvi
   };
 }
 
-/** Variables that are set elsewhere: below, or by the Worker and its tests. */
+/** Variables that other code sets. */
 type SetElsewhere =
   | "CANARY_TENANTS"
   | "MAX_SANDBOXES"
@@ -60,7 +57,7 @@ function variablesOf(args: ArgsOf[Target]): Record<string, pulumi.Input<string>>
     ANTHROPIC_BASE_URL: endpoints.anthropic,
     OPENAI_BASE_URL: endpoints.openai,
     EDGE_ACCESS_TEAM_DOMAIN: access?.teamDomain,
-    // A serverless gateway creates the Access application, and learns its audience then.
+    // A serverless gateway knows the audience only after it has created the Access application.
     EDGE_ACCESS_AUD: access !== undefined && "audience" in access ? access.audience : undefined,
     SANDBOX_SLEEP_AFTER: "sleepAfter" in given ? given.sleepAfter : undefined,
     ...(given.tenancy === "chat" && tenancyOf(given)),
@@ -76,7 +73,6 @@ function variablesOf(args: ArgsOf[Target]): Record<string, pulumi.Input<string>>
   };
 }
 
-/** Variables of a gateway in which each chat has its own sandbox. */
 function tenancyOf({
   maxSandboxes = SANDBOXES.default,
   canaryTenants = [],
@@ -88,7 +84,7 @@ function tenancyOf({
   };
 }
 
-/** The variable that tells the runtime which names are the operator's own. */
+/** Lists the names of the operator's custom variables for the runtime. */
 function listed(variable: VariableName, values: object): Record<string, string> {
   const names = Object.keys(values).sort().join(",");
   return names === "" ? {} : { [variable]: names };
@@ -101,8 +97,8 @@ function secretAt(args: object, path: string): pulumi.Input<string> | undefined 
 }
 
 /**
- * The default of the webhook's secret: known in a preview already, the same in each one, and no way back from it to the
- * token.
+ * Derives the default webhook secret from the bot token, irreversibly. Previews know it, and it stays the same between
+ * updates.
  */
 function derivedWebhookSecret({ botToken, webhookSecret }: TelegramArgs = {}) {
   if (botToken === undefined || webhookSecret !== undefined) return {};

@@ -3,28 +3,28 @@ import { operatorStack } from "../shell/resource.ts";
 import { explain, explanationText } from "../shell/explain.ts";
 import { commandsFor } from "../shell/package.ts";
 
-/** Holds back what depends on it until all checks have passed. */
+/** Returns the input as an output that resolves only after all checks have passed. */
 export type CheckGate = <Value>(input: pulumi.Input<Value>) => pulumi.Output<Value>;
 
 /**
- * Creates the gate of a component's checks. A failed check fails everything that has passed through the gate, so that
- * nothing is registered; the error is a RunError, which Pulumi prints once and without a stack trace.
+ * Creates the gate of a component's checks. If a check fails, all gated values fail with a RunError, so Pulumi
+ * registers nothing and prints the error once without a stack trace.
  */
 export function gateOf(checks: Promise<unknown>): CheckGate {
   const passed = checks.then(() => true, throwExplained);
   return (input) => pulumi.all([input, passed]).apply(([value]) => value) as pulumi.Output<never>;
 }
 
-/** Throws an error of this package with its text and fix alone, for a `catch`. */
+/** For `catch`: rethrows a StewardError as a RunError with only its text and fix. */
 export function throwExplained(error: unknown): never {
   const explanation = explain(error, commandsFor(operatorStack()));
   if (pulumi.RunError.isInstance(error) || explanation.code === undefined) throw error;
   throw runError(explanationText(explanation), error);
 }
 
-/** Creates an error that Pulumi shows as this text alone, without a stack trace. */
+/** Creates an error that Pulumi prints as this text, without a stack trace. */
 export function runError(text: string, cause: unknown): pulumi.RunError {
   const error = new pulumi.RunError(text, { cause });
-  // The SDK puts "error serializing property …" before the message of an error for every resource that it fails.
+  // The SDK would prefix the message with "error serializing property …" for every affected resource.
   return Object.defineProperty(error, "message", { get: () => text, set() {} });
 }

@@ -35,30 +35,30 @@ import { judgeConfigText } from "./running-config.ts";
 type Settings = WithDefaults<"host">;
 
 const ANY = new Set(["0.0.0.0", "::"]);
-/** Docker's limit is 128; the name with `-former` and `-data` has to fit as well. */
+/** Docker allows 128, but the suffixes `-former` and `-data` must fit too. */
 const LONGEST_NAME = 63;
 
 /**
- * An assistant gateway in one Docker container, with its volume and its port. It counts as deployed once it answers as
- * it should; otherwise the former container is put back.
+ * An assistant gateway in one Docker container, with a volume and a port. A deployment succeeds if the service passes
+ * all checks, otherwise the previous container is restored.
  *
- * Pass the `docker` provider of the engine in `providers`, and the engine's address as `dockerHost`.
+ * Pass the engine's `docker` provider in `providers`, and the engine's address as `dockerHost`.
  */
 export class HostGateway extends pulumi.ComponentResource {
-  /** The service's address, without a slash at the end. */
+  /** The service's address, without a trailing slash. */
   readonly url: pulumi.Output<string>;
   /** Id of the container's image. */
   readonly image: pulumi.Output<string>;
-  /** Hash over the code of Worker and container. */
+  /** Hash of the code of Worker and container. */
   readonly bundleHash: pulumi.Output<string>;
   readonly containerId: pulumi.Output<string>;
-  /** Name of the data's volume; `undefined` if a directory of the host has the data. */
+  /** Name of the data's volume; `undefined` if the data is in a host directory. */
   readonly volumeName: pulumi.Output<string> | undefined;
-  /** Directory of the host with the data; `undefined` if a volume has it. */
+  /** Host directory of the data; `undefined` if the data is in a volume. */
   readonly dataDirectory: string | undefined;
-  /** Results of the checks of the deployed service, one line per check. */
+  /** Results of the service's checks, one line per check. */
   readonly readiness: pulumi.Output<string>;
-  /** Id of Discord's application whose commands are registered; `undefined` without Discord. */
+  /** Id of the Discord application with registered commands; `undefined` without Discord. */
   readonly discordCommands: pulumi.Output<string> | undefined;
 
   /** @throws RunError with all problems of the arguments, before anything is registered */
@@ -173,7 +173,6 @@ function namesOf(name: string, { containerName, volumeName }: Settings): HostNam
   return { container, volume: volumeName ?? fittingName(container, LONGEST_NAME, "-data") };
 }
 
-/** Returns the shape of the container for a gateway's arguments. */
 export function containerShape(settings: Settings, names: HostNames): Shape {
   return shapeOf({
     containerName: names.container,
@@ -186,17 +185,16 @@ export function containerShape(settings: Settings, names: HostNames): Shape {
   });
 }
 
-/** Says in the preview what a gateway for each chat means for the container. */
 function explainChats({ maxSandboxes = SANDBOXES.default, memoryMiB }: Settings): void {
   const [rights, first] = [CHAT_USERS.rights.join(", "), CHAT_USERS.first];
   void pulumi.log.info(
-    `Each chat gets a gateway with a user of its own, from ${first} on. For that the container starts as root, with ${rights} alone. An engine that cannot do that is reported here if it has an image to try it with, otherwise when the service starts.`,
+    `Each chat's gateway runs as a separate user, with ids from ${first}. For this, the container starts as root with only the capabilities ${rights}. If the engine does not support this, the preview reports it, or else the service when it starts.`,
   );
   const needed = memoryForChats(maxSandboxes);
   const { configSet } = commandsFor(operatorStack());
   if (needed > memoryMiB)
     void pulumi.log.warn(
-      `${maxSandboxes} chats' gateways take about ${needed} MiB in all, and the container may use ${memoryMiB} MiB. Raise it (${configSet("steward:memoryMiB", String(needed))}), or lower steward:maxSandboxes.`,
+      `${maxSandboxes} chat gateways need about ${needed} MiB in total, but the container is limited to ${memoryMiB} MiB. Raise the limit (${configSet("steward:memoryMiB", String(needed))}), or lower steward:maxSandboxes.`,
     );
 }
 
@@ -204,7 +202,7 @@ function gatedSecrets({ secrets }: RuntimeEnvironment, gate: CheckGate): Runtime
   return Object.fromEntries(Object.entries(secrets).map(([name, value]) => [name, gate(value)]));
 }
 
-/** Runs the preflight before anything is created, also in a preview. */
+/** Runs before anything is created, also in previews. */
 async function checkHost(
   settings: Settings,
   names: HostNames,
@@ -232,7 +230,7 @@ async function checkHost(
   });
 }
 
-/** The image is built on the engine that runs it, which first needs the base image. */
+/** Builds on the engine that runs the image, which needs the base image first. */
 function imageBuild(bundle: Promise<Bundle>, engine: Promise<DockerEngine>, gate: CheckGate): ImageBuild {
   const log = (line: string) => void pulumi.log.info(line, undefined, undefined, true);
   const { context, hash } = gate(bundle).container;
@@ -245,7 +243,7 @@ function imageBuild(bundle: Promise<Bundle>, engine: Promise<DockerEngine>, gate
   return { context, dockerfile: APP_DOCKERFILE, hash, buildArgs };
 }
 
-/** The gateway creates and removes only a volume; a directory of the host belongs to its owner. */
+/** The gateway never creates or removes a host directory. */
 function createVolume(
   name: string,
   { protectState: protect }: Settings,
@@ -258,7 +256,7 @@ function createVolume(
   return { volumeName: new Volume(name, { volumeName, protect, hooks }, { parent }).volumeName };
 }
 
-/** Registers Discord's commands only: Telegram is polled, and the gateway does not know the host's public address. */
+/** Registers only Discord's commands: Telegram is polled, and the host's public address is unknown. */
 function createCommands(
   name: string,
   { discord, endpoints }: Settings,
@@ -270,13 +268,12 @@ function createCommands(
   return new DiscordCommands(name, { botToken, applicationId, connection: { endpoints } }, opts);
 }
 
-/** Returns the address at which clients reach the port: the engine's host, unless the port is open to that host alone. */
+/** Returns the engine's host, unless the port is published only on a local address. */
 function publicAddress(settings: Settings, engineAddress: string): string {
   if (engineAddress.startsWith("ssh://") && ANY.has(settings.address)) return new URL(engineAddress).hostname;
   return addressOnHost(settings);
 }
 
-/** Returns the address at which the engine's own machine reaches the port. */
 function addressOnHost({ address }: Settings): string {
   if (ANY.has(address)) return "127.0.0.1";
   return address.includes(":") ? `[${address}]` : address;

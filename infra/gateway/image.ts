@@ -5,20 +5,19 @@ import { BUILD, type GatewayArgs } from "./args.ts";
 import { UNKNOWN_IN_PREVIEW, whenKnown } from "./check.ts";
 import { throwExplained } from "./gate.ts";
 
-/** The image that a gateway runs. */
 export interface GatewayImage {
-  /** Its name, by digest if its signature was checked; `undefined` if the image is to be built. */
+  /** By digest if the signature was verified; `undefined` to build the image. */
   name: pulumi.Output<string> | undefined;
-  /** The name once the signature was checked; `UNKNOWN` in a preview that cannot know it yet. */
+  /** Resolves to the name after signature verification, or to UNKNOWN_IN_PREVIEW. */
   checked: Promise<string | typeof UNKNOWN_IN_PREVIEW | undefined>;
-  /** True for this package's own code: built here, or published with the package. */
+  /** True if the image contains this package's code, built or published. */
   isOwn: boolean;
 }
 
 /**
- * Returns the image that a gateway's arguments ask for.
+ * Returns the image for a gateway's arguments.
  *
- * @param valid check of the arguments, after which the signature is checked
+ * @param valid validation of the arguments, which runs before the signature is verified
  */
 export function gatewayImage(
   { image, imagePublicKey }: Pick<GatewayArgs, "image" | "imagePublicKey">,

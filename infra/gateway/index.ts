@@ -1,4 +1,4 @@
-/** The components that people use in their own programs: `import * as steward from "steward-gateway/gateway"`. */
+/** The package's public components: `import * as steward from "steward-gateway/gateway"`. */
 export type {
   CloudflareArgs,
   DiscordArgs,

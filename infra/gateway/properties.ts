@@ -14,7 +14,7 @@ import { INSTANCES } from "../serverless/cost.ts";
 import { BUCKET_NAME, fittingName, LONGEST, WORKER_NAME } from "../serverless/names.ts";
 import type { ArgsOf, EndpointsArgs, Target } from "./args.ts";
 
-/** Paths of the arguments with secrets, by the variable that each sets. The attestation's key is generated. */
+/** Paths of secret arguments by variable. The attestation key is generated. */
 export const SECRET_ARGUMENTS = {
   ANTHROPIC_API_KEY: "models.anthropicApiKey",
   OPENAI_API_KEY: "models.openaiApiKey",
@@ -27,15 +27,12 @@ export const SECRET_ARGUMENTS = {
   ALERTS: "alerts",
 } as const satisfies Record<Exclude<SecretVariable, "ATTESTATION_KEY">, string>;
 
-/**
- * Schemas of single values. The description of a schema ends the sentence "must be …", and never repeats the given
- * value.
- */
+/** The description completes "must be …" and never contains the given value. */
 function matching(pattern: RegExp, description: string) {
   return z.string().regex(pattern, `must be ${description}`);
 }
 
-/** The fix of a wrong name contains the nearest valid one. */
+/** The fix suggests the most similar valid name. */
 function resourceName(pattern: RegExp, description: string, longest: number) {
   return z.string().superRefine((text, context) => {
     if (pattern.test(text)) return;
@@ -103,7 +100,6 @@ const ENDPOINTS = {
 } satisfies Record<keyof EndpointsArgs, z.ZodType>;
 const ENDPOINTS_FORM = `must be an object with ${oneOfWords(Object.keys(ENDPOINTS))}`;
 
-/** Destinations of alerts, checked here and passed on as they are. */
 function alerts() {
   const form = 'must be an object such as {"slack": "https://hooks.slack.com/services/…", "after": "5m"}';
   return z.string().superRefine((text, context) => {
@@ -121,11 +117,11 @@ function alerts() {
   });
 }
 
-/** Cloudflare's bounds: https://developers.cloudflare.com/workers/platform/limits/#environment-variables */
+/** https://developers.cloudflare.com/workers/platform/limits/#environment-variables */
 const MOST_OWN = 32;
 const LONGEST_VARIABLE = 5_000;
 
-/** Variables by their name. Values are never shown. */
+/** Error texts never contain values. */
 function ownVariables() {
   const error = 'must be an object of texts such as {"MISTRAL_API_KEY": "…"}';
   const value = z
@@ -143,12 +139,12 @@ function ownVariables() {
   });
 }
 
-/** The form alone: the rule for the classes and tags depends on the tenancy. */
+/** Validates only the structure, because the rules for classes and tags depend on the tenancy. */
 const MIGRATIONS = z.array(z.strictObject({ tag: z.string(), newSqliteClasses: z.array(z.string()) }), {
   error: "must be a list of {tag, newSqliteClasses}",
 });
 
-/** Arguments with members of their own. */
+/** Arguments that are objects. */
 type Group = "access" | "cloudflare" | "discord" | "models" | "slack" | "telegram";
 /** Paths of a target's arguments, such as `sleepAfter` and `slack.botToken`. */
 type Paths<Args> = {
@@ -267,13 +263,11 @@ const HOST_PROPERTIES: Schemas<"host"> = {
   logFiles: integer(1, 100),
 };
 
-/** The schema of every argument of each target's component, by its path. */
 export const PROPERTIES: Record<Target, Readonly<Record<string, z.ZodType>>> = {
   serverless: SERVERLESS,
   host: HOST_PROPERTIES,
 };
 
-/** Paths that every gateway of a target needs. */
 export const REQUIRED: Record<Target, readonly string[]> = {
   serverless: ["models.anthropicApiKey", "accountId"],
   host: ["models.anthropicApiKey"],

@@ -18,7 +18,7 @@ import {
   type Wording,
 } from "./problem.ts";
 
-/** Duration that the remedy offers instead of `never`. */
+/** Suggested in place of `never`. */
 const SHORT_SLEEP = "10m";
 
 const DISCORD = ["discord.applicationId", "discord.publicKey", "discord.botToken"];
@@ -32,9 +32,8 @@ const COMMON: readonly ArgumentRule[] = [
 ];
 
 /**
- * Rules between the arguments of each target. Two combinations need no rule: webhooks that nothing verifies, since a
- * channel is configured with its secret or not at all and a route without one refuses everything; and cron triggers
- * beyond the plan, since schedules wake the container by the Durable Object's alarm.
+ * Unverified webhooks need no rule, because a route whose channel has no secret rejects everything. Cloudflare's cron
+ * limits need none, because schedules use Durable Object alarms.
  */
 export const RULES: Record<Target, readonly ArgumentRule[]> = {
   serverless: [
@@ -60,12 +59,12 @@ export const RULES: Record<Target, readonly ArgumentRule[]> = {
   ],
 };
 
-/** Returns a fix with steps that are all needed, in this order. */
+/** Returns a fix whose steps are all required, in order. */
 function inOrder(words: Wording, ...remedies: string[]): string {
   return remedies.map((remedy) => words.quote(remedy)).join(", then ");
 }
 
-/** Creates the rule for arguments that only make sense with one another: all of them, or none. */
+/** Requires all of these arguments or none. */
 function together(what: string, paths: readonly string[]): ArgumentRule {
   return (values, words) => {
     const missing = paths.filter((path) => values[path] === undefined);
@@ -75,13 +74,13 @@ function together(what: string, paths: readonly string[]): ArgumentRule {
     const removed = inOrder(words, ...given.map((path) => words.remove(path)));
     return missing.map((path) => ({
       path,
-      reason: `missing: ${what} is configured by half, by ${names} alone`,
+      reason: `missing: ${what} is only partly configured, with ${names}`,
       fix: `${words.quote(words.set(path))}, or ${removed}`,
     }));
   };
 }
 
-/** The public host name of a serverless gateway, if the values determine it. */
+/** Returns a serverless gateway's public host name, if the values determine it. */
 export function publicHost(values: Values): string | undefined {
   const { hostname, workerName, subdomain } = values;
   if (typeof hostname === "string") return hostname;
@@ -89,20 +88,19 @@ export function publicHost(values: Values): string | undefined {
   return workersHost(workerName, subdomain);
 }
 
-/** Returns a Worker's host name on workers.dev. */
 export function workersHost(workerName: string, subdomain: string): string {
   return `${workerName}.${subdomain}.workers.dev`;
 }
 
-/** Reports a webhook secret without a bot. A bot without one is fine: its secret is derived from its token. */
+/** A bot without a webhook secret is valid, because one is derived from its token. */
 function telegram(values: Values, words: Wording): ArgumentProblem[] {
   const [bot, secret] = ["telegram.botToken", "telegram.webhookSecret"];
   if (values[secret] === undefined || values[bot] !== undefined) return [];
-  const reason = `missing: Telegram is configured by half, by ${words.name(secret)} alone`;
+  const reason = `missing: Telegram is only partly configured, with ${words.name(secret)}`;
   return [{ path: bot, reason, fix: joinRemedies(words, words.set(bot), words.remove(secret)) }];
 }
 
-/** Reports expected awake hours that the estimate would ignore. */
+/** Reports expected hours that the estimate would ignore. */
 function checkAwakeHours(
   { sleepAfter, expectedAwakeHours: hours }: Values,
   words: Wording,
@@ -117,7 +115,7 @@ function checkAwakeHours(
   ];
 }
 
-/** Reports a key without an image of somebody's: of this package's own image it is known who signs it. */
+/** The package's own image always has a known signer. */
 function keyOfNoImage({ image, imagePublicKey }: Values, words: Wording): ArgumentProblem[] {
   if (imagePublicKey === undefined || (image !== undefined && image !== BUILD)) return [];
   const reason = `given without an image's name in ${words.name("image")}`;
@@ -125,7 +123,6 @@ function keyOfNoImage({ image, imagePublicKey }: Values, words: Wording): Argume
   return [{ path: "imagePublicKey", reason, fix }];
 }
 
-/** Reports a list of migrations that is out of order, or does not create the classes that the tenancy needs. */
 function migrations(values: Values, words: Wording): ArgumentProblem[] {
   const path = "migrations";
   const { tenancy, [path]: given } = values;
@@ -142,7 +139,6 @@ function migrations(values: Values, words: Wording): ArgumentProblem[] {
   return reasons.map((reason) => ({ path, reason, fix: words.set(path, JSON.stringify(repaired)) }));
 }
 
-/** Reports arguments of tenants where all chats share one sandbox. */
 function onlyWithChat(values: Values, words: Wording): ArgumentProblem[] {
   if (values["tenancy"] === "chat") return [];
   const given = ["maxSandboxes", "canaryTenants", "monthlyChatBudget"].filter(
@@ -155,7 +151,6 @@ function onlyWithChat(values: Values, words: Wording): ArgumentProblem[] {
   }));
 }
 
-/** A destroy cannot both keep the bucket and empty it. */
 function protectedAndEmptied({ protectState, bucketOnDestroy }: Values, words: Wording): ArgumentProblem[] {
   if (protectState !== true || bucketOnDestroy !== "empty") return [];
   return [
@@ -167,7 +162,6 @@ function protectedAndEmptied({ protectState, bucketOnDestroy }: Values, words: W
   ];
 }
 
-/** One name has one value, secret or not. */
 function ownTwice({ secrets, variables }: Values, words: Wording): ArgumentProblem[] {
   const names = Object.keys(Object(variables)).filter((name) => Object.hasOwn(Object(secrets), name));
   return names.map((name) => ({
@@ -181,7 +175,7 @@ function address({ hostname, subdomain }: Values, words: Wording): ArgumentProbl
   if ((hostname === undefined) !== (subdomain === undefined)) return [];
   const path = "subdomain";
   if (hostname !== undefined) {
-    const reason = `given beside ${words.name("hostname")}: the Worker has one address`;
+    const reason = `given in addition to ${words.name("hostname")}: the Worker has one address`;
     return [{ path, reason, fix: joinRemedies(words, words.remove("subdomain"), words.remove("hostname")) }];
   }
   const [name, host] = [
@@ -191,14 +185,14 @@ function address({ hostname, subdomain }: Values, words: Wording): ArgumentProbl
   return [{ path, reason: "missing: the Worker needs an address", fix: joinRemedies(words, name, host) }];
 }
 
-/** Cloudflare sends the e-mails. */
+/** Only Cloudflare can send e-mail. */
 function emailOnHost({ alerts }: Values, words: Wording): ArgumentProblem[] {
   if (typeof alerts !== "string" || parseAlerts(alerts)?.email === undefined) return [];
-  const fix = `${words.quote(words.set("alerts"))}, with slack or webhook in its place`;
-  return [{ path: "alerts", reason: "email: a host has nothing that sends e-mail", fix }];
+  const fix = `${words.quote(words.set("alerts"))}, with slack or webhook instead`;
+  return [{ path: "alerts", reason: "email: a host cannot send e-mail", fix }];
 }
 
-/** Reports an admin token that nobody could use: the identity gateway also decides about Bearer tokens. */
+/** With an identity gateway, the service rejects the admin token. */
 function twoSignIns(values: Values, words: Wording): ArgumentProblem[] {
   const domain = "access.teamDomain";
   if (values["adminToken"] === undefined || values[domain] === undefined) return [];
@@ -212,15 +206,14 @@ function twoSignIns(values: Values, words: Wording): ArgumentProblem[] {
   ];
 }
 
-/** The data is in a directory or in a volume. */
 function twoPlaces({ dataDirectory, volumeName }: Values, words: Wording): ArgumentProblem[] {
   if (dataDirectory === undefined || volumeName === undefined) return [];
-  const reason = `given beside ${words.name("dataDirectory")}: the data is in one place`;
+  const reason = `given in addition to ${words.name("dataDirectory")}: the data is in one place`;
   const fix = joinRemedies(words, words.remove("volumeName"), words.remove("dataDirectory"));
   return [{ path: "volumeName", reason, fix }];
 }
 
-/** Names that no one can own (RFC 2606, section 3): the placeholders of the example settings. */
+/** Hosts reserved for documentation (RFC 2606, section 3), used in the example settings. */
 const RESERVED = /(?:^|[.@])example\.(?:com|net|org)$/;
 const PLACEHOLDERS: Readonly<Record<string, { is: (value: unknown) => boolean; meant: string }>> = {
   accountId: { is: (value) => value === "0123456789abcdef0123456789abcdef", meant: "<the account's id>" },
@@ -236,7 +229,7 @@ const PLACEHOLDERS: Readonly<Record<string, { is: (value: unknown) => boolean; m
   },
 };
 
-/** Reports values of the example settings, such as an operator who does not exist. A rehearsal may have them. */
+/** Reports values left over from the example settings. A rehearsal may use them. */
 function placeholders(values: Values, words: Wording): ArgumentProblem[] {
   if (values["origin"] !== undefined) return [];
   return Object.entries(PLACEHOLDERS)
@@ -248,7 +241,7 @@ function placeholders(values: Values, words: Wording): ArgumentProblem[] {
     }));
 }
 
-/** Returns the problems that leave the gateway's own public address unknown. */
+/** Returns the problems that leave the gateway's public address unknown. */
 export function addressProblems(values: Values, words: Wording): ArgumentProblem[] {
   return placeholders(values, words).filter(({ path }) => ["subdomain", "hostname"].includes(path));
 }
@@ -263,21 +256,20 @@ const wrongTeamDomain = (reason: string, words: Wording): ArgumentProblem => ({
   fix: words.set("access.teamDomain", "<team>.cloudflareaccess.com"),
 });
 
-/** A gateway that people use has its identity gateway on the internet; the rehearsal's is on this machine. */
+/** Only a rehearsal has its identity gateway on a loopback address. */
 function loopbackTeamDomain(values: Values, words: Wording): ArgumentProblem[] {
   const { "access.teamDomain": teamDomain, origin } = values;
   if (typeof teamDomain !== "string" || !teamDomain.startsWith("http:") || origin !== undefined) return [];
   return [wrongTeamDomain("is this machine's own address, which only a rehearsal can use", words)];
 }
 
-/** Reports a team domain that is the Worker's own host: the sign-in keys would be fetched from the Worker itself. */
+/** With its own host as team domain, the Worker would fetch the sign-in keys from itself. */
 function foreignTeamDomain(values: Values, words: Wording): ArgumentProblem[] {
   const { "access.teamDomain": teamDomain, origin } = values;
   if (typeof teamDomain !== "string" || ![publicHost(values), origin].includes(teamDomain)) return [];
   return [wrongTeamDomain("is the Worker's own host; it must be the identity gateway's", words)];
 }
 
-/** A budget below the estimated cost. */
 function budget(values: Values, words: Wording): ArgumentProblem[] {
   const { monthlyBudget } = values;
   const inputs = costInputs(values);

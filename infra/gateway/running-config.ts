@@ -18,22 +18,21 @@ const ANSWER_MS = 10_000;
 
 const answer = z.object({
   references: z.array(z.object({ path: z.string(), name: z.string(), baseUrl: z.string().optional() })),
-  // Earlier versions do not send them.
+  // Earlier versions omit them.
   problems: z.array(z.object({ path: z.string(), message: z.string() })).default([]),
 });
 
-/** Environment that is about to be deployed: its variables, and the names of its secrets. */
+/** The secrets' values are not used. */
 interface DeployedEnvironment {
   variables: Readonly<Record<string, string>>;
   secrets: Readonly<Record<string, unknown>>;
 }
 
-/** The service's answer about its running config. */
 type RunningConfig = z.output<typeof answer>;
 
 /**
- * Returns why a running config would not start with what a stack is about to deploy: a variable that it names would not
- * be set, or would hold a key meant for another service, or it is not valid. `undefined` if nothing is wrong.
+ * Returns the reason why the gateway would not start with its running config after the deployment: a variable is
+ * missing or has another service's key, or the config is invalid.
  */
 export function runningConfigProblem(
   { references, problems }: RunningConfig,
@@ -47,13 +46,12 @@ export function runningConfigProblem(
   return { code: "running_config_invalid", detail, fix: fixOf("running_config_invalid") };
 }
 
-/** Judges the text of a running config by the schema and the variables that are about to be deployed. */
 export async function judgeConfigText(
   text: string,
   runtime: DeployedEnvironment,
   commands: OperatorCommands,
 ): Promise<Reason | undefined> {
-  // The schema is large, and a first update has no config to judge.
+  // The schema is large, and a first update has no config to check.
   const [{ readConfigText, secretValues }, { describeProblems }] = await Promise.all([
     import("../../runtime/contract/config/text.ts"),
     import("../../runtime/contract/config/help.ts"),
@@ -98,9 +96,8 @@ function variablesProblem(
 }
 
 /**
- * Asks the running service about its config, and returns the text of {@link runningConfigProblem}; empty if nothing is
- * wrong. Logs a warning if the service does not answer. Sends no request for a stack without a key. A 404 is
- * no problem: nothing is deployed there yet, or the deployed version does not have the route.
+ * Asks the running service for its config and returns the text of {@link runningConfigProblem}, or "". Logs a warning
+ * if there is no response. A 404 is no problem: nothing is deployed yet, or the deployed version lacks the route.
  */
 export function askAboutRunningConfig(
   key: pulumi.Output<string>,
@@ -142,7 +139,7 @@ async function ask(
     config = answer.parse(await response.json());
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    void pulumi.log.warn(`${url} did not answer about its config: ${reason}`);
+    void pulumi.log.warn(`Could not read the running config of ${url}: ${reason}`);
     return "";
   }
   const problem = runningConfigProblem(config, runtime, commands);
@@ -151,10 +148,10 @@ async function ask(
 
 function misplacedFix({ configSet }: OperatorCommands): string {
   const set = configSet("steward:secrets.<NAME>", "<value>", { path: true, secret: true });
-  return `Take what names the key out of the config, on \`/_admin/config/edit\` or by \`steward config unset\` in the container; deploy with \`${set}\`; then name that variable in the config.`;
+  return `Remove the reference to the key from the config, on \`/_admin/config/edit\` or with \`steward config unset\` in the container. Deploy with \`${set}\`, then refer to that variable in the config.`;
 }
 
-/** Returns the gateway's environment as the program knows it: of a secret, the program knows only that it is set. */
+/** Returns the gateway's environment, with a placeholder for each secret's value. */
 function deployedEnvironment({ variables, secrets }: DeployedEnvironment): Record<string, string> {
   const set = Object.keys(secrets).map((name) => [name, "set"] as const);
   return gatewayVariables({ ...variables, ...Object.fromEntries(set) });
@@ -167,7 +164,7 @@ function settingCommand(name: string, { configSet }: OperatorCommands): string {
     : configSet(`steward:secrets.${name}`, "<value>", { path: true, secret: true });
 }
 
-/** Returns the stack's key for a secret variable: `slackBotToken` for `SLACK_BOT_TOKEN`. */
+/** Returns the stack key, such as `slackBotToken` for `SLACK_BOT_TOKEN`. */
 function keyOf(variable: string): string {
   return variable.toLowerCase().replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -38,30 +38,30 @@ const CLOUDFLARE_REGISTRY = "registry.cloudflare.com";
 type Settings = WithDefaults<"serverless"> & { workerName: string };
 
 /**
- * An assistant gateway on Cloudflare: a Worker with a container, its state bucket, an identity gateway before its admin
- * pages, and its registrations with the chat platforms. It counts as deployed once it answers as it should.
+ * An assistant gateway on Cloudflare: a Worker with a container, a state bucket, an identity gateway for the admin
+ * pages, and registrations with the chat platforms. A deployment succeeds if the service passes all checks.
  */
 export class ServerlessGateway extends pulumi.ComponentResource {
-  /** The service's address, without a slash at the end. */
+  /** The service's address, without a trailing slash. */
   readonly url: pulumi.Output<string>;
   /** The Worker's name in the account. */
   readonly workerName: pulumi.Output<string>;
-  /** Id of the deployed version of the Worker. */
+  /** Id of the Worker's deployed version. */
   readonly versionId: pulumi.Output<string>;
   /** Name of the bucket with the config file and the backups. */
   readonly bucketName: pulumi.Output<string>;
   readonly containerApplicationId: pulumi.Output<string>;
   /** The container's image, by digest if it was pushed. */
   readonly image: pulumi.Output<string>;
-  /** Hash over the code of Worker and container. */
+  /** Hash of the code of Worker and container. */
   readonly bundleHash: pulumi.Output<string>;
   /** Audience of the identity gateway's tokens; `undefined` without an identity gateway. */
   readonly audience: pulumi.Output<string> | undefined;
-  /** Results of the checks of the deployed service, one line per check. */
+  /** Results of the service's checks, one line per check. */
   readonly readiness: pulumi.Output<string>;
-  /** The estimated cost, for people. */
+  /** The estimated cost as text. */
   readonly cost: pulumi.Output<string>;
-  /** Registrations with the chat platforms, a line each; `undefined` without any. */
+  /** Registrations with the chat platforms, one line each; `undefined` if there are none. */
   readonly registrations: pulumi.Output<string> | undefined;
 
   /** @throws RunError with all problems of the arguments, before anything is registered */
@@ -192,7 +192,7 @@ export class ServerlessGateway extends pulumi.ComponentResource {
       },
       { ...parent, dependsOn: [worker.deployment, application] },
     );
-    // A platform sends as soon as it is registered.
+    // A platform sends events as soon as it is registered.
     const channels = channelsOf(settings, runtime);
     const registrations =
       channels === undefined
@@ -218,7 +218,7 @@ export class ServerlessGateway extends pulumi.ComponentResource {
   }
 }
 
-/** Returns what the children share, once the checks have passed. */
+/** Returns values for the children that resolve after the checks have passed. */
 function gated(settings: Settings, gate: CheckGate) {
   const { secrets, variables } = environmentOf("serverless", settings);
   const entries = Object.entries(secrets).map(([name, value]) => [name, gate(value)]);
@@ -226,12 +226,12 @@ function gated(settings: Settings, gate: CheckGate) {
   return { runtime, url: gate(urlOf(settings)), accountId: gate(settings.accountId) };
 }
 
-/** By default a rehearsal has no registry: its containers run on this machine's engine. */
+/** By default a rehearsal has no registry, because its containers run on the local engine. */
 function hasRegistry({ registry, origin }: Settings): boolean {
   return registry !== undefined || origin === undefined;
 }
 
-/** Without a registry nothing is published or copied: the engine has the image that was built. */
+/** Without a registry, uses the image built on the local engine. */
 function localImage({ image = BUILD, ...settings }: Settings): Settings {
   return { ...settings, image };
 }
@@ -255,7 +255,7 @@ function credentialsOf(
   };
 }
 
-/** Returns the credentials that the state keeps, for what runs without the program. */
+/** Returns the credentials stored in the state, for operations that run without the program. */
 function storedCredentials(
   { cloudflare }: Settings,
   { apiToken, baseUrl }: ApiCredentials,
@@ -264,7 +264,7 @@ function storedCredentials(
   return { baseUrl, ...(isStored && { apiToken: pulumi.secret(apiToken) }) };
 }
 
-/** Checks the API token before anything is created, also in a preview. A token that the program does not know is left out. */
+/** Runs before anything is created, also in previews. Skips a token that the program does not know. */
 async function checkToken(settings: Settings, { apiToken, baseUrl }: ApiCredentials): Promise<void> {
   const [accountId, token, baseURL] = await Promise.all([
     whenKnown(settings.accountId),
@@ -283,7 +283,6 @@ async function checkToken(settings: Settings, { apiToken, baseUrl }: ApiCredenti
   await checkPermissions({ permissions, accountId, apiToken: token, baseURL, warn });
 }
 
-/** Without an identity gateway the admin pages stay closed, and say what is missing. */
 function createAccess(
   name: string,
   settings: Settings,
@@ -296,7 +295,6 @@ function createAccess(
   return new AccessGate(name, args, { parent });
 }
 
-/** Returns the platforms to register with; `undefined` if there is none. */
 function channelsOf(
   settings: Settings,
   runtime: RuntimeEnvironment,

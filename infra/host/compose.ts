@@ -2,20 +2,16 @@ import type { Platform } from "../../runtime/contract/delivery.ts";
 import type { VariableName } from "../../runtime/contract/variables.ts";
 import type { Shape } from "./shape.ts";
 
-/** Dependencies of a Compose file. */
 export interface ComposeArgs {
   shape: Shape;
   image: string;
-  /** Store of the data: a volume, or a directory of the host. */
   data: { volumeName: string } | { directory: string };
   variables: Readonly<Record<string, string>>;
-  /** Names of the secret variables. */
   secrets: readonly string[];
 }
 
 type Optional = readonly [about: string, names: readonly VariableName[]];
 
-/** The variables of each channel. */
 const CHANNELS: Readonly<Record<Platform, Optional>> = {
   telegram: ["Telegram: the token from @BotFather.", ["TELEGRAM_BOT_TOKEN"]],
   slack: ["Slack: both, from the app's pages.", ["SLACK_BOT_TOKEN", "SLACK_SIGNING_SECRET"]],
@@ -24,7 +20,7 @@ const CHANNELS: Readonly<Record<Platform, Optional>> = {
     ["DISCORD_BOT_TOKEN", "DISCORD_APPLICATION_ID", "DISCORD_PUBLIC_KEY"],
   ],
 };
-/** Variables that a stack may leave out and an operator may fill in later, with what they are for. */
+/** Variables that operators may fill in later. */
 const OPTIONAL: readonly Optional[] = [
   ["Admin pages: a token of at least 16 characters. Without it they stay closed.", ["ADMIN_TOKEN"]],
   ...Object.values(CHANNELS),
@@ -32,8 +28,8 @@ const OPTIONAL: readonly Optional[] = [
 ];
 
 /**
- * The container as a service of Docker Compose (https://docs.docker.com/reference/compose-file/services/). A secret
- * is a reference that Compose resolves, and refuses to start without.
+ * Returns the Docker Compose service: https://docs.docker.com/reference/compose-file/services/. Compose refuses to
+ * start if a secret is not set.
  */
 export function composeFile({ shape, image, data, variables, secrets }: ComposeArgs): object {
   const { health, logs, port } = shape;
@@ -81,7 +77,7 @@ export function composeFile({ shape, image, data, variables, secrets }: ComposeA
   };
 }
 
-/** The variables that the file refers to, to be filled in: those of the stack, and what may be added, as comments. */
+/** Returns a template of the `.env` file. */
 export function composeEnvironment({
   secrets,
   variables,
@@ -95,7 +91,7 @@ export function composeEnvironment({
   return `# Copy to .env, fill it in, and keep it readable by you alone: chmod 600 .env\n\n# Required\n${required}${optional.join("")}`;
 }
 
-/** A dollar sign begins a reference in Compose. */
+/** Compose would read a single dollar sign as a reference. */
 function literal(variables: Readonly<Record<string, string>>): Record<string, string> {
   const entries = Object.entries(variables).map(([name, value]) => [name, value.replaceAll("$", "$$$$")]);
   return Object.fromEntries(entries);

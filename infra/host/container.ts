@@ -7,28 +7,26 @@ import type { DataPlace } from "./data.ts";
 import { runBeforeCreate } from "./names.ts";
 import type { Shape } from "./shape.ts";
 
-/** Arguments of {@link Container}. */
 export interface ContainerArgs {
   shape: Shape;
   imageId: pulumi.Input<string>;
   data: DataPlace;
-  /** Variables that anyone may read. */
+  /** Public variables. */
   variables: Readonly<Record<string, pulumi.Input<string>>>;
-  /** Secret variables; the values have to be Pulumi secrets. */
+  /** Secret variables. The values must be Pulumi secrets. */
   secrets: Readonly<Record<string, pulumi.Output<string>>>;
-  /** The engine's address. Default: the docker command's own. */
+  /** Docker host address. Default: the `docker` command's. */
   dockerHost?: string | undefined;
-  /** Hooks that run before the container is created. */
   hooks?: pulumi.ResourceHook[];
-  /** A change of this number replaces the container. Default: no such trigger. */
+  /** A change of this number replaces the container. Default: none. */
   round?: pulumi.Input<number>;
 }
 
 const script = (name: string): string => programText(`infra/host/update/${name}`);
 
 /**
- * The service's container, created but not started. The readiness check starts it in place of the previous version,
- * which is backed up and kept until then.
+ * The service's container, created but not started. The readiness check backs up and stops the previous version, and
+ * starts this one.
  */
 export class Container extends pulumi.ComponentResource {
   readonly containerId: pulumi.Output<string>;
@@ -47,8 +45,7 @@ export class Container extends pulumi.ComponentResource {
           STEWARD_CONTAINER: args.shape.name,
           ...(args.dockerHost !== undefined && { DOCKER_HOST: args.dockerHost }),
         },
-        // Covers everything that makes Pulumi replace the container. The fingerprint is a secret because it includes
-        // the variables.
+        // Covers every change that makes Pulumi replace the container. Secret, because it covers the secret variables.
         triggers: [
           pulumi.output(wanted).apply(fingerprint),
           ...(args.round === undefined ? [] : [args.round]),
@@ -59,15 +56,14 @@ export class Container extends pulumi.ComponentResource {
     const container = new docker.Container(
       name,
       wanted,
-      // The engine reports all variables in one output, so that output is a secret as a whole. The labels come from the
-      // image, and a refresh reads them from the container: such a difference must not count as a change.
+      // Docker reports all variables in one output. Labels come from the image, and a refresh that reads them must not
+      // count as a change.
       {
         parent: this,
         dependsOn: former,
         additionalSecretOutputs: ["envs"],
         ignoreChanges: ["labels"],
-        // Set here because a replacement trigger replaces the container without asking the provider, which would demand
-        // the same.
+        // The provider requires this too, but Pulumi does not ask it when a replacement trigger changes.
         deleteBeforeReplace: true,
         transformations: [runBeforeCreate(args.hooks)],
         ...(args.round !== undefined && { replacementTrigger: args.round }),
@@ -98,7 +94,7 @@ function containerArgs(args: ContainerArgs): docker.ContainerArgs {
       ...(shape.addedCapabilities && { adds: shape.addedCapabilities }),
     },
     memory: shape.memoryMiB,
-    // No additional swap: a memory leak then ends in a restart instead of slowing down the host.
+    // Without swap, a memory leak ends in a restart and cannot slow down the host.
     memorySwap: shape.memoryMiB,
     cpus: asProviderReads(shape.cpus),
     ulimits: [{ name: "nproc", soft: shape.maxProcesses, hard: shape.maxProcesses }],
@@ -114,15 +110,15 @@ function containerArgs(args: ContainerArgs): docker.ContainerArgs {
     },
     stopTimeout: shape.stopSeconds,
     destroyGraceSeconds: shape.stopSeconds,
-    // The readiness check starts the container, because it may have to roll back to the previous version.
+    // The readiness check starts it, because it may have to roll back.
     start: false,
     mustRun: false,
   };
 }
 
 /**
- * Returns a number of processors in the form in which the Docker provider reads it back in a refresh (its
- * `nanoInt64ToDecimalString`). In any other form, each update after a refresh would replace the container.
+ * Formats a CPU limit as the Docker provider does in a refresh (`nanoInt64ToDecimalString`). Any other format would
+ * replace the container in the next update.
  */
 function asProviderReads(cpus: string): string {
   const text = Number(cpus).toFixed(9);
@@ -138,7 +134,7 @@ function dataSource(data: DataPlace): { volumeName: pulumi.Input<string> } | { h
   return "directory" in data ? { hostPath: data.directory } : data;
 }
 
-/** Returns the variables sorted by name, so that setting them in another order does not count as a change. */
+/** Sorts the variables by name, so that their order never counts as a change. */
 function environment({ variables, secrets }: ContainerArgs): pulumi.Input<string>[] {
   const entries = Object.entries<pulumi.Input<string>>({ ...variables, ...secrets });
   return entries

@@ -2,19 +2,16 @@ import * as docker from "@pulumi/docker";
 import * as pulumi from "@pulumi/pulumi";
 import { runBeforeCreate, OWNER_LABEL, stackOwner } from "./names.ts";
 
-/** Store of the data: a named volume, or a directory of the host, which belongs to its owner. */
+/** Location of the data: a named volume, or a directory of the host that the stack neither creates nor deletes. */
 export type DataPlace = { volumeName: pulumi.Input<string> } | { directory: string };
 
-/** Arguments of {@link Volume}. */
 interface VolumeArgs {
   volumeName: pulumi.Input<string>;
   /** Refuse to delete the volume, and keep it when the stack is destroyed. Default: false. */
   protect?: boolean;
-  /** Hooks that run before the volume is created. */
   hooks?: pulumi.ResourceHook[];
 }
 
-/** The named volume that keeps the service's data across restarts and updates. */
 export class Volume extends pulumi.ComponentResource {
   readonly volumeName: pulumi.Output<string>;
 
@@ -26,8 +23,7 @@ export class Volume extends pulumi.ComponentResource {
       {
         parent: this,
         ...(args.protect === true && { protect: true, retainOnDelete: true }),
-        // A changed label would replace the volume. A volume that was created before the label was introduced has none,
-        // and keeps its data.
+        // A changed label would replace the volume. Volumes from versions without this label must keep their data.
         ignoreChanges: ["labels"],
         transformations: [runBeforeCreate(args.hooks)],
       },

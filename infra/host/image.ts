@@ -2,31 +2,29 @@ import * as docker from "@pulumi/docker";
 import * as pulumi from "@pulumi/pulumi";
 import { AGENT } from "../../runtime/contract/names.ts";
 
-/** Dependencies of an image. */
 export interface ImageBuild {
-  /** Folder with the build context. */
+  /** Directory with the build context. */
   context: pulumi.Input<string>;
   dockerfile: string;
-  /** Hash of the folder's content, which becomes the image's tag. */
+  /** Hash of the build context, used as the image's tag. */
   hash: pulumi.Input<string>;
-  /**
-   * The Dockerfile's build arguments: the base image, which the engine already has, and the values of the image's
-   * labels.
-   */
+  /** Dockerfile arguments: the base image, which must already be on the engine, and the image's label values. */
   buildArgs: pulumi.Input<Record<string, string>>;
 }
 
-/** Arguments of {@link Image}. */
 interface ImageArgs {
-  /** The name of an image that is already built, or the inputs to build one. */
+  /** The name of an existing image, or the inputs to build one. */
   source: { name: pulumi.Input<string> } | ImageBuild;
-  /** A change of this number builds or pulls the image again. Default: no such trigger. */
+  /** A change of this number builds or pulls the image again. Default: none. */
   round?: pulumi.Input<number>;
 }
 
-/** The image that the container runs, on the engine that the provider uses. */
+/**
+ * The container's image on the provider's Docker engine. A named image is pulled if the engine does not have it. A built
+ * image is rebuilt if the hash of its build context or a build argument changes.
+ */
 export class Image extends pulumi.ComponentResource {
-  /** The image's own id, which changes with its content. */
+  /** Content-dependent image id. */
   readonly imageId: pulumi.Output<string>;
 
   constructor(name: string, args: ImageArgs, opts?: pulumi.ComponentResourceOptions) {
@@ -41,21 +39,20 @@ export class Image extends pulumi.ComponentResource {
   }
 }
 
-/** Returns the name that a built image gets. */
 export function imageName({ hash }: Pick<ImageBuild, "hash">): pulumi.Output<string> {
   return pulumi.interpolate`${AGENT}:${hash}`;
 }
 
 function imageArgs({ source }: ImageArgs): docker.RemoteImageArgs {
-  // Destroying the stack does not delete an image that the stack has not built.
+  // Destroying the stack keeps an image that the stack did not build.
   if ("name" in source) return { name: source.name, keepLocally: true };
   const { context, dockerfile, hash, buildArgs } = source;
   return {
     name: imageName(source),
-    // A replacement may have the same image name, for example after a deployment from another checkout's path. Deleting
-    // the old resource must then not remove the image of the running container.
+    // A replacement may reuse the image name, for example after a deployment from another path. Deleting the old
+    // resource must not remove the running container's image.
     keepLocally: true,
-    // The default builder would use the engine that the docker command is set to, not the provider's.
+    // The default builder would use the `docker` command's engine and not the provider's.
     build: { context, dockerfile, buildArgs, useLegacyBuilder: true },
     triggers: pulumi.all([hash, buildArgs]).apply(([content, given]) => ({ content, ...given })),
   };

@@ -10,15 +10,15 @@ import { runProcess } from "../shell/process.ts";
 import { containersOf, type InspectedContainer } from "./update/containers.ts";
 import { freeName } from "./update/previous.ts";
 
-/** Label of the volume that a stack creates. Its value is {@link stackOwner}. */
+/** Label on the stack's volume, with {@link stackOwner} as its value. */
 export const OWNER_LABEL = `${AGENT}.stack`;
 
-/** Returns the project and the name of the stack that is being deployed. */
+/** Returns `<project>/<stack>` of the current deployment. */
 export function stackOwner(): string {
   return `${pulumi.getProject()}/${pulumi.getStack()}`;
 }
 
-/** Hooks that refuse names which somebody else has. */
+/** Hooks that reject names already taken on the engine. */
 export interface NameHooks {
   container: pulumi.ResourceHook[];
   volume: pulumi.ResourceHook[];
@@ -26,9 +26,8 @@ export interface NameHooks {
 }
 
 /**
- * Registers the hooks. A Pulumi language host from before hooks existed does not register them, so names are not
- * checked there: the lists are filled with what was registered once `registered` is fulfilled. Pulumi reads them when all
- * inputs of a resource are known; see {@link runBeforeCreate}.
+ * Registers the hooks. The lists are empty until `registered` resolves, and stay empty on a Pulumi language host
+ * without hook support. Pulumi reads them when all inputs of a resource are known; see {@link runBeforeCreate}.
  */
 export function nameHooks({ container, volume }: HostNames, dockerHost: string | undefined): NameHooks {
   const hooks = [containerNameHook(container, dockerHost), volumeNameHook(volume, dockerHost)];
@@ -45,16 +44,16 @@ export function nameHooks({ container, volume }: HostNames, dockerHost: string |
 }
 
 /**
- * Returns a transformation that makes a resource run hooks before it is created. The option `hooks` would copy the list
- * before it is filled.
+ * Returns a transformation that runs hooks before a resource is created. The `hooks` option would copy the list while
+ * it is still empty.
  */
 export function runBeforeCreate(hooks: pulumi.ResourceHook[] = []): pulumi.ResourceTransformation {
   return ({ props, opts }) => ({ props, opts: { ...opts, hooks: { beforeCreate: hooks } } });
 }
 
 /**
- * Creates the hook that runs before a container is created, in a preview too. It refuses a name that another container
- * has, unless it is one of this stack, which an interrupted update left behind.
+ * Runs before a container is created, also in previews. Rejects a name used by another container, except one that an
+ * interrupted update of this stack left behind.
  */
 function containerNameHook(name: string, dockerHost: string | undefined): pulumi.ResourceHook {
   const isPreview = pulumi.runtime.isDryRun();
@@ -77,10 +76,11 @@ function containerNameHook(name: string, dockerHost: string | undefined): pulumi
   );
 }
 
-/** Returns true if the container has the attestation key of the one that is to be created, a secret of its stack. */
+/** Returns true if the existing container has the stack's secret attestation key. */
 async function isOwn({ Config }: InspectedContainer, inputs: unknown): Promise<boolean> {
   const { envs } = inputs as { envs?: unknown };
-  // Without `apply`, which never runs for the unknown values of a first preview: `undefined` there.
+  // `apply` would never run in a first preview, where the variables are unknown. The promise resolves to `undefined`
+  // then.
   const output = pulumi.output(envs) as unknown as { promise(): Promise<string[] | undefined> };
   const pairs = (await output.promise()) ?? [];
   const key = pairs.find((pair) => pair.startsWith(`${ATTESTATION_KEY_VARIABLE}=`));
@@ -88,11 +88,11 @@ async function isOwn({ Config }: InspectedContainer, inputs: unknown): Promise<b
 }
 
 /**
- * Creates the hook that runs before a volume is created, in a preview too. Docker would silently hand over a volume that
- * already exists. The hook refuses it unless this stack made it, and kept it at its last destroy.
+ * Runs before a volume is created, also in previews, because Docker would silently reuse an existing volume. Rejects
+ * one unless this stack created and kept it.
  */
 function volumeNameHook(name: string, dockerHost: string | undefined): pulumi.ResourceHook {
-  // Inside the callback Pulumi no longer knows the stack.
+  // Pulumi no longer knows the stack inside the callback.
   const own = stackOwner();
   const { configSet } = commandsFor(operatorStack());
   return new pulumi.ResourceHook(
@@ -113,10 +113,7 @@ function volumeNameHook(name: string, dockerHost: string | undefined): pulumi.Re
   );
 }
 
-/**
- * Returns the error for a name that is taken. Its message has the code, the cause and the fixes, because the engine
- * shows only the message of an error in a hook.
- */
+/** Puts code and fixes into the message, because Pulumi shows only the message of an error thrown in a hook. */
 function taken(what: string, ...fixes: string[]): Error {
   const code: ErrorCode = "host_name_taken";
   const cause = `The engine already has a ${what}, which this stack did not make.`;

@@ -7,26 +7,25 @@ import { dockerEnvironment, imageId } from "../shell/docker.ts";
 import { runProcess } from "../shell/process.ts";
 import { containersOf, type InspectedContainer } from "./update/containers.ts";
 
-/** Inputs and outputs of {@link Placement}'s provider. */
 export interface PlacementInputs {
   container: string;
   image: string;
-  /** The named volume; empty if a directory of the host holds the data, and after a refresh that did not find it. */
+  /** Empty if the data is in a host directory, or if a refresh did not find the volume. */
   volume: string;
   /** See {@link DEFAULTS}. */
   settings: Settings;
   dockerHost?: string;
-  /** Number of times that the image was found missing. Set by `check`, so that a preview knows it. */
+  /** Number of times that `check` found the image missing. Set in `check` so that previews know it. */
   imageRound?: number;
-  /** Number of times that the container was found missing, or with other settings. Set by `check` too. */
+  /** Number of times that `check` found the container missing or with other settings. */
   containerRound?: number;
 }
 
 type Settings = Record<string, unknown>;
 
 /**
- * Settings that `docker update` and `docker network` can change, with the values that the engine reports for a
- * container that was created without them. The Docker provider does not read these settings, or does not restore them.
+ * Settings that `docker update` and `docker network` can change, with Docker's defaults. The Docker provider does not
+ * read or restore them.
  */
 const DEFAULTS = {
   BlkioWeight: 0,
@@ -43,11 +42,10 @@ const DEFAULTS = {
   networks: ["bridge"],
 };
 
-/** Provider of {@link Placement}. */
 export const placementProvider: ResourceProvider<PlacementInputs, PlacementInputs> = {
   /**
-   * Compares the engine with the stack in every preview. Fails if the stack's volume is missing, because the service
-   * would start with an empty one, unless a refresh has recorded that the volume is gone.
+   * Compares the engine with the stack in every preview. Throws if the volume is missing, because the service would
+   * start with empty data. A refresh that recorded this permits it.
    */
   async check(olds, news) {
     const { imageRound, containerRound } = olds;
@@ -59,7 +57,7 @@ export const placementProvider: ResourceProvider<PlacementInputs, PlacementInput
     if (!isKept) throw new StewardError("volume_gone", `The engine has no volume ${news.volume}.`);
     return {
       ...news,
-      // An image with a new name is built in any case.
+      // An image with a new name is built anyway.
       imageRound: imageRound + Number(imageMissing && olds.image === news.image),
       containerRound: containerRound + Number(containerWrong),
     };
@@ -97,7 +95,7 @@ async function compare({ container, image, settings, dockerHost }: PlacementInpu
 }
 
 function settingsOf({ HostConfig, NetworkSettings }: InspectedContainer): Settings {
-  // The engine reports null or -1 for a limit that was never set or has been removed.
+  // Docker reports null or -1 for a limit that was never set or has been removed.
   const unset = (value: unknown): boolean => value === undefined || value === null || value === -1;
   const entries = Object.entries(DEFAULTS).map(([name, byDefault]) => {
     return [name, unset(HostConfig[name]) ? byDefault : HostConfig[name]];
@@ -113,22 +111,20 @@ async function volumeExists({ volume, dockerHost }: PlacementInputs): Promise<bo
   return asked.code === 0 || !/no such volume/i.test(asked.stderr);
 }
 
-/** Arguments of {@link Placement}. */
 export type PlacementArgs = Pick<PlacementInputs, "container" | "volume"> & {
   image: pulumi.Input<string>;
-  /** The engine's address. Default: the one that the `docker` command uses. */
+  /** Docker host address. Default: the `docker` command's. */
   dockerHost?: string | undefined;
 };
 
 /**
- * Records whether the engine still has what the stack created. The Docker provider reads the engine only in a refresh;
- * this resource reads it in every preview, and its numbers make Pulumi replace an image or a container that is gone,
- * and a container that was changed by hand.
+ * Detects missing images and containers, and containers changed by hand. The Docker provider reads the engine only in a
+ * refresh; this resource reads it in every preview. Its counters are replacement triggers.
  */
 export class Placement extends OwnResource {
-  /** A replacement trigger of the image. */
+  /** Replacement trigger of the image. */
   declare readonly imageRound: pulumi.Output<number>;
-  /** A replacement trigger of the container. */
+  /** Replacement trigger of the container. */
   declare readonly containerRound: pulumi.Output<number>;
 
   constructor(name: string, { dockerHost, ...args }: PlacementArgs, opts?: pulumi.CustomResourceOptions) {

@@ -10,18 +10,18 @@ import { portProblems } from "./preflight/port.ts";
 
 const MIB = 1024 * 1024;
 
-/** Many times what a config comes to. */
+/** Far above the size of any config. */
 const MOST_BYTES = 1 << 20;
 
 const LOCAL =
-  "Start it (systemctl start docker), be in the group docker, or set steward:docker to the engine's address.";
+  "Start it (systemctl start docker), join the group docker, or set steward:docker to the engine's address.";
 const BY_SSH =
-  "See to it that ssh reaches the host without a question (key, known_hosts), and its user the engine there (group docker): ssh <user>@<host> docker version.";
+  "Make `ssh <user>@<host> docker version` work without a prompt: it needs a key, an entry in known_hosts, and the group docker for the user.";
 
 /**
- * Checks that the host can run what is about to be deployed. Changes nothing, so a preview runs it too.
+ * Checks that the host can run the deployment. Changes nothing, so previews run it too.
  *
- * @throws StewardError `host_not_ready` with every problem, its code and its fix.
+ * @throws StewardError `host_not_ready` with the code and fix of every problem
  */
 export async function preflight(plan: HostPlan): Promise<void> {
   const problems = await findProblems(plan);
@@ -57,7 +57,6 @@ function formatted(problems: readonly Reason[]): string {
   return [`The host is not ready for this deployment (host_not_ready), ${count}:`, ...lines].join("\n");
 }
 
-/** Reports a running config with which the new deployment would not start. */
 async function configProblems(plan: HostPlan, { container }: HostFacts): Promise<Reason[]> {
   const { judgeConfig, environment: env } = plan;
   if (judgeConfig === undefined || container?.running !== true) return [];
@@ -67,12 +66,11 @@ async function configProblems(plan: HostPlan, { container }: HostFacts): Promise
     ["exec", "--user", String(CONTAINER_USER), container.id, "head", `--bytes=${MOST_BYTES}`, file],
     { env },
   );
-  // The file is missing or cannot be read: the start reports what is wrong with it.
+  // If the file cannot be read, the gateway reports it at startup.
   const problem = code === 0 ? await judgeConfig(stdout) : undefined;
   return problem === undefined ? [] : [problem];
 }
 
-/** Less memory, processors or disk than the configuration counts on. */
 async function roomProblems(plan: HostPlan, host: HostFacts): Promise<Reason[]> {
   const disks = host.local ? [host.rootDirectory, ...(plan.directory ? [plan.directory] : [])] : [];
   const problems = await Promise.all(disks.map((disk) => diskProblem(disk, plan)));
@@ -91,10 +89,7 @@ function memoryProblem({ memoryMiB, commands }: HostPlan, { memoryBytes }: HostF
   ];
 }
 
-/**
- * Reports a CPU limit above the number of processors of the engine's machine. Docker would refuse such a container in
- * the middle of an update.
- */
+/** Without this check, Docker would reject the container in the middle of an update. */
 function cpuProblem({ cpus, commands }: HostPlan, host: HostFacts): Reason[] {
   if (host.cpus >= cpus) return [];
   return [
@@ -113,7 +108,7 @@ async function diskProblem(directory: string, { diskMiB }: HostPlan): Promise<Re
   return [
     problemOf(
       "host_disk_short",
-      `The disk of ${directory} has ${free} MiB free, and ${diskMiB} MiB are asked for.`,
+      `The disk of ${directory} has ${free} MiB free, but ${diskMiB} MiB are required.`,
       "Free space (docker system df shows what the engine holds), or lower steward:diskMiB.",
     ),
   ];

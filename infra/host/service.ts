@@ -14,50 +14,44 @@ import {
   replacePrevious,
 } from "./update/previous.ts";
 
-/** State of the service on its engine: the wanted one, or the one that a refresh has read. */
+/** State of the service on its engine, either desired or read by a refresh. */
 interface Runs {
-  /** Name of the running container; the previous version's container after an update that rolled back. */
+  /** Name of the running container. After a rollback, that of the previous version. */
   container: string;
   containerId: string;
   imageId: string;
-  /** Docker's name for the state: `running`, `paused`, `exited`, `restarting`, `created` or `dead`. */
+  /** Docker's state: `running`, `paused`, `exited`, `restarting`, `created` or `dead`. */
   status: string;
-  /** `ready`, or `not ready` if the gateway does not answer. */
+  /** `ready`, or `not ready` if the gateway does not respond. */
   health: string;
 }
 
-/** Inputs of {@link Service}'s provider. */
 export interface ServiceInputs extends Runs {
-  /** Variables of the readiness probe. */
   probe: Record<string, string>;
-  /** Secret key that signs the requests that only the stack may make. */
+  /** Secret key that signs requests restricted to the stack. */
   key: string;
   dockerHost?: string;
 }
 
-/** Outputs of {@link Service}'s provider. */
 export interface ServiceOutputs extends ServiceInputs {
   /**
-   * Report of the readiness probe, one line per check; after a refresh that found a difference, what is wrong instead.
+   * Report of the readiness probe, one line per check. After a refresh that finds a difference, describes the problem
+   * instead.
    */
   report: string;
 }
 
 const WANTED = ["container", "containerId", "imageId", "status", "health"] as const;
 
-/** Provider of {@link Service}. */
 export const serviceProvider: ResourceProvider<ServiceInputs, ServiceOutputs> = {
-  /** Fails a preview if the container in the stack's state no longer exists and is not about to be replaced. */
+  /** Fails a preview if the recorded container no longer exists and will not be replaced. */
   async check(_olds, news) {
     if (news.containerId === UNKNOWN) return;
     const found = await containersOf(news.dockerHost).inspect(news.containerId);
     if (found === undefined) throw new StewardError("container_gone");
   },
 
-  /**
-   * Compares with the engine in every preview: without a refresh, the state alone would not show that a container has
-   * stopped.
-   */
+  /** Compares with the engine in every preview, because the state does not show that a container has stopped. */
   async diff(_id, olds, news) {
     const changed = [...WANTED, "probe", "dockerHost"] as const;
     if (changed.some((key) => !isDeepStrictEqual(olds[key], news[key]))) {
@@ -78,7 +72,7 @@ export const serviceProvider: ResourceProvider<ServiceInputs, ServiceOutputs> = 
   async read(id, props) {
     const { report: _, ...inputs } = props;
     const containers = containersOf(props.dockerHost);
-    // Since an earlier refresh, `container` may be the name of the previous version's container.
+    // After an earlier refresh, `container` may name the previous version's container.
     const runs = await observe(containers, props.probe["PROBE_CONTAINER"] ?? props.container);
     if (runs === undefined) return { id: "" };
     const now = { ...inputs, ...runs };
@@ -90,7 +84,7 @@ export const serviceProvider: ResourceProvider<ServiceInputs, ServiceOutputs> = 
   },
 };
 
-/** Starts the container in place of the previous version and probes it. Rolls back if it does not respond. */
+/** Starts the container in place of the previous version and probes it. Rolls back on failure. */
 async function bringUp(inputs: ServiceInputs): Promise<ServiceOutputs> {
   const { container, probe, key, dockerHost } = inputs;
   const containers = containersOf(dockerHost);
@@ -101,7 +95,7 @@ async function bringUp(inputs: ServiceInputs): Promise<ServiceOutputs> {
     report = await askService({ probe, key, dockerHost, hasPrevious: previous !== undefined });
   } catch (error) {
     const end = await restorePrevious(containers, container).catch(
-      (failure: unknown) => `The version before could not be put back: ${messageOf(failure)}`,
+      (failure: unknown) => `The rollback failed: ${messageOf(failure)}`,
     );
     throw new Error(`${messageOf(error)}\n${end}`, { cause: error });
   }
@@ -109,10 +103,7 @@ async function bringUp(inputs: ServiceInputs): Promise<ServiceOutputs> {
   return { ...inputs, report };
 }
 
-/**
- * Returns the state of the service's container, or of the previous version's if only that one runs or exists;
- * `undefined` if neither exists.
- */
+/** Returns the service's container, or the previous version's if only that one runs or exists. */
 async function observe(containers: Containers, name: string): Promise<Runs | undefined> {
   const { current, previous } = await inspectPair(containers, name);
   const usesPrevious = previous !== undefined && (current === undefined || !current.State.Running);
@@ -130,10 +121,7 @@ async function observe(containers: Containers, name: string): Promise<Runs | und
   };
 }
 
-/**
- * Returns the probe's report if nothing has changed since it was made. Otherwise returns what is wrong, with the
- * container's exit code and number of restarts.
- */
+/** Returns the probe's report if nothing has changed since, otherwise the problem. */
 async function describe(containers: Containers, runs: Runs, before: ServiceOutputs): Promise<string> {
   if (WANTED.every((key) => runs[key] === before[key])) return before.report;
   const found = await containers.inspect(runs.containerId);
@@ -150,24 +138,20 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Arguments of {@link Service}. */
 export interface ServiceArgs {
-  /** Variables of the readiness probe. */
   probe: Readonly<Record<string, pulumi.Input<string>>>;
-  /** Secret key that signs the requests that only the stack may make. */
+  /** Secret key that signs requests restricted to the stack. */
   key: pulumi.Input<string>;
-  /** The container's name. */
   container: string;
   containerId: pulumi.Input<string>;
   imageId: pulumi.Input<string>;
-  /** The engine's address. Default: the one that the `docker` command uses. */
+  /** Docker host address. Default: the `docker` command's. */
   dockerHost?: string | undefined;
 }
 
 /**
- * The service that runs on a host: its container started, its gateway ready, the readiness probe passed. Rolls back to
- * the previous version if the new one does not respond. A refresh reads which container runs, from which image and in
- * which state; each preview compares these too.
+ * The running service on a host. An update waits for the readiness probe, and rolls back to the previous version on
+ * failure. Refreshes and previews read the container's id, image and state.
  */
 export class Service extends OwnResource {
   /** Report of the readiness probe, one line per check. */

@@ -1,23 +1,21 @@
 import { ROUTES } from "../../runtime/contract/routes.ts";
 import { CHAT_USERS, DATA_DIRECTORY, PORTS } from "../../runtime/contract/names.ts";
 
-/** Part of a configuration about the container, apart from its environment. */
 interface ShapeArgs {
   containerName: string;
-  /** The host's port and address that lead to the edge in the container. */
+  /** Port and address on the host that forward to the edge. */
   port: { external: number; address: string };
   memoryMiB: number;
-  /** Processors that it may keep busy, such as 1 or 0.5. */
+  /** Maximum CPUs, such as 1 or 0.5. */
   cpus: number;
-  /** Processes and threads that the container's user may have. */
   maxProcesses: number;
-  /** Part of the container's output that the engine keeps: so many files of this size. */
+  /** Log rotation: size per file in MiB, and number of files. */
   logs: { maxMiB: number; files: number };
-  /** Each chat's gateway gets a user of its own. Default: false. */
+  /** Run each chat's gateway as a separate user. Default: false. */
   isPerChat?: boolean;
 }
 
-/** Shape of the container, created by the stack or by Docker Compose. */
+/** Settings of the container, for the stack and for Docker Compose. */
 export interface Shape {
   name: string;
   user: string;
@@ -27,7 +25,6 @@ export interface Shape {
   tmpfs: Record<string, string>;
   securityOptions: string[];
   droppedCapabilities: string[];
-  /** Absent for a container that needs none. */
   addedCapabilities?: string[];
   memoryMiB: number;
   cpus: string;
@@ -38,17 +35,17 @@ export interface Shape {
   stopSeconds: number;
 }
 
-/** Asks the gateway: the edge alone answers no message. */
+/** Checks the gateway, because the edge can respond without a working gateway. */
 const PROBE = `fetch("http://127.0.0.1:${PORTS.edge}${ROUTES.ready.path}").then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))`;
 
-/** Returns the kernel's name of a right: an engine may report it in this form, however it was given. */
+/** Returns a capability with the kernel's prefix, which Docker may report even if it was configured without. */
 export function capability(right: string): string {
   return `CAP_${right}`;
 }
 
 /**
- * The container writes only to its data and to /tmp, gains no privileges, and restarts automatically
- * unless someone stopped it.
+ * Returns the container's settings. It can write only to its data and /tmp, cannot gain privileges, and restarts unless
+ * somebody stopped it.
  */
 export function shapeOf({
   containerName,
@@ -61,10 +58,10 @@ export function shapeOf({
 }: ShapeArgs): Shape {
   return {
     name: containerName,
-    // The image's own user, said here too so that a policy sees it. Where each chat has a user, the main process starts as
-    // root and soon becomes that one: runtime/host/tenants/users.ts.
+    // The image's default user, repeated for policies to see. With a user per chat, the main process starts as root and
+    // then drops to this user: runtime/host/tenants/users.ts.
     user: isPerChat ? "root" : "steward",
-    // The edge, which starts supervisor and gateway.
+    // The edge, which starts the supervisor and the gateway.
     command: ["/app/host/main.js"],
     port: { internal: PORTS.edge, ...port },
     dataDirectory: DATA_DIRECTORY,
@@ -87,8 +84,7 @@ export function shapeOf({
       startPeriod: "30s",
       retries: 3,
     },
-    // The service ends within 9 s, with the answers that it has begun; what is cut off comes again. Where each chat has a
-    // user, it copies their data then.
+    // The service stops within 9 s, after replies in progress. With a user per chat, it also copies the chats' data.
     stopSeconds: isPerChat ? 60 : 10,
   };
 }

@@ -10,9 +10,9 @@ import { backUp, isReady } from "./update/previous.ts";
 const READY_MS = 60_000;
 const RETRY_MS = 500;
 const SIGNALS = ["SIGINT", "SIGTERM"] as const;
-/** Place of the copy's volume while it is filled. */
+/** Mount point of the trial's volume in the helper container. */
 const COPY = "/trial";
-/** Copies a backup's files. The volume has the image's own rights already. */
+/** Copies a backup's files. Docker has already given the volume the image's permissions. */
 const COPY_BACKUP = `
 const fs = require("node:fs");
 const [from, to] = ["${DATA_DIRECTORY}/${BACKUPS_DIRECTORY}", "${COPY}/${BACKUPS_DIRECTORY}"];
@@ -21,23 +21,22 @@ for (const name of fs.readdirSync(from).filter((file) => file.startsWith(process
   fs.copyFileSync(from + "/" + name, to + "/" + name);
 `;
 
-/** Options of {@link tryOnCopy}. */
 interface TrialOptions {
-  /** The engine's address. Default: the one that the `docker` command uses. */
+  /** Docker host address. Default: the `docker` command's. */
   dockerHost?: string | undefined;
-  /** Words of the upgrade that name the version, for the printed fix. Default: none. */
+  /** Arguments of the upgrade that select the version, for the printed fix. Default: none. */
   words?: readonly string[];
-  /** Milliseconds within which the image has to become ready. Default: 60 seconds. */
+  /** Milliseconds until the image must be ready. Default: 60 seconds. */
   readyMs?: number;
 }
 
 /**
- * Starts an image aside, on a copy of a running container's data and without a network, until its gateway is ready. The
- * container backs up its data for that and runs on. The copy is removed afterwards; what a killed trial left is removed
- * by the next one.
+ * Starts an image on a copy of a running container's data, without network, and waits until its gateway is ready. The
+ * copy comes from a new backup and is removed afterwards.
  *
- * @returns false if the container does not run, so that there is nothing to copy
- * @throws BuildFailure `upgrade_trial_failed` with the copy's last lines, without secrets; StewardError `backup_failed`
+ * @returns false if the container is not running
+ * @throws BuildFailure `upgrade_trial_failed` with the copy's last log lines, without secrets; StewardError
+ * `backup_failed`
  */
 export async function tryOnCopy(
   container: string,
@@ -63,7 +62,7 @@ export async function tryOnCopy(
     const runHelper = (program: string, ...words: string[]): Promise<void> =>
       docker("run", "--rm", `--name=${helper}`, "--network=none", `--entrypoint=${program}`, ...words);
     const backup = await backUp(containers, container);
-    // Docker fills the new volume with the rights of the image's own directory.
+    // Docker gives the new volume the permissions of the image's directory.
     await containers.copy(running, trial, { image, network: "none", volume: trial });
     const volumes = [`--volumes-from=${container}:ro`, `--volume=${trial}:${COPY}`];
     await runHelper("node", ...volumes, running.Image, "--eval", COPY_BACKUP, backup);
@@ -86,8 +85,8 @@ export async function tryOnCopy(
 }
 
 /**
- * Runs `remove` after the work, also if it fails. A signal ends the work at its next call of `requireGoing`, and this
- * process after the removal.
+ * Runs `remove` after the work, even on failure. After a signal, `requireGoing` throws, and the process ends once
+ * `remove` is done.
  */
 async function removingAfter<T>(
   remove: () => Promise<void>,

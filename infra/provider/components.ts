@@ -1,4 +1,4 @@
-/** Creates the components, in a thread of the provider `steward`: see serve.ts. */
+/** Creates the components, in a thread of the provider `steward`; see serve.ts. */
 import { readFileSync } from "node:fs";
 import * as pulumi from "@pulumi/pulumi";
 import { type ConstructResult, main, type Provider } from "@pulumi/pulumi/provider/index.js";
@@ -12,7 +12,7 @@ const COMPONENTS = {
 } as const;
 type ComponentType = keyof typeof COMPONENTS;
 
-/** The parts of the schema that say how an argument is passed on. */
+/** Schema fields that determine how an argument is passed. */
 interface Property {
   plain?: boolean;
   $ref?: string;
@@ -34,7 +34,7 @@ const provider: Provider = {
     const { inputProperties, properties } = schema.resources[type];
     const args = await membersOf(inputs, inputProperties);
     const component = new COMPONENTS[type](name, args as never, options);
-    // The schema's outputs are made from the class's fields.
+    // The schema's outputs are generated from the class's fields.
     const outputs = component as unknown as Record<string, unknown>;
     return {
       urn: component.urn,
@@ -59,9 +59,8 @@ async function membersOf(
 }
 
 /**
- * Returns an argument as the components take it. Another language's SDK sends a group with a secret in it, or with a
- * value that a preview does not know, as one output; the components take a group of outputs. Of a plain argument they
- * take the value.
+ * Other languages' SDKs send a group with a secret or unknown member as one output. The components expect a group of
+ * outputs, and plain values for plain arguments.
  */
 async function argumentOf(value: unknown, property: Property = {}): Promise<unknown> {
   const held = pulumi.Output.isInstance(value) ? await heldBy(value) : value;
@@ -80,9 +79,9 @@ async function argumentOf(value: unknown, property: Property = {}): Promise<unkn
   return membersOf(Object.fromEntries(members) as Record<string, unknown>, properties);
 }
 
-/** Returns the value of an output. Values that a preview does not know are replaced by Pulumi's marker. */
+/** Replaces values unknown in a preview with Pulumi's marker. */
 function heldBy(output: pulumi.Output<unknown>): Promise<unknown> {
-  // Pulumi has the parameter, and leaves it out of its types.
+  // Pulumi implements the parameter but omits it from its types.
   return (output as unknown as { promise(withUnknowns: boolean): Promise<unknown> }).promise(true);
 }
 

@@ -10,12 +10,11 @@ type Properties = Record<string, unknown>;
 type AnyProvider = ResourceProvider<Properties>;
 
 /**
- * Formats of what a deployment leaves, by their name; see {@link LEDGER_FORMAT}. `state`: the inputs and outputs of this
- * package's own resources in Pulumi's state. Only a change that an older version would misread raises it.
+ * Versions of the data formats that a deployment leaves behind. `state` covers this package's resources in Pulumi's
+ * state; see also {@link LEDGER_FORMAT}. Increment one only if an older version would misread the change.
  */
 const FORMATS: Readonly<Record<string, number>> = { state: 1, ledger: LEDGER_FORMAT };
 
-/** A resource as the engine has it in its state. */
 export interface StoredResource {
   urn: string;
   id: string;
@@ -23,13 +22,13 @@ export interface StoredResource {
   outputs: Properties;
 }
 
-/** Result of a check. With a `reason` the inputs are refused. */
+/** With a `reason`, the engine rejects the inputs. */
 interface Checked {
   inputs: Properties;
   reason?: string;
 }
 
-/** Checks a resource's inputs and adds what its provider chooses. */
+/** Validates a resource's inputs and adds values that its provider chooses. */
 export async function check(urn: string, before: Properties, given: Properties): Promise<Checked> {
   const { connection, own: news } = split(given);
   const provider = providerOf(urn);
@@ -37,7 +36,7 @@ export async function check(urn: string, before: Properties, given: Properties):
   const written = { ...connection, writer: { version: VERSION, formats: FORMATS } };
   try {
     refuseNewer(former);
-    // What cannot be reached yet is asked in the update.
+    // If the connection is not known yet, the check runs in the update.
     const isReachable = provider.check !== undefined && !isUnknown(connection);
     const inputs = isReachable
       ? await runInContext({ connection }, () => provider.check?.(olds, news))
@@ -48,7 +47,7 @@ export async function check(urn: string, before: Properties, given: Properties):
   }
 }
 
-/** Compares a resource with wanted inputs; `undefined` leaves that to the engine. */
+/** Returns `undefined` to let the engine compare. */
 export async function diff(stored: StoredResource, given: Properties): Promise<Difference | undefined> {
   const { connection, own: news } = split(given);
   if (isUnknown(connection)) return undefined;
@@ -57,13 +56,12 @@ export async function diff(stored: StoredResource, given: Properties): Promise<D
   );
 }
 
-/** Creates a resource. */
 export async function create(urn: string, given: Properties): Promise<{ id: string; outs: Properties }> {
   const { connection, own } = split(given);
   return withExplainedErrors(connection, () => providerOf(urn).create(own));
 }
 
-/** Reads a resource; `undefined` if it is gone. */
+/** Returns `undefined` if the resource is gone. */
 export async function read({
   urn,
   id,
@@ -75,7 +73,7 @@ export async function read({
   const provider = providerOf(urn);
   if (Object.keys(own).length === 0 && Object.keys(inputs).length === 0) {
     throw new Error(
-      "steward's own resources cannot be imported: deploy, and they are taken over or made again.",
+      "steward's resources cannot be imported. Deploy instead, which adopts or recreates them.",
     );
   }
   if (provider.read === undefined) return { id, inputs, outputs: own };
@@ -88,7 +86,6 @@ export async function read({
   return { id: found.id, inputs: seen, outputs: found.props };
 }
 
-/** Brings a resource to wanted inputs, and returns its outputs. */
 export async function update(stored: StoredResource, given: Properties): Promise<Properties> {
   const { connection, own: news } = split(given);
   const { own: olds } = split(stored.outputs);
@@ -97,7 +94,6 @@ export async function update(stored: StoredResource, given: Properties): Promise
   return updated?.outs ?? news;
 }
 
-/** Deletes a resource. */
 export async function remove({ urn, id, inputs, outputs }: StoredResource): Promise<void> {
   const { connection } = split(inputs);
   const provider = providerOf(urn);
@@ -115,8 +111,8 @@ function providerOf(urn: string): AnyProvider {
 }
 
 /**
- * Separates a resource's properties from what is beside them: the connection, and what a dynamic resource of a version
- * before 0.1.0 stored.
+ * Separates a resource's own properties from the connection. Drops data of dynamic resources from versions before
+ * 0.1.0.
  */
 function split(properties: Properties): { connection: Connection; own: Properties } {
   const { [CONNECTION]: connection = {}, ...own } = properties;
@@ -124,13 +120,13 @@ function split(properties: Properties): { connection: Connection; own: Propertie
   return { connection: connection as Connection, own };
 }
 
-/** @throws StewardError `state_newer` if a later version left something in a format that this version does not know */
+/** @throws StewardError `state_newer` if a later version used a format that this version does not support */
 function refuseNewer({ writer }: Connection): void {
   if (writer === undefined) return;
   const { version, formats } = writer;
   const newer = Object.keys(formats).filter((name) => Number(formats[name]) > (FORMATS[name] ?? 0));
   if (newer.length === 0) return;
-  const detail = `steward ${version} deployed this stack, and ${VERSION} does not know its format of ${newer.join(" and ")}.`;
+  const detail = `steward ${version} deployed this stack, and ${VERSION} does not support its format of ${newer.join(" and ")}.`;
   throw new StewardError("state_newer", detail, {
     fix: `Deploy with steward ${version} or later. Nothing was changed.`,
   });
@@ -155,7 +151,7 @@ function textOf(error: unknown, { stack }: Connection): string {
   return explanationText(explain(error, commandsFor(stack)));
 }
 
-/** Returns the error properties of a resource that was created and is not complete. */
+/** Returns the fields with which the engine keeps an incomplete new resource in the state. */
 function created(error: unknown): object {
   if (!(error instanceof Error) || !("id" in error) || !("properties" in error)) return {};
   return { id: error.id, properties: error.properties };

@@ -16,7 +16,6 @@ import { stateBucketProvider } from "../serverless/state-bucket.ts";
 import type { ResourceProvider } from "../shell/provider.ts";
 import type { OwnType } from "../shell/resource.ts";
 
-/** Providers of this package's own resources. */
 export const RESOURCES: Readonly<Record<OwnType, ResourceProvider<object>>> = {
   "channels:DiscordCommands": discordCommandsProvider,
   "channels:DiscordEndpoint": discordEndpointProvider,

@@ -1,32 +1,30 @@
-/** Marks a wrapped value, and the mark of a secret (pulumi sdk/go/common/resource/properties.go). */
+/** Markers of a wrapped value and of a secret, from pulumi sdk/go/common/resource/properties.go. */
 const SIGNATURE = "4dabf18193072939515e22adb298388d";
 const SECRET = "1b47061264138c4ac30d75fd1eb44270";
 
 type Properties = Readonly<Record<string, unknown>>;
 
-/** Returns true for a secret that the engine wrapped. */
+/** Returns true for a secret wrapped by the engine. */
 export function isSecret<Value = unknown>(value: unknown): value is { value: Value } {
   return isObject(value) && value[SIGNATURE] === SECRET && "value" in value;
 }
 
-/** Wraps a value so that the engine encrypts it in the state. */
 export function makeSecret<Value>(value: Value): Record<string, Value | string> {
   return { [SIGNATURE]: SECRET, value };
 }
 
-/** Returns properties without any wrapping. */
+/** Removes the wrappers of secrets, also of nested ones. */
 export function reveal(properties: Properties): Record<string, unknown> {
   return Object.fromEntries(Object.entries(properties).map(([name, value]) => [name, revealed(value)]));
 }
 
-/** Returns a value without any wrapping. */
 export function revealed(value: unknown): unknown {
   if (isSecret(value)) return revealed(value.value);
   if (Array.isArray(value)) return value.map(revealed);
   return isObject(value) ? reveal(value) : value;
 }
 
-/** Returns outputs in which every value is a secret that is one in the inputs, by its path. */
+/** Marks outputs as secret if the input at the same path is secret. */
 export function keepSecret(outputs: Properties, inputs: Properties): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(outputs).map(([name, value]) => [name, keptSecret(value, inputs[name])]),

@@ -22,14 +22,14 @@ const { DIFF_NONE, DIFF_SOME, DIFF_UNKNOWN } = proto.DiffResponse.DiffChanges;
 const MOST_BYTES = 400 * 1024 * 1024;
 
 /**
- * Serves this package's own resources to an engine over the resource provider protocol (pulumi
- * proto/pulumi/provider.proto) on a free loopback port, and returns the port.
+ * Serves this package's resources on a free loopback port and returns the port. Implements Pulumi's resource provider
+ * protocol (pulumi proto/pulumi/provider.proto).
  *
- * @param engine the engine's address, for messages
+ * `main` of `@pulumi/pulumi/provider` is unsuitable. It would store the stack's `steward:*` configuration and its
+ * secrets in the state, because the provider is also named `steward`. It also omits inputs in deletions and refreshes,
+ * and prints stack traces.
  *
- * `main` of `@pulumi/pulumi/provider` could serve them too. It keeps the whole configuration `steward:*` of a stack in
- * the state as the provider's, with the secrets in it, since `steward` is the provider's name too. It passes on no
- * inputs of a deletion and of a refresh, and prints a stack trace beside each error.
+ * @param engine the engine's address, for log messages
  */
 export async function serve(engine: string): Promise<number> {
   const log = logTo(engine);
@@ -40,7 +40,7 @@ export async function serve(engine: string): Promise<number> {
       const said: Promise<void>[] = [];
       const say = (line: string) => void said.push(log(request.getUrn?.() ?? "", line));
       const answered = await runInContext({ say }, async () => answer(request)).catch(refusal);
-      // After the answer to its last request the engine ends, and takes no more lines.
+      // The engine exits after the response to its last request and accepts no more log lines.
       await Promise.all(said);
       if ("code" in answered) callback(answered);
       else callback(null, answered);
@@ -52,10 +52,10 @@ export async function serve(engine: string): Promise<number> {
     cancel: unary(() => new emptyProto.Empty()),
     getPluginInfo: unary(() => new pluginProto.PluginInfo().setVersion(manifest.version)),
     getSchema: unary(async () => new proto.GetSchemaResponse().setSchema(await schema())),
-    // The provider itself has no configuration: a resource brings its connection.
+    // The provider has no configuration, because each resource contains its connection.
     checkConfig: unary(() => new proto.CheckResponse().setInputs(toStruct({}))),
     diffConfig: unary(() => new proto.DiffResponse().setChanges(DIFF_NONE)),
-    // The engine wants it of a provider with components.
+    // The engine requires this of a provider with components.
     configure: unary(() => new proto.ConfigureResponse().setAcceptsecrets(true)),
     check: unary(check),
     diff: unary(diff),
@@ -76,10 +76,7 @@ function schema(): Promise<string> {
   return readFile(new URL("schema.json", import.meta.url), "utf8");
 }
 
-/**
- * Returns a function that logs to the engine at an address (pulumi proto/pulumi/engine.proto), which shows no output of
- * a provider's process.
- */
+/** Logs to an engine (pulumi proto/pulumi/engine.proto), which does not show the output of a provider's process. */
 function logTo(address: string): (urn: string, line: string) => Promise<void> {
   const client = new engineService.EngineClient(address, grpc.credentials.createInsecure());
   const severity = engineProto.LogSeverity.INFO;
@@ -90,8 +87,8 @@ function logTo(address: string): (urn: string, line: string) => Promise<void> {
 }
 
 /**
- * Returns a function that creates components, for programs in other languages than Node's. They need Pulumi's SDK, which
- * the resources do without (sdk.ts), so a thread of their own serves them (components.ts). It starts with the first one.
+ * Creates components for programs in other languages. They need Pulumi's SDK, which this process replaces (sdk.ts). So
+ * a separate thread (components.ts) serves them, started on first use.
  *
  * @param engine the engine's address
  */
@@ -112,7 +109,7 @@ function constructIn(
 
 async function startComponents(engine: string): Promise<service.ResourceProviderClient> {
   const file = new URL(`components${path.extname(import.meta.filename)}`, import.meta.url);
-  // The SDK's server prints its port there.
+  // The SDK's server prints its port to standard output.
   const thread = new Worker(file, { argv: [engine], stdout: true });
   const [port] = (await once(thread.stdout, "data")) as [Buffer];
   return new service.ResourceProviderClient(
@@ -121,12 +118,12 @@ async function startComponents(engine: string): Promise<service.ResourceProvider
   );
 }
 
-/** Loads the resources. An engine that has the port asks for nothing for as long as that takes. */
+/** Runs after the engine has the port, because the engine waits for the port to start. */
 export function methods(): Promise<typeof import("./methods.ts")> {
   return import("./methods.ts");
 }
 
-/** Returns an error as the protocol has it; one of an incomplete resource has the resource's id and properties in it. */
+/** For an incomplete resource, the error includes the resource's id and properties. */
 function refusal(error: unknown) {
   const details = error instanceof Error ? error.message : String(error);
   const code = grpc.status.UNKNOWN;
@@ -149,7 +146,7 @@ async function check(request: messages.CheckRequest) {
     await methods()
   ).check(request.getUrn(), fields(request.getOlds()), fields(request.getNews()));
   const response = new proto.CheckResponse().setInputs(toStruct(inputs, request.getNews()));
-  // Without a property the engine shows the reason alone, without the resource's values.
+  // Without a property, the engine shows only the reason and not the resource's values.
   return reason === undefined
     ? response
     : response.setFailuresList([new proto.CheckFailure().setReason(reason)]);
@@ -217,9 +214,9 @@ function fields(struct: Struct | undefined): Record<string, unknown> {
   return reveal({ ...struct?.toJavaScript() });
 }
 
-/** @param like the request's properties: what is a secret there is one here too */
+/** @param like the request's properties; their secrets stay secret */
 function toStruct(values: object, like?: Struct): Struct {
-  // As JSON, which leaves out what has no value.
+  // JSON drops `undefined` values.
   const stored = JSON.parse(JSON.stringify(values)) as Record<string, unknown>;
   return structProto.Struct.fromJavaScript(keepSecret(stored, { ...like?.toJavaScript() }) as never);
 }

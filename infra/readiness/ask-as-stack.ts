@@ -7,11 +7,10 @@ import {
   STACK_SIGNATURE_HEADER,
 } from "../../runtime/contract/stack-signature.ts";
 
-/** The question of {@link askAsStack}. */
 export interface StackQuestion {
-  /** The deployed service's address, without a path. */
+  /** Address of the deployed service, without a path. */
   url: string;
-  /** The key that stack and service share. */
+  /** Secret key shared by the stack and the service. */
   key: string;
   route: Route;
   timeoutMs: number;
@@ -19,8 +18,8 @@ export interface StackQuestion {
 }
 
 /**
- * Asks the deployed service for one of the routes that only its stack may ask for, under a signature for this request
- * alone. Rejects if no answer comes.
+ * Sends a request to a route restricted to the stack, with a single-use signature. Rejects with `service_unreachable`
+ * if there is no response.
  */
 export async function askAsStack(question: StackQuestion): Promise<Response> {
   const { url, key, route, timeoutMs, fetch = globalThis.fetch } = question;

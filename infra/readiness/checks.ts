@@ -6,20 +6,18 @@ import type { OperatorCommands } from "../../runtime/contract/operator-commands.
 import { ROUTES, type RouteAccess } from "../../runtime/contract/routes.ts";
 import { askAsStack } from "./ask-as-stack.ts";
 
-/** One question to the deployed service. */
 export interface Check {
-  /** Question, as a failure names it. */
   name: string;
-  /** Checks that pass with the same text share a line of the report, which counts them. Default: a line of its own. */
+  /** Passed checks of one group share a line of the report, with their count. Default: a separate line. */
   group?: string;
-  /** `undefined` when the answer is right, else what is wrong with it. Throws when none comes. */
+  /** Resolves to `undefined` if the check passes, else to the problem. Rejects if there is no response. */
   run(fetch: typeof globalThis.fetch, url: string): Promise<string | undefined>;
 }
 
-/** A wrong answer that waiting will not change. */
+/** A failure that a retry cannot fix. */
 export class FatalCheckError extends Error {}
 
-/** A finding that does not fail the update. `final` means that a retry would not change it. */
+/** A finding that does not fail the update. With `final`, the check is not retried. */
 export class CheckWarning extends Error {
   readonly final: boolean;
 
@@ -29,29 +27,25 @@ export class CheckWarning extends Error {
   }
 }
 
-/** Time for one answer: it may have to wake a container. */
+/** Timeout per request. Long enough to wake a container. */
 const ANSWER_TIMEOUT_MS = 10_000;
 
-/** Deployment that can be asked. */
 export interface CheckOptions {
   publicWebhooks: boolean;
-  /** The hash of the bundle that has to answer, where it is known. */
+  /** Hash of the bundle that must respond. Default: not checked. */
   bundle: string | undefined;
-  /** Attestation of the secrets that were deployed, where it is known. */
+  /** Default: not checked. */
   attestation: string | undefined;
-  /** The gateway never sleeps, so it has to be there. */
+  /** True if the gateway never sleeps, so it must be ready. */
   alwaysOn: boolean;
-  /** Channels that have to work. */
   channels: readonly string[];
-  /** A test alert is sent, and every destination of alerts has to accept it. */
+  /** Send a test alert, which every destination must accept. */
   alerts: boolean;
-  /** The key that stack and service share. */
+  /** Secret key shared by the stack and the service. */
   key: string;
-  /** Commands on the stack, for the fixes. */
   commands: OperatorCommands;
 }
 
-/** Returns the checks that a deployment has to pass before it counts as ready. */
 export function readinessChecks(options: CheckOptions): Check[] {
   const { publicWebhooks, bundle, attestation, alwaysOn, channels, alerts, key, commands } = options;
   const webhooks = pathsOf("webhook");
@@ -71,7 +65,7 @@ export function readinessChecks(options: CheckOptions): Check[] {
   ];
 }
 
-/** Returns the paths of all routes with this access, each once: some take several methods. */
+/** Distinct, because some routes share a path. */
 function pathsOf(access: RouteAccess): string[] {
   const routes = Object.values(ROUTES).filter((route) => route.access === access);
   return [...new Set(routes.map(({ path }) => path))];
@@ -86,8 +80,8 @@ const healthz: Check = {
 };
 
 /**
- * Returns the check that `/readyz` reports the expected bundle or attestation. For a while after a deployment, the
- * previous version or the previous secrets may still be reported. The gateway need not be ready.
+ * Checks that `/readyz` reports the expected bundle or attestation. For a while after a deployment, it may report the
+ * previous version or secrets. The gateway need not be ready.
  */
 function reports(
   member: "bundle" | "attestation",
@@ -119,7 +113,6 @@ function gatewayReady(key: string): Check {
   };
 }
 
-/** Returns the reason with the details that only the stack gets; empty if there is none. */
 async function whyNotReady(fetch: typeof globalThis.fetch, url: string, key: string): Promise<string> {
   const response = await askChannels(fetch, url, key);
   if (!response.ok) return "";
@@ -148,18 +141,15 @@ const challenge: Check = {
     }
     const body: unknown = await response.json();
     const echoed = typeof body === "object" && body !== null && "challenge" in body && body.challenge;
-    return echoed === expected ? undefined : "the answer does not hold the challenge";
+    return echoed === expected ? undefined : "the response does not contain the challenge";
   },
 };
 
-/**
- * Returns the check that a public webhook can be reached without an identity and refuses what its platform did not
- * sign.
- */
+/** Checks that a public webhook is reachable without an identity and rejects unsigned requests. */
 function unsigned(path: string): Check {
   return {
     name: `POST ${path} without a signature`,
-    group: "webhooks refuse what is not signed",
+    group: "webhooks reject unsigned requests",
     async run(fetch, url) {
       const headers = { "content-type": "application/json" };
       const init = { method: "POST", headers, body: "{}", redirect: "manual" } as const;
@@ -171,7 +161,6 @@ function unsigned(path: string): Check {
   };
 }
 
-/** A webhook that is not public refuses requests without an identity. */
 function webhookClosed(path: string): Check {
   return {
     name: `POST ${path} without an identity`,
@@ -183,7 +172,6 @@ function webhookClosed(path: string): Check {
   };
 }
 
-/** Codes by which a channel says that its platform refuses the credentials. */
 const REFUSALS: Readonly<Record<Platform, readonly ErrorCode[]>> = {
   slack: ["slack_token_expired"],
   telegram: ["telegram_token_invalid", "telegram_webhook_failed"],
@@ -205,7 +193,7 @@ const channelsAnswer = z.object({
   ),
 });
 
-/** A channel whose credentials are deployed is on, and its platform takes them. */
+/** Checks that a channel with deployed credentials is on and that its platform accepts them. */
 function channelWorks(platform: string, key: string): Check {
   return {
     name: `channel ${platform}`,
@@ -215,10 +203,10 @@ function channelWorks(platform: string, key: string): Check {
       const answer = channelsAnswer.parse(await response.json());
       const { state, reason, channels } = answer;
       if (channels === undefined) {
-        // Waking it would fill the bucket of an unused stack. Its tokens were checked before the update.
-        if (state === "stopped")
-          throw new CheckWarning("not asked: the container is asleep", { final: true });
-        throw new CheckWarning(`not known: the gateway is ${state}${formatReason(answer)}`, {
+        // Waking the container would create backups for an unused stack. The channel's tokens were checked before the
+        // update.
+        if (state === "stopped") throw new CheckWarning("skipped: the container is asleep", { final: true });
+        throw new CheckWarning(`unknown: the gateway is ${state}${formatReason(answer)}`, {
           final: reason !== undefined,
         });
       }
@@ -228,20 +216,19 @@ function channelWorks(platform: string, key: string): Check {
         throw new CheckWarning("switched off in steward.json", { final: true });
       if (channel.state === "ready" || channel.reason === undefined) return undefined;
       const { code, detail, fix } = channel.reason;
-      // Other failures, such as a platform that cannot be reached, are not caused by the deployment.
+      // The deployment does not cause other failures, such as an unreachable platform.
       if (!REFUSED_CREDENTIALS.has(code)) throw new CheckWarning(detail, { final: true });
       return `${detail} ${fix}`;
     },
   };
 }
 
-/** The destinations of alerts accept a message. */
 function alertsArrive(key: string): Check {
   let refused: string | undefined;
   return {
     name: "alerts",
     async run(fetch, url) {
-      // A retry would send the alert again to the destinations that have already accepted it.
+      // A retry would send the alert again to destinations that have accepted it.
       if (refused !== undefined) return refused;
       const response = await askAsStack({
         fetch,
@@ -268,27 +255,25 @@ function closed(path: string): Check {
       const { status } = response;
       if (isRefusal(status)) return undefined;
       if (status < 300) return `status ${status}: it is open to everyone`;
-      // Without an identity gateway the route is closed, and says what is missing.
+      // Without an identity gateway the route is closed and reports the missing configuration.
       const code = await codeOf(response);
       return code === "access_not_configured" ? undefined : `status ${status}, expected 302, 401 or 403`;
     },
   };
 }
 
-/** The code of a problem document, if it is one. */
 async function codeOf(response: Response): Promise<unknown> {
   const [code] = await membersOf(response, ["code"]);
   return code;
 }
 
-/** The named members of an answer's JSON that exist. */
 async function membersOf(response: Response, names: readonly string[]): Promise<unknown[]> {
   const body: unknown = await response.json().catch(() => undefined);
   const members = new Map(typeof body === "object" && body !== null ? Object.entries(body) : []);
   return names.map((name) => members.get(name));
 }
 
-/** Refused by the service, or sent to sign in by the identity gateway. */
+/** Returns true if the service refused the request, or the identity gateway redirected it to sign-in. */
 function isRefusal(status: number): boolean {
   return status === 302 || status === 401 || status === 403;
 }

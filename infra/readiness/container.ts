@@ -2,7 +2,7 @@ import { createRedactor } from "../../runtime/shared/redact.ts";
 import { runProcess } from "../shell/process.ts";
 
 const LAST_LINES = 15;
-/** Number of times the process may end before the probe gives up. */
+/** Restarts after which the probe gives up. */
 const MOST_RESTARTS = 3;
 
 interface ReportedContainer {
@@ -13,7 +13,7 @@ interface ReportedContainer {
   Config: { Env: string[] | null };
 }
 
-/** Tells whether the container's process ends whenever it is started. */
+/** Returns true if the container's process exits after every start. */
 export async function keepsEnding(name: string): Promise<boolean> {
   const { code, stdout } = await runProcess("docker", [
     "container",
@@ -25,13 +25,13 @@ export async function keepsEnding(name: string): Promise<boolean> {
 }
 
 /**
- * Returns what Docker knows of a container that does not answer: its state, and its last lines, without secrets.
+ * Returns Docker's report of a container that does not respond: its state and last log lines, without secrets.
  *
- * @param env selects the engine. Default: this process's
+ * @param env selects the engine. Default: this process's environment
  */
 export async function containerReport(name: string, env = process.env): Promise<string[]> {
   const asked = await runProcess("docker", ["container", "inspect", name], { env });
-  if (asked.code !== 0) return [`The container ${name} is not there.`];
+  if (asked.code !== 0) return [`The container ${name} does not exist.`];
   const [found] = JSON.parse(asked.stdout) as ReportedContainer[];
   if (found === undefined) return [];
   const { code, stdout, stderr } = await runProcess("docker", ["logs", `--tail=${LAST_LINES}`, name], {
@@ -41,12 +41,15 @@ export async function containerReport(name: string, env = process.env): Promise<
   const state = stateText(name, found, await lastExitCode(found, env));
   if (code !== 0) return [`${state} Its logs cannot be read.`];
   const words = `${stdout}${stderr}`.trimEnd();
-  if (words === "") return [`${state} It said nothing.`];
+  if (words === "") return [`${state} It printed nothing.`];
   const lines = words.split("\n").slice(-LAST_LINES);
   return [`${state} Its last lines:`, ...lines.map((line) => `  | ${redact(line)}`)];
 }
 
-/** The engine forgets it where the container runs again; its events do not. Nothing where it has never ended. */
+/**
+ * The state of a running container lacks its last exit code, but the engine's events have it. Returns "" if the
+ * container never exited.
+ */
 async function lastExitCode(
   { Id, Created, State }: ReportedContainer,
   env: NodeJS.ProcessEnv,
@@ -56,7 +59,7 @@ async function lastExitCode(
     "events",
     `--filter=container=${Id}`,
     "--filter=event=die",
-    // The engine's own times: this machine's clock may be another's.
+    // Use the engine's times, because this machine's clock may differ.
     `--since=${Created}`,
     `--until=${State.StartedAt}`,
     "--format={{.Actor.Attributes.exitCode}}",

@@ -6,15 +6,14 @@ import { containerReport, keepsEnding } from "./container.ts";
 import { print, printError } from "../../runtime/shared/terminal.ts";
 
 /**
- * Probes the service at PROBE_URL until every check passes, for at most PROBE_TIMEOUT_MS (default two minutes: DNS,
- * certificates and a cold start take time). Exits with 0 and a short report, or with 1, the last reason of every check
- * that did not pass, and what Docker reports about PROBE_CONTAINER.
+ * Probes the service at PROBE_URL until every check passes or PROBE_TIMEOUT_MS is over, by default two minutes for DNS,
+ * certificates and a cold start. Prints a report. On failure, exits with 1 and prints each failed check's last reason
+ * and Docker's report of PROBE_CONTAINER.
  *
- * PROBE_STACK is the stack's name for its operator. PROBE_CHANNELS names the channels that have to work. PROBE_ALERTS
- * sends a test alert. Standard input has the key for the requests that only the stack may send.
+ * PROBE_STACK is the stack's name in commands. PROBE_CHANNELS lists the channels that must work. PROBE_ALERTS sends a
+ * test alert. Standard input has the key for requests restricted to the stack.
  *
- * The report's lines are in the order of the checks: the report is an output of the stack, which must not change with
- * the timing. A refresh prints it as one line.
+ * The report's order never depends on timing, because it is an output of the stack.
  */
 const RETRY_AFTER_MS = 1_000;
 
@@ -55,14 +54,14 @@ for (;;) {
     const lines = failed.map(({ check, answer }) => `  ${check.name}: ${answer}`);
     const report = container === undefined ? [] : await containerReport(container);
     printReport(waiting);
-    printError(`${[`${url} does not answer as it should:`, ...lines, ...report].join("\n")}\n`);
+    printError(`${[`${url} failed these checks:`, ...lines, ...report].join("\n")}\n`);
     process.exit(1);
   }
   await sleep(RETRY_AFTER_MS);
 }
 printReport([]);
 
-/** Prints a line for each check that is not among the failed ones. The checks of a group share a line. */
+/** Prints one line per check or group that has not failed. */
 function printReport(failed: readonly Check[]): void {
   const shown = checks.filter((check) => !failed.includes(check));
   const lines = shown.map((check) => {
@@ -75,7 +74,7 @@ function printReport(failed: readonly Check[]): void {
   print([...new Set(lines)].join(""));
 }
 
-/** `undefined` for a right answer, a remark for one that does not count as a failure, else what is wrong. */
+/** Resolves to `undefined` if the check passes, to a warning, or to the reason of a failure. */
 async function waitForCheck(check: Check): Promise<string | CheckWarning | undefined> {
   try {
     const answer = await check.run(fetch, url);

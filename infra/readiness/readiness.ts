@@ -4,38 +4,31 @@ import * as command from "@pulumi/command";
 import * as pulumi from "@pulumi/pulumi";
 import type { Platform } from "../../runtime/contract/delivery.ts";
 
-/** Inputs of the readiness probe. */
 export interface ProbeArgs {
-  /** The deployed service's address, without a path. */
+  /** Address of the deployed service, without a path. */
   url: pulumi.Input<string>;
-  /** Hash of the bundle that the service has to run. Default: any. */
+  /** Hash of the bundle that the service must run. Default: any. */
   bundle?: pulumi.Input<string> | undefined;
-  /** Attestation of the deployed secrets, as `AttestationKey` expects it. Default: any. */
+  /** Attestation of the deployed secrets, from `AttestationKey`. Default: any. */
   attestation?: pulumi.Input<string>;
-  /** The channels that have to work. */
   channels: readonly Platform[];
-  /** True to send a test alert, which every destination has to accept. */
+  /** Send a test alert, which every destination must accept. */
   alerts: boolean;
-  /** True if the webhook routes have to be reachable without an identity. */
   publicWebhooks: boolean;
 }
 
-/** Arguments of {@link Readiness}. */
 export interface ReadinessArgs extends ProbeArgs {
-  /**
-   * Signs the requests that only the stack may make: for the reason why the gateway does not start, for the channels'
-   * state and for a test alert.
-   */
+  /** Signs the requests for the reason of a failed start, the channels' state and a test alert. */
   key: pulumi.Input<string>;
-  /** Values that identify the deployed version. When one of them changes, the service is probed again. */
+  /** Values that identify the deployed version. A change probes the service again. */
   triggers: pulumi.Input<string>[];
 }
 
 const PROBE = programText("infra/readiness/probe");
 
 /**
- * Holds an update until the deployed service answers as it should, and fails the update if it does not. Make this
- * resource depend on everything that has to exist before.
+ * Waits until the deployed service passes the readiness probe, and fails the update otherwise. Must depend on
+ * everything that the probe needs.
  */
 export class Readiness extends pulumi.ComponentResource {
   /** Report of the probe, one line per check. */
@@ -50,20 +43,19 @@ export class Readiness extends pulumi.ComponentResource {
         interpreter: INTERPRETER,
         create: PROBE,
         environment: probeEnvironment(args),
-        // The key is not passed in the environment, which other processes can read.
+        // Standard input, because other processes can read the environment.
         stdin: args.key,
         triggers: args.triggers,
       },
       { parent: this },
     );
 
-    // Pulumi treats the command's whole output as a secret because of the key. The report contains no secret.
+    // The key made the output secret. The report contains no secret.
     this.report = pulumi.unsecret(probe.stdout);
     this.registerOutputs({ report: this.report });
   }
 }
 
-/** Returns the variables that tell the readiness probe what to check. */
 export function probeEnvironment({
   url,
   publicWebhooks,

@@ -1,29 +1,27 @@
-/** An image's name, in the parts by which a registry knows it. */
 export interface ImageName {
-  /** The registry's address, with its scheme. */
+  /** The registry's address with its scheme. */
   origin: string;
-  /** Host by which Docker's configuration keeps a login for the registry. */
+  /** The registry's key in Docker's configuration. */
   login: string;
-  /** Path within the registry. */
   repository: string;
   /** Tag or digest. */
   reference: string;
-  /** The name without tag and digest, as it was given. */
+  /** The given name without tag and digest. */
   name: string;
 }
 
 const DIGEST = /^sha256:[0-9a-f]{64}$/;
-/** Docker asks these without TLS: https://docs.docker.com/reference/cli/dockerd/#insecure-registries */
+/** Docker accesses these without TLS: https://docs.docker.com/reference/cli/dockerd/#insecure-registries */
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/;
 
-/** True for a digest, which no push can move to another image. */
+/** Returns true for a digest, which never points to another image, unlike a tag. */
 export function isDigest(reference: string): boolean {
   return DIGEST.test(reference);
 }
 
 /**
- * Parses an image's name by Docker's rules: a first part with a dot or a port is a host, otherwise the registry is
- * Docker Hub (https://pkg.go.dev/github.com/distribution/reference).
+ * Parses an image's name. A first part with a dot or port is a host; without one, the registry is Docker Hub:
+ * https://pkg.go.dev/github.com/distribution/reference
  */
 export function parseImageName(image: string): ImageName {
   const [beforeDigest = "", digest] = image.split("@");
@@ -41,5 +39,5 @@ export function parseImageName(image: string): ImageName {
   return { origin: "https://registry-1.docker.io", login: DOCKER_HUB, repository, reference, name };
 }
 
-/** Key of Docker Hub in Docker's configuration. */
+/** As in Docker's configuration. */
 const DOCKER_HUB = "https://index.docker.io/v1/";

@@ -7,9 +7,9 @@ import type { RegistryLogin } from "../shell/docker.ts";
 import type { ImageName } from "./image-name.ts";
 
 const ANSWER_MS = 20_000;
-/** Limit of a manifest that registries accept: https://github.com/opencontainers/distribution-spec/blob/main/spec.md */
+/** Maximum manifest size in registries: https://github.com/opencontainers/distribution-spec/blob/main/spec.md */
 const MOST_BYTES = 4 << 20;
-/** More signatures of one image than anyone makes. */
+/** Signatures to read at most. */
 const MOST_ARTIFACTS = 32;
 
 const MANIFESTS = [
@@ -25,10 +25,9 @@ const referrersSchema = z.object({
 const artifactSchema = z.object({ layers: z.array(z.object({ digest: z.string() })) });
 const tokenSchema = z.object({ token: z.string().optional(), access_token: z.string().optional() });
 
-/** Outside of a registry's reader. */
 export interface RegistryAccess {
   fetch: typeof fetch;
-  /** Returns the login for a host, if there is one. A registry that asks for none does not get it. */
+  /** Returns the login for a host, if any. Not called for a registry that requires none. */
   login: (host: string) => Promise<RegistryLogin | undefined>;
 }
 
@@ -44,7 +43,7 @@ export class Repository {
   }
 
   /**
-   * Returns the digest of the image, or of its list of images.
+   * Returns the digest of the image or multi-platform index.
    *
    * @throws BuildFailure `image_not_found`, `image_registry_unreachable`, `image_registry_refused`
    */
@@ -62,8 +61,8 @@ export class Repository {
   }
 
   /**
-   * Returns the contents of the artifacts of one type that refer to an image, at most 32. A registry without the
-   * referrers API has them in a list under a tag that is named by the digest.
+   * Returns the contents of up to 32 artifacts that refer to an image. Falls back on the tag named by the digest for
+   * registries without the referrers API.
    */
   async artifacts(digest: string, type: string): Promise<Uint8Array[]> {
     const listed =
@@ -81,7 +80,7 @@ export class Repository {
     return contents;
   }
 
-  /** Returns the body of a part of the repository; `undefined` if the registry does not have it. */
+  /** Returns `undefined` if the registry does not have the part. */
   async #read(part: string): Promise<Uint8Array | undefined> {
     let response = await this.#ask(part);
     if (response.status === 401 && this.#authorization === undefined) {
@@ -124,7 +123,7 @@ export class Repository {
     ) as Record<string, string | undefined>;
     if (!/^bearer /i.test(challenge)) return basic ?? "";
     if (realm === undefined || !URL.canParse(realm) || !isPrivate(new URL(realm))) {
-      throw this.#refused("asks for a sign-in at no valid address");
+      throw this.#refused("asks for sign-in at an invalid address");
     }
     const address = new URL(realm);
     if (service !== undefined) address.searchParams.set("service", service);
@@ -133,7 +132,7 @@ export class Repository {
     const body = response.ok ? await readBytes(response, MOST_BYTES) : undefined;
     const told = tokenSchema.safeParse(jsonOf(body)).data;
     const token = told?.token ?? told?.access_token;
-    if (token === undefined) throw this.#refused(`gives no token (${response.status})`);
+    if (token === undefined) throw this.#refused(`issued no token (${response.status})`);
     return `Bearer ${token}`;
   }
 
@@ -148,7 +147,7 @@ export class Repository {
   }
 }
 
-/** A login goes over TLS, or stays on this machine. */
+/** Credentials may be sent only over TLS or to this machine. */
 function isPrivate({ protocol, hostname }: URL): boolean {
   return protocol === "https:" || ["127.0.0.1", "localhost", "[::1]"].includes(hostname);
 }

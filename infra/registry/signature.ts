@@ -7,23 +7,22 @@ import { parseJson } from "../../runtime/shared/json.ts";
 /** Sigstore's certificate authorities and logs. */
 export type TrustedRoot = Parameters<typeof toTrustMaterial>[0];
 
-/** Media type of a signature as cosign 3 stores it: https://docs.sigstore.dev/about/bundle/ */
+/** Media type of a cosign 3 signature: https://docs.sigstore.dev/about/bundle/ */
 export const SIGNATURE_TYPE = "application/vnd.dev.sigstore.bundle.v0.3+json";
 
-/** Annotation of a signature that names the code in the image. */
+/** Annotation of a signature with the hash of the image's code. */
 export const BUNDLE_ANNOTATION = "steward.bundle";
 
-/** Signer of an image: a key, or an identity for which Sigstore's public authority has issued a certificate. */
+/** Either a key, or an identity certified by Sigstore's public authority. */
 export const signerSchema = z.union([
   z.strictObject({ publicKey: z.string() }),
   z.strictObject({
-    /** Address of the workflow, with the tag that started it. */
+    /** URL of the workflow with the tag that triggered it. */
     identity: z.string(),
-    /** Authority that vouches for the identity. */
+    /** Issuer of the identity. */
     issuer: z.string(),
   }),
 ]);
-/** See {@link signerSchema}. */
 export type Signer = z.infer<typeof signerSchema>;
 
 /** https://github.com/in-toto/attestation/blob/main/spec/v1/statement.md */
@@ -37,7 +36,7 @@ const statementSchema = z.object({
   ),
 });
 
-/** Statement that a signature has to make. */
+/** The statement that a signature must contain. */
 interface Claim {
   /** Digest of the image, as `sha256:…`. */
   digest: string;
@@ -45,14 +44,10 @@ interface Claim {
   bundle?: string | undefined;
 }
 
-/** Returns why a signature does not count; `undefined` if it does. */
+/** Returns the reason to reject a signature; `undefined` if it is valid. */
 export type Verify = (signature: Uint8Array, claim: Claim) => string | undefined;
 
-/**
- * Prepares the check of signatures of one signer.
- *
- * @param authorities returns Sigstore's root of trust; not called for a key
- */
+/** @param authorities returns Sigstore's root of trust; not called for a key */
 export async function verifierOf(signer: Signer, authorities: () => Promise<TrustedRoot>): Promise<Verify> {
   const isGenuine = "publicKey" in signer ? byKey(signer) : byIdentity(signer, await authorities());
   return (signature, claim) => {
@@ -66,7 +61,7 @@ export async function verifierOf(signer: Signer, authorities: () => Promise<Trus
   };
 }
 
-/** A key signs without Sigstore's services: no log and no authority vouches for it. */
+/** Signatures with a key need no transparency log, timestamp or certificate. */
 const ALONE = { ctlogThreshold: 0, tlogThreshold: 0, timestampThreshold: 0 };
 
 function byKey({ publicKey }: { publicKey: string }): (bundle: Bundle) => void {
@@ -75,8 +70,8 @@ function byKey({ publicKey }: { publicKey: string }): (bundle: Bundle) => void {
   const verifier = new Verifier({ ...none, publicKey: () => key }, ALONE);
   return (bundle) => {
     if (bundle.verificationMaterial.content.$case !== "publicKey")
-      throw new Error("it is made without a key");
-    // Nobody here knows its log or its time.
+      throw new Error("it was made without a key");
+    // Without Sigstore's root of trust, log entries and timestamps cannot be verified.
     const { signature, key: used } = toSignedEntity(bundle);
     verifier.verify({ signature, key: used, tlogEntries: [], timestamps: [] });
   };
@@ -87,18 +82,18 @@ function byIdentity(
   root: TrustedRoot,
 ): (bundle: Bundle) => void {
   const verifier = new Verifier(toTrustMaterial(root));
-  // The library takes a pattern.
+  // The library expects a regular expression.
   const exactly = `^${identity.replaceAll(/[^\w/:-]/g, String.raw`\$&`)}$`;
   const policy = { subjectAlternativeName: exactly, extensions: { issuer } };
   return (bundle) => void verifier.verify(toSignedEntity(bundle), policy);
 }
 
-/** Returns why a genuine signature is not of this image; `undefined` if it is. */
+/** Returns the reason why a valid signature belongs to another image. */
 function whyNotOf({ content }: Bundle, { digest, bundle }: Claim): string | undefined {
   const payload = content.$case === "dsseEnvelope" ? content.dsseEnvelope.payload.toString() : "";
   const statement = statementSchema.safeParse(parseJson(payload)).data;
   const subject = statement?.subject.find(({ digest: { sha256 } }) => `sha256:${sha256}` === digest);
-  if (subject === undefined) return "it is of something else";
+  if (subject === undefined) return "it belongs to another image";
   if (bundle === undefined || subject.annotations[BUNDLE_ANNOTATION] === bundle) return undefined;
   return `it is of an image with the code ${subject.annotations[BUNDLE_ANNOTATION]}, not ${bundle}`;
 }

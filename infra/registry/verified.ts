@@ -8,16 +8,15 @@ import { isDigest, parseImageName } from "./image-name.ts";
 import { Repository } from "./registry.ts";
 import { SIGNATURE_TYPE, type Signer, type TrustedRoot, verifierOf } from "./signature.ts";
 
-/** An image that is used only if it is signed. */
 export interface SignedImage {
   /** Name with a tag or digest. */
   image: string;
   signer: Signer;
-  /** Hash of the code that has to be in the image. Default: any. */
+  /** Hash of the code that must be in the image. Default: any. */
   bundle?: string | undefined;
 }
 
-/** The outside that a check of an image's signature needs. */
+/** External dependencies of the signature check. */
 export interface Outside {
   fetch: typeof fetch;
   env: NodeJS.ProcessEnv;
@@ -28,14 +27,15 @@ export interface Outside {
 const OUTSIDE: Outside = { fetch: (...request) => fetch(...request), env: process.env };
 
 /**
- * Checks at its registry that an image is signed as it has to be. Pulls nothing.
+ * Verifies an image's signature at its registry, without pulling the image.
  *
- * @returns the image's name by digest, which no later push can move
- * @throws BuildFailure `image_unsigned`; `image_not_found`, `image_registry_unreachable`, `image_registry_refused`
+ * @returns the image's immutable name by digest
+ * @throws BuildFailure `image_unsigned`; `image_not_found`, `image_registry_unreachable`, `image_registry_refused`,
+ * `sigstore_unreachable`
  */
 export async function verifiedImage(signed: SignedImage, outside: Outside = OUTSIDE): Promise<string> {
   const { image, signer, bundle } = signed;
-  // An image that was signed for a bundle stays valid for it, so the answer is cached.
+  // A verified image stays valid for its bundle, so the result is cached.
   const kept = bundle === undefined ? undefined : keptFile(signed, outside.env);
   const known = kept && (await readFile(kept, "utf8").catch(() => undefined));
   if (known !== undefined) return known;
@@ -58,8 +58,8 @@ function unsigned(image: string, signer: Signer, refused: readonly string[]): Bu
   const whose = "publicKey" in signer ? "the given key" : signer.identity;
   const found =
     refused.length === 0
-      ? "it has no signature that cosign 3 has made"
-      : `of its signatures none counts: ${[...new Set(refused)].join("; ")}`;
+      ? "it has no cosign 3 signature"
+      : `none of its signatures is valid: ${[...new Set(refused)].join("; ")}`;
   return new BuildFailure(
     "image_unsigned",
     `the image ${image} is not signed by ${whose}: ${found}`,
@@ -68,9 +68,9 @@ function unsigned(image: string, signer: Signer, refused: readonly string[]): Bu
   );
 }
 
-/** Returns Sigstore's public authorities, which its own signed repository lists and the library keeps in a cache. */
+/** The library verifies and caches these. */
 async function publicAuthorities(env: NodeJS.ProcessEnv): Promise<TrustedRoot> {
-  // Loaded when it is needed: a key needs none of it.
+  // Import lazily, because verification with a key does not need it.
   const { getTrustedRoot } = await import("@sigstore/tuf");
   try {
     return await getTrustedRoot({ cachePath: path.join(cacheRoot(env), "sigstore") });

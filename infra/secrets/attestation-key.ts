@@ -3,7 +3,7 @@ import { attest } from "../../runtime/contract/attestation.ts";
 import { OwnResource } from "../shell/resource.ts";
 import type { ResourceProvider } from "../shell/provider.ts";
 
-/** The provider of `AttestationKey`: the key is made once and kept, as a secret, in the stack's state. */
+/** Provider of {@link AttestationKey}. Generates the key once and stores it as a secret in the state. */
 export const attestationKeyProvider: ResourceProvider<object, { key: string }> = {
   async diff() {
     return { changes: false };
@@ -15,7 +15,7 @@ export const attestationKeyProvider: ResourceProvider<object, { key: string }> =
   },
 };
 
-/** The key under which a deployment attests which secrets it runs with. Nobody chooses it, and it stays the same. */
+/** A random key with which a deployment attests the secrets that it runs with. It never changes. */
 export class AttestationKey extends OwnResource {
   /** A Pulumi secret. */
   declare readonly key: pulumi.Output<string>;
@@ -26,19 +26,18 @@ export class AttestationKey extends OwnResource {
   }
 
   /**
-   * Returns what a service with this environment attests. The variables belong to it: they name the operator's own
-   * secrets. No secret itself, since it says nothing without the key.
+   * Returns the attestation expected from a service with this environment. Covers the variables too, because they list
+   * the operator's custom secrets. Reveals nothing without the key.
    */
   expected({ variables, secrets }: AttestedEnvironment): pulumi.Output<string> {
     const attested = pulumi
       .all([this.key, pulumi.all(variables), pulumi.all(secrets)])
-      // A destroy that runs the program has no key once that is gone.
+      // A destroy that runs the program may have deleted the key already.
       .apply(async ([key, plain, hidden]) => (key ? (await attest(key, { ...plain, ...hidden })).all : ""));
     return pulumi.unsecret(attested);
   }
 }
 
-/** The environment that a stack deploys, its secrets apart. */
 interface AttestedEnvironment {
   variables: Readonly<Record<string, pulumi.Input<string>>>;
   secrets: Readonly<Record<string, pulumi.Output<string>>>;

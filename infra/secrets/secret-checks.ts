@@ -5,34 +5,28 @@ import type { ResourceProvider } from "../shell/provider.ts";
 import { TRIALS, type TriedVariable, type Verdict } from "./trial.ts";
 import { say } from "../shell/connection.ts";
 
-/** A secret's value and its variable. The state keeps the value, as a secret, to see when it changes. */
+/** The state stores the value as a secret to detect changes. */
 export interface SecretCheckInputs {
   variable: TriedVariable;
   value: string;
 }
 
-/** See {@link SecretCheckInputs}. A value that has not changed is not tried again. */
+/** Provider of {@link SecretCheck}. An unchanged value is not tested again. */
 export const secretCheckProvider: ResourceProvider<SecretCheckInputs, SecretCheckInputs> = {
   async diff(_id, olds, news) {
     return { changes: olds.value !== news.value };
   },
 
-  /**
-   * Tests a secret's first value. A platform that does not respond is only a warning: no value is in use yet, and the
-   * first deployment should not have to wait.
-   */
+  /** Tests a secret's first value. Only warns if the platform does not respond, because no earlier value is in use. */
   async create(inputs) {
     if ((await tried(inputs)) === "silent") {
       const { key, platform } = TRIALS[inputs.variable];
-      say(`Warning: ${platform} did not answer, so ${key} goes out untried.`);
+      say(`Warning: ${platform} did not answer, so ${key} is deployed untested.`);
     }
     return { id: inputs.variable, outs: inputs };
   },
 
-  /**
-   * Tests a new value. Fails if the platform does not respond: the previous value stays in use until the platform has
-   * accepted a new one.
-   */
+  /** Tests a new value. Fails if the platform does not respond, and so keeps the previous value in use. */
   async update(_id, _olds, news) {
     if ((await tried(news)) === "silent") {
       const { key, platform } = TRIALS[news.variable];
@@ -54,16 +48,15 @@ async function tried({ variable, value }: SecretCheckInputs): Promise<Verdict> {
   return verdict;
 }
 
-/** Arguments of {@link SecretChecks}. */
 export interface SecretChecksArgs {
-  /** Values that are about to be deployed, by variable. The values have to be Pulumi secrets. */
+  /** Values to deploy, by variable. They must be Pulumi secrets. */
   secrets: Readonly<Record<string, pulumi.Output<string>>>;
   connection?: ConnectionArgs | undefined;
 }
 
 /**
- * Tests every secret that can be tested at its platform. Let whatever uses the secrets depend on this: a wrong value
- * then fails the update while the previous value is still in use.
+ * Tests every secret that its platform can verify. Everything that uses the secrets must depend on this. An invalid
+ * value then fails the update while the previous one is still in use.
  */
 export class SecretChecks extends pulumi.ComponentResource {
   constructor(name: string, args: SecretChecksArgs, opts?: pulumi.ComponentResourceOptions) {
@@ -88,7 +81,6 @@ function nameOf(variable: TriedVariable): string {
   return variable.toLowerCase().replaceAll("_", "-");
 }
 
-/** Arguments of {@link SecretCheck}. */
 interface SecretCheckArgs {
   variable: TriedVariable;
   /** A Pulumi secret. */
@@ -96,10 +88,7 @@ interface SecretCheckArgs {
   connection?: ConnectionArgs | undefined;
 }
 
-/**
- * The value of a secret that was last tested at its platform. The resource creates nothing there: its state only
- * records the value.
- */
+/** Creates nothing at the platform; the state only records the last tested value. */
 class SecretCheck extends OwnResource {
   constructor(name: string, args: SecretCheckArgs, opts?: pulumi.CustomResourceOptions) {
     const secret = { ...opts, additionalSecretOutputs: ["value"] };

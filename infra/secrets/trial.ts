@@ -4,24 +4,27 @@ import { anthropicRoot, openaiRoot, slackRoot } from "../channels/endpoints.ts";
 import { askPlatform, bodyFields } from "../channels/platform-call.ts";
 import { askTelegram } from "../channels/telegram-api.ts";
 
-/** A platform's answer to a value: taken or refused, or nothing that tells. */
+/** `silent` if the platform gave no clear answer. */
 export type Verdict = "taken" | "refused" | "silent";
 
-/** A service's key, which can be tried. Other secrets, such as a signing secret, only show when the platform sends. */
+/**
+ * Variable of a secret that can be tested. Others, such as a signing secret, only take effect when the platform sends
+ * events.
+ */
 export type TriedVariable = (typeof SERVICES)[ServiceName]["key"];
 
 interface Trial {
-  /** The stack's key that holds the value. */
+  /** Stack key of the value. */
   key: string;
   platform: string;
   ask(value: string): Promise<Verdict>;
 }
 
-/** Slack's errors that mean the token: https://docs.slack.dev/reference/methods/auth.test#errors */
+/** Errors about the token itself: https://docs.slack.dev/reference/methods/auth.test#errors */
 const SLACK_REFUSALS =
   /^(invalid_auth|not_authed|account_inactive|token_revoked|token_expired|not_allowed_token_type)$/;
 
-/** Services that are asked about a secret, and how: questions that change nothing. */
+/** Read-only requests that test a secret at its service. */
 export const TRIALS: Record<TriedVariable, Trial> = {
   ANTHROPIC_API_KEY: { key: "steward:anthropicApiKey", platform: "Anthropic", ask: askAnthropic },
   OPENAI_API_KEY: { key: "steward:openaiApiKey", platform: "The OpenAI endpoint", ask: askOpenai },
@@ -42,7 +45,7 @@ async function askOpenai(value: string): Promise<Verdict> {
   return verdictOf((await askPlatform("GET", `${openaiRoot()}/models`, headers)).status);
 }
 
-/** https://docs.slack.dev/reference/methods/auth.test. Slack answers with status 200 in any case. */
+/** Slack always answers with status 200: https://docs.slack.dev/reference/methods/auth.test */
 async function askSlack(value: string): Promise<Verdict> {
   const headers = { authorization: `Bearer ${value}` };
   const { ok, error } = bodyFields((await askPlatform("POST", `${slackRoot()}/auth.test`, headers)).body);
@@ -63,8 +66,8 @@ async function askCurrentUser(value: string): Promise<Verdict> {
 }
 
 /**
- * Only 401 means the key. A key with few rights gets 403 here and may serve all the same, and a server that
- * speaks the protocol need not have a list of models.
+ * Only 401 rejects the key. A restricted key gets 403 here but may still work, and a compatible server may not list
+ * models.
  */
 function verdictOf(status: number): Verdict {
   if (status === 401) return "refused";

@@ -2,35 +2,30 @@ import * as pulumi from "@pulumi/pulumi";
 import { type Route, type RouteAccess, ROUTES } from "../../runtime/contract/routes.ts";
 import * as cloudflare from "./cloudflare.ts";
 
-/** Arguments of {@link AccessGate}. */
 export interface AccessGateArgs {
   accountId: pulumi.Input<string>;
-  /** Put before the names of what is created in the account. */
+  /** Prefix for the names of everything created in the account. */
   label: string;
-  /** The Worker's public host name. */
   host: pulumi.Input<string>;
-  /** E-mail addresses of the people that may sign in; at least one. */
+  /** E-mail addresses. At least one. */
   operators: readonly pulumi.Input<string>[];
-  /** True if the platforms' webhooks reach the Worker without an identity. */
+  /** True if platform webhooks may reach the Worker without an identity. */
   publicWebhooks: boolean;
 }
 
-/** Time for which a sign-in counts. */
+/** Lifetime of a sign-in. */
 const SESSION = "24h";
-/**
- * Settings that the provider would otherwise fill in. They are given because a refresh and `drift` compare only what is
- * given here.
- */
+/** Provider defaults, set explicitly because a refresh and `drift` compare only properties that the program sets. */
 const POLICY = { excludes: [], requires: [], sessionDuration: SESSION };
 
-/** Paths that need an identity: a folder as a whole, such as `/_admin*`, a single route as it is. */
+/** Paths that need an identity. Folders become a wildcard such as `/_admin*`, single routes stay exact. */
 const PRIVATE_PATHS = foldersOf(pathsWith("identity"));
-/** Paths that platforms and probes call: each webhook checks its platform's own signature. */
+/** Paths that platforms and probes call. Each webhook handler checks its platform's signature. */
 const PUBLIC_PATHS = [...pathsWith("webhook"), ROUTES.live.path];
 
 /**
- * The identity gateway before the admin and debug paths, and the exception for the public ones.
- * The Worker checks the tokens itself all the same: `audience` is what it checks them for.
+ * The identity gateway for admin and debug paths, with an exception for public paths. The Worker also verifies the
+ * gateway's tokens, against `audience`.
  */
 export class AccessGate extends pulumi.ComponentResource {
   readonly audience: pulumi.Output<string>;

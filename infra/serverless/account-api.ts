@@ -6,20 +6,18 @@ import { retryAfterMs } from "../../runtime/shared/retry-after.ts";
 import { connection } from "../shell/connection.ts";
 import { failureOf } from "../shell/failure.ts";
 
-/** Connection settings of Cloudflare. */
 export interface CloudflareAccess {
   apiToken: string;
-  /** `undefined`: Cloudflare's own address. */
+  /** Default: Cloudflare's public API address. */
   baseURL: string | undefined;
 }
 
-/** Credentials of the API as a program has them. What is left out, the program does not know. */
+/** API credentials set in the Pulumi program. Missing ones come from the environment. */
 export interface ApiCredentials {
   apiToken?: Input<string | undefined>;
   baseUrl?: Input<string | undefined>;
 }
 
-/** An account, and the credentials for requests to it. */
 export interface AccountAccess extends CloudflareAccess {
   accountId: string;
 }
@@ -29,21 +27,20 @@ const READ_MS = 10_000;
 const CHANGE_MS = 60_000;
 const LOOPBACK = /^http:\/\/(?:127\.0\.0\.1|localhost|\[::1\])[:/]/;
 
-/** A request to an account. */
 interface AccountRequest {
   method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** JSON, as a value or as text. */
   body?: object | string;
-  /** Maximum number of times that it is sent while {@link isTransient}. Use 1 where a repetition would do harm. */
+  /** Maximum attempts while the error {@link isTransient}. Use 1 if repeating the request would do harm. */
   attempts?: number;
 }
 
 /**
- * Sends a request once, for a path below the account's address. Nothing here loads the official client, which would
- * take longer than all else that a preview without changes does.
+ * Sends one request to a path below the account's address. Uses `fetch`, because loading Cloudflare's client would
+ * dominate the time of a preview without changes.
  *
- * @throws StewardError `token_refused` without a token, `cloudflare_unreachable`, or `rehearsal_ended` at the address of
- * an emulated account
+ * @throws StewardError `token_refused` if the token is empty, `cloudflare_unreachable`, or `rehearsal_ended` if an
+ * emulated account is no longer running
  */
 export async function sendToAccount(
   { accountId, apiToken, baseURL = CLOUDFLARE }: AccountAccess,
@@ -63,8 +60,8 @@ export async function sendToAccount(
 }
 
 /**
- * Returns an account with the credentials of the resource that the provider works for. As with the official provider,
- * a token that no program gives is the environment's.
+ * Returns an account with the current resource's credentials. Missing ones come from the environment, as with the
+ * official provider.
  */
 export function accessTo(accountId: string): AccountAccess {
   const { apiToken, baseUrl } = connection().cloudflare ?? {};
@@ -75,11 +72,11 @@ export function accessTo(accountId: string): AccountAccess {
   };
 }
 
-/** An answer of Cloudflare that is a refusal, or none at all. Its message has no token and no body. */
+/** A failed request to Cloudflare. The message contains neither the token nor the response body. */
 export class AccountError extends Error {
-  /** 0 if no answer came. */
+  /** 0 if there was no response. */
   readonly status: number;
-  /** Milliseconds that Cloudflare asks to wait. */
+  /** From Cloudflare's `retry-after` header. */
   readonly retryAfterMs: number | undefined;
 
   constructor(status: number, message: string, options?: ErrorOptions, retryAfterMs?: number) {
@@ -90,50 +87,50 @@ export class AccountError extends Error {
   }
 }
 
-/** The envelope: https://developers.cloudflare.com/fundamentals/api/how-to/make-api-calls/ */
+/** https://developers.cloudflare.com/fundamentals/api/how-to/make-api-calls/ */
 interface Envelope<Result> {
   result: Result;
   errors?: { code?: number; message?: string }[];
-  /** The next page of a list: a list has either a cursor or a token. */
+  /** Position of the next page. A list uses either a cursor or a token. */
   result_info?: { cursor?: string; next_page_token?: string } | null;
 }
 
-/** As many as the official client makes. */
+/** The official client's default. */
 export const ATTEMPTS = 3;
 const PAUSE_MS = 300;
 const LONGEST_PAUSE_MS = 8_000;
-/** Cloudflare counts an account's requests over five minutes. */
+/** Cloudflare's rate limit covers five minutes. */
 const LONGEST_WAIT_MS = 300_000;
 
-/** Returns true if a retry may succeed: there was no response, or Cloudflare is throttling or failing temporarily. */
+/** Returns true if there was no response, or if Cloudflare throttled the request or failed temporarily. */
 export function isTransient(error: unknown): boolean {
   return error instanceof AccountError && (error.status >= 500 || [0, 408, 429].includes(error.status));
 }
 
-/** Waits before the attempt that follows this one, the first being 1: as long as Cloudflare asks, if it does. */
+/** Waits after a failed attempt, counted from 1. Cloudflare's `retry-after` overrides the default backoff. */
 export function pauseAfter(attempt: number, error: unknown): Promise<void> {
   const asked = error instanceof AccountError ? error.retryAfterMs : undefined;
   const own = Math.min(PAUSE_MS * attempt ** 2, LONGEST_PAUSE_MS);
   return sleep(Math.min(asked ?? own, LONGEST_WAIT_MS));
 }
 
-/** Turns Cloudflare's 404 into `undefined`, for a `catch`. Throws any other error again. */
+/** Maps Cloudflare's 404 to `undefined`, for a `catch`. */
 export function ignoreNotFound(error: unknown): undefined {
   if (error instanceof AccountError && error.status === 404) return undefined;
   throw error;
 }
 
-/** Says in a refusal what was to be found out, for a `catch`. */
+/** Returns a `catch` handler that adds the unanswered question to Cloudflare's error. */
 export function rethrowAsUnknown(what: string) {
   return (error: unknown): never => {
     if (!(error instanceof AccountError)) throw error;
-    const message = `Cloudflare did not tell whether ${what}: ${error.message}`;
+    const message = `Could not check whether ${what}: ${error.message}`;
     throw new AccountError(error.status, message, { cause: error });
   };
 }
 
 /**
- * Asks the account and returns the result; `undefined` if there is no such thing (404).
+ * Sends a request and returns its result; `undefined` on 404.
  *
  * @throws AccountError, or StewardError `token_refused` or `rehearsal_ended`
  */
@@ -145,7 +142,7 @@ export async function askAccount<Result>(
   return (await callAccount<Result>(access, path, request).catch(ignoreNotFound))?.result;
 }
 
-/** Asks for something that has to be there, so that a 404 is an error too. See {@link askAccount}. */
+/** Like {@link askAccount}, but also throws on 404. */
 export async function callAccount<Result>(
   access: AccountAccess,
   path: string,
@@ -154,7 +151,6 @@ export async function callAccount<Result>(
   return (parseJson(await textInAccount(access, path, request)) ?? {}) as Envelope<Result>;
 }
 
-/** Lists page by page. See {@link callAccount}. */
 export async function* listInAccount<Item>(
   access: AccountAccess,
   path: string,
@@ -170,7 +166,7 @@ export async function* listInAccount<Item>(
   }
 }
 
-/** Returns the answer's body as it is, for what has no envelope. See {@link callAccount}. */
+/** Returns the raw response body, for endpoints without an envelope. */
 export async function textInAccount(
   access: AccountAccess,
   path: string,
@@ -201,11 +197,10 @@ async function ask(access: AccountAccess, path: string, request: AccountRequest)
   throw new AccountError(status, `Cloudflare answered ${status}: ${words || statusText}`, undefined, wait);
 }
 
-/** Returns the error for a request that got no answer, or only the beginning of one. */
 function unanswered(address: string, error: unknown): StewardError {
   const { origin } = new URL(address);
   const detail = `${origin} does not answer: ${failureOf(error)}.`;
-  // An emulated account is on this machine, and has ended if nothing listens there.
+  // An emulated account runs on this machine. If nothing listens on its port, it has ended.
   if (!LOOPBACK.test(`${origin}/`) || failureOf(error) !== "ECONNREFUSED") {
     return new StewardError("cloudflare_unreachable", detail, { cause: error });
   }

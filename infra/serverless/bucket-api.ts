@@ -15,25 +15,24 @@ const time = z.iso.datetime();
 
 const bucketOwner = z.object({
   version: z.literal(1),
-  /** Equal to the id in the state of the stack that owns the bucket. Every state has an id of its own. */
+  /** Must equal the id in the state of the owning stack. Each state has a unique id. */
   id: z.string(),
   /** `<project>/<stack>` */
   owner: z.string(),
   since: time,
-  /** Time at which the stack was destroyed and the bucket was kept. */
+  /** Time at which the stack was destroyed and left the bucket. */
   released: z.optional(time),
 });
 
 /** Content of the marker object, which names the stack that owns the bucket. */
 export type BucketOwner = z.infer<typeof bucketOwner>;
 
-/** A bucket that exists. */
 export interface FoundBucket {
   /** `undefined` if there is no marker, or if this version cannot read it. */
   owner: BucketOwner | undefined;
 }
 
-/** Returns a bucket with its marker; `undefined` if there is no bucket of that name. */
+/** Returns a bucket with its marker; `undefined` if it does not exist. */
 export async function findBucket(access: AccountAccess, name: string): Promise<FoundBucket | undefined> {
   if ((await askAccount(access, pathOf(name))) === undefined) return undefined;
   const marker = await textInAccount(access, pathOf(name, BUCKET_KEYS.owner)).catch(ignoreNotFound);
@@ -41,7 +40,7 @@ export async function findBucket(access: AccountAccess, name: string): Promise<F
   return { owner: read.data };
 }
 
-/** Creates a bucket. An existing bucket is not an error: the response to a first attempt may have been lost. */
+/** Creates a bucket. Ignores an existing one, because the response to a first attempt may have been lost. */
 export async function createBucket(access: AccountAccess, name: string): Promise<void> {
   const body = { name, storageClass: "Standard" };
   await callAccount(access, "r2/buckets", { method: "POST", body }).catch((error: unknown) => {
@@ -49,13 +48,12 @@ export async function createBucket(access: AccountAccess, name: string): Promise
   });
 }
 
-/** Writes the marker. */
 export async function writeOwner(access: AccountAccess, name: string, owner: BucketOwner): Promise<void> {
   const body = `${JSON.stringify(owner, undefined, 2)}\n`;
   await callAccount(access, pathOf(name, BUCKET_KEYS.owner), { method: "PUT", body });
 }
 
-/** Keys of up to 1,000 objects in a bucket, without the marker. */
+/** Up to 1,000 object keys, without the marker. */
 interface BucketContent {
   keys: string[];
   isMore: boolean;
@@ -66,16 +64,14 @@ interface BucketContent {
  * https://developers.cloudflare.com/api/resources/r2/subresources/buckets/subresources/objects/methods/list/
  */
 const PAGE = 1000;
-/**
- * Number of concurrent requests. An account accepts 1,200 requests in five minutes, and then answers 429 for a while.
- */
+/** The API allows 1,200 requests per account in five minutes. */
 const PARALLEL = 8;
 const DELETE_ATTEMPTS = 50;
-/** Together 14 s: a container that is shutting down makes a backup first. */
+/** 14 s in total. A container that is shutting down makes a backup first. */
 const PASSES = 8;
 const PASS_MS = 2_000;
 
-/** Lists a bucket's first objects. A page may have fewer objects than requested, or only the marker. */
+/** Lists a bucket's first objects. Reads further pages, because a page may have fewer objects than requested. */
 export async function readContent(access: AccountAccess, name: string): Promise<BucketContent> {
   const keys: string[] = [];
   const query = { per_page: String(PAGE) };
@@ -88,11 +84,10 @@ export async function readContent(access: AccountAccess, name: string): Promise<
 }
 
 /**
- * Deletes every object of a bucket, page by page and the marker last, and then the bucket. Objects that are written
- * meanwhile are deleted too.
+ * Deletes all objects of a bucket, with the marker last, and then the bucket. Also deletes objects written meanwhile.
  *
- * @param progress called with the number of objects deleted so far, not counting the marker, while more are left
- * @returns the number of deleted objects, not counting the marker
+ * @param progress called with the number of deleted objects while more are left; does not count the marker
+ * @returns the number of deleted objects without the marker
  */
 export async function removeBucket(
   access: AccountAccess,
@@ -113,8 +108,7 @@ export async function removeBucket(
       await askAccount(access, pathOf(name), { method: "DELETE" });
       return deleted;
     } catch (error) {
-      // The bucket is not empty: a container that was shutting down has written its last backup. The next pass deletes
-      // the backup too.
+      // A container that was shutting down has written its last backup. The next pass deletes it.
       if (!isConflict(error) || pass === PASSES) throw error;
       await new Promise((resolve) => setTimeout(resolve, PASS_MS));
     }
@@ -131,13 +125,13 @@ async function deleteObjects(access: AccountAccess, name: string, keys: readonly
   await Promise.all(Array.from({ length: PARALLEL }, work));
 }
 
-/** Returns the path of a bucket, or of an object in it. Cloudflare expects the slashes of a key as they are. */
+/** Cloudflare expects the slashes in an object's key unescaped. */
 function pathOf(name: string, key?: string): string {
   const bucket = `r2/buckets/${name}`;
   return key === undefined ? bucket : `${bucket}/objects/${key.split("/").map(encodeURIComponent).join("/")}`;
 }
 
-/** Returns true for the answer to a bucket that exists already, or that is not empty. */
+/** Returns true if the bucket already exists, or if a bucket to delete is not empty. */
 export function isConflict(error: unknown): boolean {
   return error instanceof AccountError && error.status === 409;
 }

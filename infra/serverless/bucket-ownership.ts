@@ -5,17 +5,16 @@ import type { AccountAccess } from "./account-api.ts";
 import { type BucketOwner, findBucket, type FoundBucket, readContent } from "./bucket-api.ts";
 import { fittingName, LONGEST } from "./names.ts";
 
-/** A stack's claim to a bucket. */
 export interface BucketClaim {
   accountId: string;
   name: string;
-  /** `<project>/<stack>`: what the marker in the bucket says. */
+  /** `<project>/<stack>`, as written in the bucket's marker. */
   owner: string;
-  /** Confirmation of the operator that this bucket may be taken over: its marker's id, or its name if it has none. */
+  /** The operator's confirmation of a takeover: the marker's id, or the bucket's name if there is no marker. */
   adopt?: string | undefined;
 }
 
-/** Returns why a bucket must not be taken over; `undefined` if it may be. */
+/** Returns the reason not to adopt a bucket; `undefined` if the stack may adopt it. */
 export function foreignCode(
   { owner }: FoundBucket,
   { name, owner: own, adopt }: BucketClaim,
@@ -25,14 +24,12 @@ export function foreignCode(
   return isKept || adopt === owner.id ? undefined : "bucket_foreign";
 }
 
-/** Returns the line that a preview and an update print for a bucket that they take over. */
 export function adoptionLine({ owner }: FoundBucket, { name, owner: own }: BucketClaim): string {
   if (owner?.released !== undefined && owner.owner === own)
     return `The bucket ${name} is adopted with its data: this stack kept it when it was destroyed on ${owner.released.slice(0, 10)}.`;
   return `The bucket ${name} is adopted with its data, as steward:adoptBucket confirms.`;
 }
 
-/** Returns the error for a bucket that must not be taken over, with commands that resolve it. */
 export async function foreignError(
   access: AccountAccess,
   code: ErrorCode,
@@ -55,7 +52,6 @@ export async function foreignError(
 
 interface Refusal {
   cause: string;
-  /** Condition under which the bucket may be taken over. */
   condition: string;
 }
 
@@ -63,7 +59,7 @@ function describeOwner(name: string, { owner, since }: BucketOwner, own: string)
   const [project, stack] = owner.split("/");
   const isSame = owner === own;
   const whose = isSame
-    ? "a deployment of this stack's name that this state does not know"
+    ? "another deployment of this stack's name, which is not in this state"
     : `the stack ${stack} of the project ${project}`;
   return {
     cause: `The bucket ${name} belongs to ${whose}, since ${since.slice(0, 10)}.`,
@@ -75,10 +71,9 @@ async function describeUnmarked(access: AccountAccess, name: string): Promise<st
   const { keys } = await readContent(access, name);
   const backups = keys.some((key) => key.startsWith(BUCKET_KEYS.generations)) ? "with" : "without";
   const content = keys.length === 0 ? "is empty" : `holds objects, ${backups} steward's backups among them`;
-  return `The bucket ${name} exists, does not say whose it is, and ${content}.`;
+  return `The bucket ${name} exists, has no owner marker, and ${content}.`;
 }
 
-/** Returns a name similar to the given one that no bucket of the account has. */
 async function freeBucketName(access: AccountAccess, name: string): Promise<string> {
   for (let number = 2; ; number += 1) {
     const candidate = fittingName(name, LONGEST.bucket, `-${number}`);
@@ -86,7 +81,6 @@ async function freeBucketName(access: AccountAccess, name: string): Promise<stri
   }
 }
 
-/** Returns the error for a new bucket name when the bucket with the old name would be emptied. */
 export function renameError({ name }: BucketClaim, former: string): StewardError {
   const cause = `The bucket would change from ${former} to ${name}, and ${former} would be emptied.`;
   return new StewardError("bucket_rename_empties", cause, {
@@ -98,7 +92,6 @@ export function renameError({ name }: BucketClaim, former: string): StewardError
   });
 }
 
-/** Returns the message of a destroy that keeps the bucket: what it holds, and how to use or remove it. */
 export function retainedBucketText(
   { name, accountId }: BucketClaim,
   content: string,
@@ -111,7 +104,6 @@ export function retainedBucketText(
   ].join("\n");
 }
 
-/** Returns a count of objects, for people. */
 export function formatObjectCount(count: number): string {
   return count === 1 ? "1 object" : `${count.toLocaleString("en")} objects`;
 }

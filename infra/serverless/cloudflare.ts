@@ -1,6 +1,6 @@
 /**
- * The resources of `@pulumi/cloudflare` that the stack uses. They are imported one by one: the whole package loads 770
- * modules more, a tenth of a preview's time.
+ * The resources of `@pulumi/cloudflare` that the stack uses. Importing the whole package would load 770 more modules, a
+ * tenth of a preview's time.
  */
 export type { types } from "@pulumi/cloudflare";
 export { Worker } from "@pulumi/cloudflare/worker.js";

@@ -5,17 +5,15 @@ import { say } from "../shell/connection.ts";
 
 const WAIT_MS = 300_000;
 
-/** The instance types that Cloudflare offers. */
 export type InstanceType = "lite" | "basic" | "standard-1" | "standard-2" | "standard-3" | "standard-4";
 
-/** Settings of an application that can change in place. */
+/** Settings of a container application that can change in place. */
 export interface ApplicationSettings {
   image: string;
   instanceType: InstanceType;
   maxInstances: number;
 }
 
-/** A live application. */
 export interface LiveApplication extends ApplicationSettings {
   id: string;
   namespaceId: string | undefined;
@@ -27,9 +25,6 @@ const POLL_LIMIT_MS = 300_000;
 /** https://developers.cloudflare.com/api/resources/containers/subresources/applications/ */
 export const APPLICATIONS = "containers/applications";
 
-/**
- * Returns the application of that name, whichever Durable Object namespace it belongs to; `undefined` if there is none.
- */
 export async function findApplication(
   access: AccountAccess,
   name: string,
@@ -40,7 +35,6 @@ export async function findApplication(
   return undefined;
 }
 
-/** Returns an application; `undefined` if it is gone. */
 export async function getApplication(
   access: AccountAccess,
   id: string,
@@ -49,10 +43,7 @@ export async function getApplication(
   return found ? toLive(found) : undefined;
 }
 
-/**
- * Deletes an application and waits until it is gone. Cloudflare deletes in the background: the name and the class are
- * free when it answers 404.
- */
+/** Deletes an application and waits until Cloudflare answers 404. Until then, its name and class stay reserved. */
 export async function deleteApplication(access: AccountAccess, id: string): Promise<void> {
   await askAccount(access, `${APPLICATIONS}/${id}`, { method: "DELETE" });
   const end = Date.now() + POLL_LIMIT_MS;
@@ -62,7 +53,6 @@ export async function deleteApplication(access: AccountAccess, id: string): Prom
   }
 }
 
-/** Changes the maximum number of containers in place (PATCH). Rolls out a changed image or instance type. */
 export async function applyChanges(
   access: AccountAccess,
   { id, ...live }: LiveApplication,
@@ -76,12 +66,10 @@ export async function applyChanges(
   await rollOut(access, id, { image, instanceType });
 }
 
-/** Returns the line that tells how many containers may run, where that changes. */
 export function maxInstancesLine(before: number, after: number): string {
-  return `Containers that may run at a time: ${before} → ${after}`;
+  return `Maximum concurrent containers: ${before} → ${after}`;
 }
 
-/** Part of the responses that is used here. */
 interface ApplicationAnswer {
   id: string;
   name: string;
@@ -95,20 +83,18 @@ function toLive({ id, max_instances, configuration, durable_objects }: Applicati
   return {
     id,
     image: typeof given.image === "string" ? given.image : "",
-    // The API returns the same names of instance types that it accepts.
+    // The API returns the same instance type names that it accepts.
     instanceType: (typeof given.instance_type === "string" ? given.instance_type : "lite") as InstanceType,
     maxInstances: max_instances ?? 0,
     namespaceId: durable_objects?.namespace_id,
   };
 }
 
-/** Image and instance type that a rollout gives to an application's containers. */
 interface RolloutTarget {
   image: string;
   instanceType: string;
 }
 
-/** Part of Cloudflare's response that is used here. */
 interface Rollout {
   id: string;
   status: "pending" | "progressing" | "completed" | "reverted" | "replaced";
@@ -118,11 +104,11 @@ interface Rollout {
 }
 
 /**
- * Rolls the containers of an application over to an image and instance type, and prints the progress. If a rollout to
- * the same target is still running since an interrupted update, follows it instead of starting another. Cloudflare
- * chooses when it replaces a running container, so after five minutes the rest is left to Cloudflare.
+ * Rolls out an image and instance type, and prints the progress. Joins a running rollout to the same target, left by an
+ * interrupted update. Returns after five minutes even if the rollout continues, because Cloudflare decides when to
+ * replace a running container.
  *
- * @throws StewardError `rollout_failed` if the rollout was reverted or replaced.
+ * @throws StewardError `rollout_failed` if the rollout was reverted or replaced
  */
 async function rollOut(access: AccountAccess, applicationId: string, target: RolloutTarget): Promise<void> {
   const path = `${APPLICATIONS}/${applicationId}`;
@@ -155,7 +141,7 @@ async function underWay(
   return image === target.image && instanceType === target.instanceType ? rollout : undefined;
 }
 
-/** Starts a rollout. A repeated request does no harm: its rollout replaces the first one, to the same target. */
+/** Starts a rollout. Safe to retry, because a second one replaces the first and has the same target. */
 async function start(access: AccountAccess, path: string, target: RolloutTarget): Promise<Rollout> {
   const { image, instanceType } = target;
   const body = {
@@ -179,19 +165,17 @@ function failureText({ status, health }: Rollout, { image, instanceType }: Rollo
   return `The rollout of ${image} on ${instanceType} was ${status}.${why}`;
 }
 
-/** A container application whose Durable Object namespace is gone: nothing starts its containers any more. */
+/** A container application whose Durable Object namespace no longer exists, so nothing can start its containers. */
 export interface Orphan {
   id: string;
   name: string;
-  /** The namespace that is gone. */
   namespaceId: string;
 }
 
-/** Returns the account's orphans, whichever stack has left them. */
+/** Returns the account's orphans, including those of other stacks. */
 export async function findOrphans(access: AccountAccess): Promise<Orphan[]> {
   const tied: Orphan[] = [];
-  // The applications are listed first: a namespace is created before its application, so an application that is created
-  // meanwhile is not taken for an orphan.
+  // A namespace is created before its application, so this order never mistakes a new application for an orphan.
   const applications = listInAccount<ApplicationAnswer>(access, APPLICATIONS);
   for await (const { id, name, durable_objects: owner } of applications) {
     if (owner?.namespace_id) tied.push({ id, name, namespaceId: owner.namespace_id });
@@ -202,7 +186,7 @@ export async function findOrphans(access: AccountAccess): Promise<Orphan[]> {
 }
 
 /**
- * Deletes one of the account's orphans, and waits until it is gone.
+ * Deletes an orphan and waits until it is gone.
  *
  * @throws StewardError `application_in_use` if the id does not belong to an orphan.
  */

@@ -17,27 +17,22 @@ import { applicationName, fittingName, LONGEST } from "./names.ts";
 import { findNamespace, findOwner } from "./namespaces.ts";
 import { say } from "../shell/connection.ts";
 
-/** Dependencies of a container application. */
 export interface ApplicationInputs extends ApplicationSettings {
   accountId: string;
-  /** Name of the application, unique in the account. */
+  /** Unique in the account. */
   name: string;
-  /** The Worker whose class owns the containers. */
+  /** Worker whose class owns the containers. */
   scriptName: string;
   className: string;
 }
 
-/** Inputs, and the namespace that the application is tied to. */
 export interface ApplicationOutputs extends ApplicationInputs {
   namespaceId: string;
 }
 
-/** See {@link ApplicationInputs}. One application per class, so a replacement deletes first. */
+/** Provider of {@link ContainerApplication}. A class can have only one application, so a replacement deletes first. */
 export const containerApplicationProvider: ResourceProvider<ApplicationInputs, ApplicationOutputs> = {
-  /**
-   * Finds an application of that name which is not this stack's, already in the preview. Asks nothing if the name is not
-   * new. Says how many containers may run if they become fewer.
-   */
+  /** Rejects a new name that another application uses, already in the preview. Prints a decreased container limit. */
   async check(olds, news) {
     const { maxInstances: before = 0 } = olds;
     if (before > news.maxInstances) say(maxInstancesLine(before, news.maxInstances));
@@ -47,9 +42,8 @@ export const containerApplicationProvider: ResourceProvider<ApplicationInputs, A
   },
 
   /**
-   * An application stays tied to the namespace that it was created for. If somebody deleted the Worker by hand, the
-   * class has a new namespace and the stack's own application is an orphan. The replacement that this asks for is then
-   * checked like a new application, and refused with the ways out.
+   * Replaces the application if its class has a new namespace. This happens if somebody deletes the Worker by hand. The
+   * replacement's `check` then fails and tells the operator what to do.
    */
   async diff(_id, olds, news) {
     const known = news.scriptName !== UNKNOWN && news.className !== UNKNOWN;
@@ -64,7 +58,7 @@ export const containerApplicationProvider: ResourceProvider<ApplicationInputs, A
     return { changes: replaces.length + updates.length > 0, replaces, deleteBeforeReplace: true };
   },
 
-  /** Takes over an application that is tied to the same namespace: an interrupted update created it. */
+  /** Adopts an application with the same namespace, left by an interrupted update. */
   async create(inputs) {
     const access = accessTo(inputs.accountId);
     const namespaceId = await findNamespace(access, inputs);
@@ -86,7 +80,7 @@ export const containerApplicationProvider: ResourceProvider<ApplicationInputs, A
     return { id, inputs, props: inputs };
   },
 
-  /** Starts from what is live rather than from the state: a rollout may have been interrupted. */
+  /** Compares with the live application instead of the state, because a rollout may have been interrupted. */
   async update(id, olds, news) {
     const access = accessTo(news.accountId);
     const live = await getApplication(access, id);
@@ -101,7 +95,7 @@ export const containerApplicationProvider: ResourceProvider<ApplicationInputs, A
   },
 };
 
-/** Creates the application. A request whose answer was lost is repeated, so a refusal may mean that it exists. */
+/** Creates the application. If Cloudflare refuses, looks for one from an earlier request whose response was lost. */
 async function createApplication(
   { accountId, name, image, instanceType, maxInstances }: ApplicationInputs,
   namespaceId: string,
@@ -127,7 +121,6 @@ async function createApplication(
   }
 }
 
-/** Returns why an application of that name is not this stack's; `undefined` if it is, or if there is none. */
 async function whyTaken(inputs: ApplicationInputs): Promise<StewardError | undefined> {
   const access = accessTo(inputs.accountId);
   const existing = await findApplication(access, inputs.name);
@@ -137,7 +130,7 @@ async function whyTaken(inputs: ApplicationInputs): Promise<StewardError | undef
   return own ? undefined : takenError(inputs, existing);
 }
 
-/** Returns the error for an application that is tied to another namespace or to none, with commands that resolve it. */
+/** Returns the error for an application with another namespace or none, with commands that resolve it. */
 async function takenError(
   { accountId, name, scriptName }: ApplicationInputs,
   { id, namespaceId }: LiveApplication,
@@ -165,7 +158,6 @@ async function takenError(
   });
 }
 
-/** Returns a Worker's name similar to the given one for which the name of the application is free. */
 async function freeWorkerName(access: AccountAccess, workerName: string): Promise<string> {
   for (let number = 2; ; number += 1) {
     const candidate = fittingName(workerName, LONGEST.worker, `-${number}`);
@@ -173,17 +165,15 @@ async function freeWorkerName(access: AccountAccess, workerName: string): Promis
   }
 }
 
-/** Arguments of {@link ContainerApplication}. */
 export type ContainerApplicationArgs = {
   [Key in keyof ApplicationInputs]: pulumi.Input<ApplicationInputs[Key]>;
 } & { connection?: ConnectionArgs | undefined };
 
 /**
- * The container application that belongs to a Durable Object class. The class has to exist: depend on the deployment
- * that created it.
+ * The container application of a Durable Object class. The class must exist, so depend on the deployment that creates
+ * it.
  */
 export class ContainerApplication extends OwnResource {
-  /** The Durable Object namespace that the application serves. */
   declare readonly namespaceId: pulumi.Output<string>;
 
   constructor(name: string, args: ContainerApplicationArgs, opts?: pulumi.CustomResourceOptions) {

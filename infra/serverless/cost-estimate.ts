@@ -13,19 +13,18 @@ import {
 import { type DutyReading, readDuty } from "./duty-reading.ts";
 import { say } from "../shell/connection.ts";
 
-/** Subject of the estimate, and what of it the state keeps. */
+/** Inputs of the estimate and their part in the state. */
 export interface EstimateInputs extends CostInputs {
-  /** Given only: what is kept of it is `measured`. */
+  /** Input only. The state stores its `measured` part. */
   duty?: DutyReading;
-  /** Kept only: the estimate for people. */
+  /** State only. */
   line?: string | undefined;
 }
 
-/** See {@link EstimateInputs}. */
 export const costEstimateProvider: ResourceProvider<EstimateInputs, EstimateInputs> = {
   /**
-   * Reckons what is deployed with the same use, so that the difference is what the update changes. A use that has
-   * moved a little is shown but not stored: an update without changes stays one.
+   * Estimates the deployed settings with the same usage, so the difference shows only the update's effect. Shows but
+   * does not store a small change in usage, so an update without changes stays empty.
    */
   async check(olds, news) {
     const { duty, line: _, ...settings } = news;
@@ -33,7 +32,7 @@ export const costEstimateProvider: ResourceProvider<EstimateInputs, EstimateInpu
     const before = deployed?.measured;
     const measured = duty?.measured ?? before;
     const now = { ...settings, ...(measured && { measured }) };
-    // The use of one container for all chats does not predict that of a container for each, nor the reverse.
+    // One container's usage for all chats does not predict the usage of one container per chat, nor the reverse.
     const isSameKind = (deployed?.maxSandboxes === undefined) === (measured?.containers === undefined);
     const line = costLine(now, deployed && { ...deployed, measured: isSameKind ? measured : before });
     const sleeps = news.sleepAfter !== "never";
@@ -57,24 +56,22 @@ export const costEstimateProvider: ResourceProvider<EstimateInputs, EstimateInpu
   },
 };
 
-/** Arguments of {@link CostEstimate}. */
 export interface CostEstimateArgs extends Omit<CostInputs, "measured"> {
-  /** US dollars. A measured cost above it is warned of. Default: none. */
+  /** US dollars. Warns if the measured cost is higher. Default: none. */
   monthlyBudget?: number | undefined;
-  /** US dollars. Each chat that costs more is warned of. Default: none. */
+  /** US dollars. Warns about each chat that costs more. Default: none. */
   monthlyChatBudget?: number | undefined;
   accountId: pulumi.Input<string>;
-  /** The bucket with the measurements; what was measured before counts where it tells nothing. */
+  /** Bucket with the measurements. If they are unavailable, the estimate uses the previous ones. */
   bucketName: pulumi.Input<string>;
   api: ApiCredentials;
 }
 
 /**
- * Cost of the stack, as a line of every preview and update, with the difference to what is
- * deployed. It stands for nothing in the account: it keeps what the deployed estimate was made of.
+ * Prints the stack's estimated cost in every preview and update, with the difference from the deployed stack. Its state
+ * stores the inputs of the deployed estimate.
  */
 export class CostEstimate extends OwnResource {
-  /** The estimate for people. */
   declare readonly line: pulumi.Output<string>;
 
   constructor(name: string, args: CostEstimateArgs, opts?: pulumi.CustomResourceOptions) {
@@ -108,7 +105,7 @@ export class CostEstimate extends OwnResource {
   }
 }
 
-/** Warns only, unlike the check of the expected cost: people's use of a bot must not block its updates. */
+/** Only warns about measured costs, because users of a bot must not be able to block its updates. */
 function warnOverBudget(
   monthlyBudget: number | undefined,
   inputs: CostInputs,
@@ -118,10 +115,9 @@ function warnOverBudget(
   const cost = monthlyCost({ ...inputs, measured });
   if (cost <= monthlyBudget) return;
   const amounts = `about ${formatDollars(cost)} a month, above steward:monthlyBudget (${formatDollars(monthlyBudget)})`;
-  void pulumi.log.warn(`As it is used, the stack costs ${amounts}.`);
+  void pulumi.log.warn(`By measured usage, the stack costs ${amounts}.`);
 }
 
-/** Chats that a warning names. */
 const MOST_NAMED = 5;
 
 function warnOfChats(budget: number | undefined, inputs: CostInputs, { chats = [] }: DutyReading): void {
@@ -134,5 +130,5 @@ function warnOfChats(budget: number | undefined, inputs: CostInputs, { chats = [
   const named = over.slice(0, MOST_NAMED).map(({ tenant, cost }) => `${tenant} about ${formatDollars(cost)}`);
   const more = over.length > MOST_NAMED ? `, and ${over.length - MOST_NAMED} more chats` : "";
   const limit = `more a month than steward:monthlyChatBudget (${formatDollars(budget)})`;
-  void pulumi.log.warn(`As they are used, these chats cost ${limit}: ${named.join(", ")}${more}.`);
+  void pulumi.log.warn(`By measured usage, these chats cost ${limit}: ${named.join(", ")}${more}.`);
 }

@@ -3,23 +3,22 @@ import { type Duty, formatSpan } from "../../runtime/contract/duty.ts";
 import type { InstanceType } from "./container-api.ts";
 
 /**
- * Cloudflare's prices, in US dollars, as read on 2026-11-20 at
- * https://developers.cloudflare.com/containers/pricing/ and
- * https://developers.cloudflare.com/workers/platform/pricing/. A change of a price is a change of this file.
+ * Cloudflare's prices in US dollars, read on 2026-11-20 from https://developers.cloudflare.com/containers/pricing/ and
+ * https://developers.cloudflare.com/workers/platform/pricing/.
  */
 const PRICES = {
-  /** The Workers Paid plan, which containers need, for a month. */
+  /** Monthly fee of the Workers Paid plan, which containers require. */
   plan: 5,
-  /** Memory and disk of the instance type, for as long as the container runs. */
+  /** Billed while the container runs. */
   memoryGiBSecond: 0.000_002_5,
   diskGBSecond: 0.000_000_07,
-  /** The CPU time that is used. */
+  /** CPU time actually used. */
   vcpuSecond: 0.000_02,
-  /** The Durable Object that owns the container, in memory while the container runs. */
+  /** The container's Durable Object, billed while the container runs. */
   objectGBSecond: 12.5 / 1_000_000,
 } as const;
 
-/** Allowances of the plan, every month. */
+/** Per month. */
 const ALLOWANCES = {
   memoryGiBSeconds: 25 * 3_600,
   diskGBSeconds: 200 * 3_600,
@@ -27,7 +26,7 @@ const ALLOWANCES = {
   objectGBSeconds: 400_000,
 } as const;
 
-/** Sizes of the instance types: https://developers.cloudflare.com/containers/platform/limits/ */
+/** https://developers.cloudflare.com/containers/platform/limits/ */
 export const INSTANCES: Readonly<Record<InstanceType, { vcpu: number; memoryGiB: number; diskGB: number }>> =
   {
     lite: { vcpu: 1 / 16, memoryGiB: 0.25, diskGB: 2 },
@@ -38,42 +37,41 @@ export const INSTANCES: Readonly<Record<InstanceType, { vcpu: number; memoryGiB:
     "standard-4": { vcpu: 4, memoryGiB: 12, diskGB: 20 },
   };
 
-/** Memory that every Durable Object is billed for: https://developers.cloudflare.com/durable-objects/platform/pricing/ */
+/** Memory of every Durable Object: https://developers.cloudflare.com/durable-objects/platform/pricing/ */
 const OBJECT_GB = 0.128;
 
-/** Factors of a serverless stack's price. */
 export interface CostInputs {
   instanceType: InstanceType;
   /** `never` or a duration. */
   sleepAfter: string;
-  /** Containers that may run at a time, if each chat has its own. Default: one container serves all chats. */
+  /** Maximum concurrent containers, if each chat has its own. Default: one container serves all chats. */
   maxSandboxes?: number | undefined;
-  /** Hours a day that all containers together are expected to run, 0 to 24. Default: what `USE` comes to for one. */
+  /** Expected hours a day for all containers together, 0 to 24. Default: the result of `USE` for one container. */
   awakeHours?: number | undefined;
-  /** Measurements count more than what is expected. */
+  /** Overrides `awakeHours`. */
   measured?: MeasuredDuty | undefined;
 }
 
-/** Time for which a deployed container was awake, or all of them. */
+/** Measured running time of one container, or of all together if each chat has its own. */
 export interface MeasuredDuty extends Duty {
-  /** Containers that were measured, if each chat has its own. */
+  /** Number of measured containers, if each chat has its own. */
   containers?: number;
-  /** The wait before its sleep meanwhile; `null` for `never`. */
+  /** `sleepAfter` during the measurement; `null` for `never`. */
   sleepAfterMs: number | null;
 }
 
-/** Assumed use unless configured: so many conversations a day, each so long. */
+/** Assumed conversations a day, and the duration of each. */
 const USE = { conversations: 8, hoursEach: 5 / 60 };
-/** The part of its CPU that the gateway uses while it runs: it waits for the model most of the time. */
+/** Fraction of its CPU that the gateway uses while it runs. It mostly waits for the model. */
 const CPU_SHARE = 0.05;
 const DAYS = 365 / 12;
 const HOUR_MS = 3_600_000;
-/** By how much of it an amount moves unnoticed. */
+/** Smallest relative change that is reported. */
 const NOTICED = 0.1;
 
 /**
- * Hours a day that the container runs: a conversation, then the while until it sleeps. What was measured with
- * another while is reckoned over, as if every run ended that much later or sooner.
+ * Returns the hours a day that the containers run. Adjusts a measurement made with another `sleepAfter`, as if every
+ * run had ended later or sooner by the difference.
  */
 function awakeHoursOf(inputs: CostInputs): number {
   const sleepHours = (parseDuration(inputs.sleepAfter) ?? 0) / HOUR_MS;
@@ -89,8 +87,8 @@ function awakeHoursOf(inputs: CostInputs): number {
 }
 
 /**
- * Returns the measurement, unless it tells nothing of these settings: if only one of the two never sleeps, or if only one
- * of the two has a container for each chat.
+ * Returns the measurement if it applies to these settings. Both must agree on whether the container ever sleeps, and on
+ * whether each chat has a container.
  */
 function usableMeasure({ sleepAfter, maxSandboxes, measured }: CostInputs): MeasuredDuty | undefined {
   if ((maxSandboxes === undefined) !== (measured?.containers === undefined)) return undefined;
@@ -99,8 +97,8 @@ function usableMeasure({ sleepAfter, maxSandboxes, measured }: CostInputs): Meas
 }
 
 /**
- * Returns what a month costs, in US dollars and whole cents, with the plan and after its allowances. Left out, since cents at most
- * come of them: requests, the bucket, what goes out over the network.
+ * Returns the monthly cost in US dollars, rounded to cents: the plan's fee plus usage beyond its allowances. Ignores
+ * requests, storage and network traffic, which cost at most cents.
  */
 export function monthlyCost(inputs: CostInputs): number {
   const seconds = awakeHoursOf(inputs) * DAYS * 3_600;
@@ -111,13 +109,13 @@ export function monthlyCost(inputs: CostInputs): number {
   return Math.round(cost * 100) / 100;
 }
 
-/** Returns the monthly cost of a container beyond the plan's allowances, in US dollars, rounded to cents. */
+/** Returns a container's monthly cost in US dollars, rounded to cents, without the plan's allowances. */
 export function containerCost(inputs: Pick<CostInputs, "instanceType">, awakeHours: number): number {
   const second = chargesOf(inputs).reduce((sum, { amount, price }) => sum + amount * price, 0);
   return Math.round(second * awakeHours * DAYS * 3_600 * 100) / 100;
 }
 
-/** Returns a running container's use per second, with the allowance and the price of each unit. */
+/** Returns a running container's usage per second, with the allowance and price of each unit. */
 function chargesOf({ instanceType }: Pick<CostInputs, "instanceType">) {
   const { vcpu, memoryGiB, diskGB } = INSTANCES[instanceType];
   return [
@@ -128,14 +126,14 @@ function chargesOf({ instanceType }: Pick<CostInputs, "instanceType">) {
   ];
 }
 
-/** True if nothing tells how long the chats' containers are awake, so that a month's cost cannot be estimated. */
+/** Returns true if the running time is unknown, so no monthly cost can be estimated. */
 export function isUnknown(inputs: CostInputs): boolean {
   const { maxSandboxes, awakeHours, sleepAfter } = inputs;
   if (maxSandboxes === undefined || usableMeasure(inputs) !== undefined) return false;
   return awakeHours === undefined || parseDuration(sleepAfter) === Number.POSITIVE_INFINITY;
 }
 
-/** The estimate for people, and what it changes of the one that is deployed. */
+/** Returns the estimate as text, with the difference from the deployed one. */
 export function costLine(inputs: CostInputs, deployed?: CostInputs): string {
   if (isUnknown(inputs)) return hourlyLine(inputs);
   const cost = monthlyCost(inputs);
@@ -145,7 +143,7 @@ export function costLine(inputs: CostInputs, deployed?: CostInputs): string {
   if (difference === 0) return `${line}, as deployed`;
   const sign = difference > 0 ? "+" : "-";
   const change = `${sign}${formatDollars(Math.abs(difference))} a month`;
-  return `${line}, ${change} to what is deployed (${describe(deployed)})`;
+  return `${line}, ${change} compared with the deployed stack (${describe(deployed)})`;
 }
 
 function hourlyLine(inputs: CostInputs): string {
@@ -156,14 +154,13 @@ function hourlyLine(inputs: CostInputs): string {
   return `Estimated cost: ${formatDollars(PRICES.plan)} a month and, beyond the plan's allowances, ${hour} (${settings})`;
 }
 
-/** Tells whether what was measured since changes the amount so little that the estimate may stay as it is. */
+/** Returns true if newer measurements barely change the cost, so the stored ones may stay. */
 export function isNegligibleChange(inputs: CostInputs, before: MeasuredDuty): boolean {
   if ((before.containers === undefined) !== (inputs.measured?.containers === undefined)) return false;
   const cost = monthlyCost({ ...inputs, measured: before });
   return Math.abs(monthlyCost(inputs) - cost) <= NOTICED * cost;
 }
 
-/** An amount for people. */
 export function formatDollars(amount: number): string {
   return `$${amount.toFixed(2)}`;
 }
@@ -178,14 +175,13 @@ function describe(inputs: CostInputs): string {
   return `${instanceType}, sleepAfter ${sleepAfter}, ${awake}${basis(inputs)}`;
 }
 
-/** Returns what the hours come of. */
 function basis(inputs: CostInputs): string {
   const sleepAfterMs = parseDuration(inputs.sleepAfter);
   const measured = usableMeasure(inputs);
   if (measured === undefined) return sleepAfterMs === Number.POSITIVE_INFINITY ? "" : " as expected";
   const over = formatSpan(measured.measuredHours);
   if ((measured.sleepAfterMs ?? Number.POSITIVE_INFINITY) === sleepAfterMs) return ` as ${over}`;
-  return `, reckoned from ${hours(measured.awakeHours)} h ${over}`;
+  return `, adjusted from ${hours(measured.awakeHours)} h ${over}`;
 }
 
 function hours(value: number): number {

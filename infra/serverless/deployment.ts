@@ -11,41 +11,35 @@ import {
   pauseAfter,
 } from "./account-api.ts";
 
-/** A version of a Worker and the percentage of the requests that it gets. */
+/** A Worker version and the percentage of requests that it serves. */
 export interface Share {
   versionId: string;
   percentage: number;
 }
 
-/** A Worker's deployment as Cloudflare reports it. */
 export interface LiveDeployment {
   id: string;
   versions: Share[];
 }
 
-/** The wanted deployment of a Worker. */
 interface DeploymentInputs {
   accountId: string;
-  /** The Worker's name. */
   scriptName: string;
   versions: Share[];
   /**
-   * The last migration's tag. A new migration is applied by a deployment of its own version, so the wanted versions
-   * have to be deployed again after it.
+   * Tag of the last migration. Applying a migration deploys a separate version, so the wanted versions must be deployed
+   * again afterwards.
    */
   lastTag: string;
 }
 
 interface DeploymentOutputs extends DeploymentInputs {
-  /** Id of the newest deployment. */
   deploymentId: string;
 }
 
 /**
- * Provider of {@link Deployment}. A deployment at Cloudflare never changes: each rollback, each gradual share and each
- * upload by somebody else adds one, and the newest one serves. So the provider reads the newest one, even if somebody
- * else made it. It does so in every preview, because a rollback or a change in the dashboard makes the stack's state
- * out of date.
+ * Provider of {@link Deployment}. Cloudflare adds a deployment for every rollback, traffic split or upload, and the
+ * newest one serves. So every preview reads the newest deployment, no matter who created it.
  */
 export const deploymentProvider: ResourceProvider<DeploymentInputs, DeploymentOutputs> = {
   async diff(_id, olds, news) {
@@ -60,12 +54,12 @@ export const deploymentProvider: ResourceProvider<DeploymentInputs, DeploymentOu
     return { id: inputs.scriptName, outs: { ...inputs, deploymentId: id } };
   },
 
-  /** Reports the deployment as gone if the Worker is gone or has no deployment. */
+  /** Reports the deployment as gone if the Worker is gone or was never deployed. */
   async read(id, props) {
     const live = await newestDeployment(accessTo(props.accountId), props.scriptName);
     if (live === undefined) return { id: "" };
     const read = { ...props, versions: live.versions, deploymentId: live.id };
-    // Pulumi's type requires all outputs here, but the deployment's id is not an input: no program sets it.
+    // Pulumi's type requires all outputs here, but `deploymentId` is not an input.
     const { deploymentId: _, ...inputs } = read;
     return { id, inputs: inputs as DeploymentOutputs, props: read };
   },
@@ -75,7 +69,7 @@ export const deploymentProvider: ResourceProvider<DeploymentInputs, DeploymentOu
     return { outs: { ...news, deploymentId: id } };
   },
 
-  /** Does nothing: a deployment is deleted with its Worker. */
+  /** Does nothing: Cloudflare deletes deployments with their Worker. */
   async delete() {},
 };
 
@@ -84,8 +78,8 @@ function deploy({ accountId, scriptName, versions, lastTag }: DeploymentInputs):
 }
 
 /**
- * Deploys a Worker's versions, each with its percentage; the percentages add up to 100. Does nothing if these versions
- * serve already: the response to an earlier request may have been lost.
+ * Deploys versions of a Worker with percentages that add up to 100. Does nothing if these versions already serve,
+ * because the response to an earlier request may have been lost.
  *
  * @throws AccountError
  */
@@ -130,15 +124,15 @@ function serves(live: LiveDeployment | undefined, wanted: readonly Share[]): boo
   return live !== undefined && sharesText(live.versions) === sharesText(wanted);
 }
 
-/** Returns shares as text, `<version> at <percentage> %` each. The order of the shares makes no difference. */
+/** Returns the traffic split as sorted text, such as `<version> at 100 %`. */
 export function sharesText(shares: readonly Share[]): string {
   const texts = shares.map(({ versionId, percentage }) => `${versionId} at ${percentage} %`);
   return texts.sort().join(" and ");
 }
 
 /**
- * Returns the deployment that serves; `undefined` if there is none, or no such Worker. Cloudflare's documentation says:
- * "The first deployment in the list is the latest deployment actively serving traffic":
+ * Returns the deployment that serves; `undefined` without one. "The first deployment in the list is the latest
+ * deployment actively serving traffic":
  * https://developers.cloudflare.com/api/resources/workers/subresources/scripts/subresources/deployments/methods/list/
  *
  * @throws AccountError
@@ -168,7 +162,6 @@ function toLive({ id, versions }: ListedDeployment): LiveDeployment {
   };
 }
 
-/** Arguments of {@link Deployment}. */
 interface DeploymentArgs {
   accountId: pulumi.Input<string>;
   scriptName: pulumi.Input<string>;
@@ -178,12 +171,10 @@ interface DeploymentArgs {
 }
 
 /**
- * A Worker's newest deployment, which is the one that serves. A refresh reads it, so a manual rollback, a share left by
- * a gradual deployment or somebody else's upload shows as a difference, and the next update deploys the wanted versions
- * again. Creating the resource adopts a deployment that already serves these versions.
+ * A Worker's newest deployment, which serves its traffic. A refresh shows a rollback, a partial rollout or a foreign
+ * upload as a difference, which the next update reverts.
  */
 export class Deployment extends OwnResource {
-  /** Changes with each deployment. */
   declare readonly deploymentId: pulumi.Output<string>;
 
   constructor(name: string, args: DeploymentArgs, opts?: pulumi.CustomResourceOptions) {

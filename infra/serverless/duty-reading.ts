@@ -17,27 +17,23 @@ import {
 } from "./account-api.ts";
 import type { MeasuredDuty } from "./cost.ts";
 
-/** Measurements of a deployed stack. */
 export interface DutyReading {
   measured?: MeasuredDuty;
-  /** Hours a day for which the container of each chat is awake, if each chat has its own. */
+  /** Hours awake a day per chat, if each chat has its own container. */
   chats?: { tenant: TenantId; awakeHours: number }[];
-  /** Why there is nothing. */
+  /** Set if there is no measurement. */
   unmeasured?: string;
 }
 
-/** Place of the records. */
 interface DutyPlace extends AccountAccess {
   bucketName: string;
-  /** Each chat has a container and a record of its own. Default: one container serves all chats. */
+  /** True if each chat has its own container and record. Default: false. */
   isPerChat?: boolean;
   /** Milliseconds since the epoch. */
   now: number;
 }
 
-/**
- * Bounds of what a preview reads of the chats' records. An account accepts 1,200 requests in five minutes.
- */
+/** The API allows 1,200 requests per account in five minutes. */
 const MOST_LISTED = 3_000;
 const MOST_READ = 100;
 const PARALLEL = 8;
@@ -45,8 +41,8 @@ const PARALLEL = 8;
 const NOTHING = "nothing has run yet";
 
 /**
- * Reads how long the deployed containers are awake from the stack's bucket, for which the API token has its
- * permission already. An estimate has another figure to go by, so nothing here is a failure.
+ * Reads the measured running time of the deployed containers from the stack's bucket. Never throws, because the
+ * estimate can fall back on assumed usage.
  */
 export async function readDuty(place: DutyPlace): Promise<DutyReading> {
   try {
@@ -64,13 +60,13 @@ async function readOfAll(place: DutyPlace): Promise<DutyReading> {
   if (text === undefined) return { unmeasured: NOTHING };
   const record = recordIn(text);
   if (record === undefined)
-    return { unmeasured: `${DUTY_KEY} in the bucket is none that this version reads` };
+    return { unmeasured: `${DUTY_KEY} in the bucket has a format that this version cannot read` };
   return readingOf([{ tenant: AGENT, record }], place);
 }
 
 async function readOfChats(place: DutyPlace): Promise<DutyReading> {
   const tenants = await measuredTenants(place);
-  if (tenants === undefined) return { unmeasured: "there are more chats than a preview reads" };
+  if (tenants === undefined) return { unmeasured: "there are too many chats for a preview to read" };
   const records: ChatRecord[] = [];
   const work = async (): Promise<void> => {
     for (let tenant = tenants.pop(); tenant !== undefined; tenant = tenants.pop()) {
@@ -113,7 +109,7 @@ function recordIn(text: string): DutyRecord | undefined {
   return dutyRecord.safeParse(parseJson(text)).data;
 }
 
-/** Adds up the records of containers that have the newest record's wait before sleep. */
+/** Adds up the containers' records whose `sleepAfter` equals that of the newest record. */
 function readingOf(records: readonly ChatRecord[], { now, isPerChat }: DutyPlace): DutyReading {
   const newest = records.toSorted((a, b) => Date.parse(b.record.at) - Date.parse(a.record.at))[0];
   if (newest === undefined) return { unmeasured: NOTHING };
@@ -123,7 +119,9 @@ function readingOf(records: readonly ChatRecord[], { now, isPerChat }: DutyPlace
     .map(({ tenant, record }) => ({ tenant, duty: dutyOf(record, now) }));
   const longest = Math.floor(Math.max(...all.map(({ duty }) => duty.measuredHours)));
   if (longest < SHORTEST_DUTY_HOURS) {
-    return { unmeasured: `it takes ${SHORTEST_DUTY_HOURS} hours, and there are ${longest}` };
+    return {
+      unmeasured: `${SHORTEST_DUTY_HOURS} hours of measurements are needed, and there are ${longest}`,
+    };
   }
   const used = all.filter(({ duty }) => duty.measuredHours >= SHORTEST_DUTY_HOURS);
   const sum = (values: number[]): number => Math.round(values.reduce((a, b) => a + b, 0) * 100) / 100;

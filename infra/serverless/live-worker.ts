@@ -2,21 +2,19 @@ import { type AccountAccess, askAccount } from "./account-api.ts";
 import type { AppliedMigrations } from "./migration-list.ts";
 import { listNamespaces } from "./namespaces.ts";
 
-/** A Worker as the account has it. */
 export interface LiveWorker extends AppliedMigrations {
   id: string;
 }
 
 /** https://developers.cloudflare.com/api/resources/workers/subresources/scripts/methods/list/ */
 interface ListedScript {
-  /** The Worker's name. */
   id?: string;
   migration_tag?: string;
 }
 
 /**
- * Reads a Worker and what was applied to it; `undefined` if the account has none of that name. The applied tag is in
- * the list of scripts, as "the tag of the Durable Object migration that was most recently applied".
+ * Reads a Worker with its applied migrations; `undefined` if it does not exist. The list of scripts has "the tag of the
+ * Durable Object migration that was most recently applied".
  *
  * @throws AccountError
  */
@@ -28,7 +26,7 @@ export async function readLiveWorker(access: AccountAccess, name: string): Promi
   ]);
   if (worker === undefined) return undefined;
   const tag = scripts?.find(({ id }) => id === name)?.migration_tag;
-  // An account without a migration answers with an empty text or with none.
+  // Without migrations, Cloudflare returns an empty tag or none.
   return { id: worker.id, tag: tag || undefined, classes };
 }
 
@@ -40,9 +38,8 @@ async function classesOf(access: AccountAccess, name: string): Promise<string[]>
   return classes;
 }
 
-/** Newest deployment of a Worker, for people, and the bucket that the deployed version binds. */
 export interface WorkerOrigin {
-  /** Time, author and client, such as `2026-11-25T02:00:00Z by op@example.com from wrangler`; `undefined` without a deployment. */
+  /** Such as `2026-11-25T02:00:00Z by op@example.com from wrangler`; `undefined` if never deployed. */
   deployed: string | undefined;
   bucketName: string | undefined;
 }
@@ -62,7 +59,7 @@ interface ScriptVersion {
   resources?: { bindings?: { name?: string; type?: string; bucket_name?: string }[] };
 }
 
-/** Reads who deployed a Worker last, and for which bucket. Throws AccountError. */
+/** Reads who last deployed a Worker, and which bucket it binds. Throws AccountError. */
 export async function readOrigin(
   access: AccountAccess,
   name: string,

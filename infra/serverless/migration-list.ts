@@ -2,18 +2,18 @@ import { DIRECTORY_CLASS } from "../../runtime/contract/names.ts";
 
 /** One step of the Worker's Durable Object migrations (specification, section 9). */
 export interface Migration {
-  /** `v1`, `v2`, …: one more than the step before. */
+  /** `v1`, `v2`, … without gaps. */
   tag: string;
-  /** Classes with SQLite storage that this step creates; a class that an earlier step created stays. */
+  /** Classes with SQLite storage that this step creates. Steps never remove a class. */
   newSqliteClasses: string[];
 }
 
 const CLASS_NAME = /^[A-Za-z_$][\w$]*$/;
 
 /**
- * Everything that is wrong with a list of migrations, one sentence each.
+ * Returns one sentence per problem.
  *
- * @param required the classes that have to exist after the last step.
+ * @param required classes that must exist after the last step
  */
 export function checkMigrations(migrations: readonly Migration[], required: readonly string[]): string[] {
   const tags = migrations.flatMap(({ tag }, index) =>
@@ -28,16 +28,14 @@ export function checkMigrations(migrations: readonly Migration[], required: read
   return [...tags, ...classes, ...missing];
 }
 
-/** Returns the classes that no entry creates. */
 export function missingClasses(migrations: readonly Migration[], required: readonly string[]): string[] {
   const created = new Set(migrations.flatMap(({ newSqliteClasses }) => newSqliteClasses));
   return required.filter((name) => !created.has(name));
 }
 
 /**
- * Returns the list that a wrong list most likely means: the tags in order from v1 to the highest tag in the list, and a
- * last entry that creates what no entry creates of `required`. A tag that is too high is kept, and each missing tag
- * before it gets the classes of the next entry. An entry without a class creates the first of `required`.
+ * Returns the most likely correction of an invalid list: tags from v1 to the highest one, and an entry for missing
+ * classes. A missing tag gets the classes of the next entry; an entry without classes creates the first required class.
  */
 export function repairedMigrations(
   migrations: readonly Migration[],
@@ -59,32 +57,30 @@ export function repairedMigrations(
   return [...repaired, { tag: `v${highest + 1}`, newSqliteClasses: missing }];
 }
 
-/** A Worker's migrations as the account has them. */
 export interface AppliedMigrations {
-  /** The last tag; `undefined` before the first one. */
+  /** The last tag; `undefined` before the first migration. */
   tag: string | undefined;
-  /** The Worker's Durable Object classes. */
+  /** Existing Durable Object classes. */
   classes: readonly string[];
 }
 
-/** Migrations that an update sends: one request for all of them, so either all are applied or none. */
+/** Migrations that an update sends in one request, so Cloudflare applies all or none. */
 export interface PendingMigrations {
   oldTag?: string;
   newTag: string;
-  /** The classes that are new, by entry. */
+  /** New classes of each entry. */
   steps: string[][];
-  /** All classes that exist afterwards. */
+  /** Classes that exist afterwards. */
   classes: string[];
 }
 
-/** Returns the number of entries up to a tag: 0 without one, `undefined` if the tag is not of the form v1, v2, … */
+/** Returns 0 without a tag, `undefined` if the tag is not of the form v1, v2, … */
 export function entriesUpTo(tag: string | undefined): number | undefined {
   if (tag === undefined) return 0;
   const number = /^v([1-9]\d*)$/.exec(tag)?.[1];
   return number === undefined ? undefined : Number(number);
 }
 
-/** Returns the entries that the account has not applied yet. */
 export function pendingEntries(
   migrations: readonly Migration[],
   { tag }: Pick<AppliedMigrations, "tag">,
@@ -92,7 +88,6 @@ export function pendingEntries(
   return migrations.slice(entriesUpTo(tag) ?? migrations.length);
 }
 
-/** Returns the request for the entries that are not applied; `undefined` if there are none. */
 export function pendingMigrations(
   migrations: readonly Migration[],
   applied: AppliedMigrations,
@@ -110,9 +105,8 @@ export function pendingMigrations(
 }
 
 /**
- * Returns the applied entries as the account has them: the tags up to the account's current tag, and only classes that
- * the account has. A class that is not in the list goes into the last entry, because the account does not say which tag
- * created it.
+ * Returns the applied entries as the account reports them. An unlisted class goes into the last entry, because the
+ * account does not report which tag created it.
  */
 export function appliedEntries(migrations: readonly Migration[], applied: AppliedMigrations): Migration[] {
   const unlisted = new Set(applied.classes);
@@ -128,14 +122,13 @@ export function appliedEntries(migrations: readonly Migration[], applied: Applie
   return entries;
 }
 
-/** Returns true if the list begins with the entries that the account has applied. Later entries may differ. */
+/** Returns true if the list starts with the applied entries. */
 export function startsWithApplied(migrations: readonly Migration[], applied: AppliedMigrations): boolean {
   const count = entriesUpTo(applied.tag);
   if (count === undefined) return false;
   return isSame(migrations.slice(0, count), appliedEntries(migrations, applied));
 }
 
-/** Returns true if two lists have the same entries. */
 export function isSame(one: readonly Migration[], other: readonly Migration[]): boolean {
   return JSON.stringify(one.map(fieldsOf)) === JSON.stringify(other.map(fieldsOf));
 }
@@ -144,28 +137,27 @@ function fieldsOf({ tag, newSqliteClasses }: Migration): [string, string[]] {
   return [tag, newSqliteClasses];
 }
 
-/** Returns the effects of a Worker's rename on its classes and their data, a line each. */
+/** Returns one line per effect of renaming a Worker. */
 export function renamingLines(
   previousName: string,
   workerName: string,
   migrations: readonly Migration[],
 ): string[] {
-  // Kept in the list by a stack that goes back to one sandbox: its old objects are lost too.
+  // A stack that returned to one sandbox also has the directory class in its list. Its old objects are lost too.
   if (missingClasses(migrations, [DIRECTORY_CLASS]).length === 0) {
     return [
       `Worker ${previousName} → ${workerName}: created with its classes and containers, and deleted under the old name`,
-      "Moves along: the bucket with the containers' backups, which the new containers begin with",
+      "Kept: the bucket with the containers' backups, from which the new containers start",
       "Lost: the old Worker's Durable Objects (each chat's ledger with accepted but unanswered events and its history, and the directory of chats and people), and container changes since the last backups",
     ];
   }
   return [
     `Worker ${previousName} → ${workerName}: created with its classes and container, and deleted under the old name`,
-    "Moves along: the bucket with the container's backups, which the new container begins with",
+    "Kept: the bucket with the container's backups, from which the new container starts",
     "Lost: the old Worker's Durable Object (the ledger with accepted but unanswered events and its history), and container changes since the last backup",
   ];
 }
 
-/** Returns the line that names the tags that an update applies. */
 export function applyingLine(entries: readonly Migration[]): string {
   return `Migrations: ${entries.map(({ tag }) => tag).join(", ")} to be applied`;
 }

@@ -9,7 +9,7 @@ import { entriesUpTo, type Migration, renamingLines } from "./migration-list.ts"
 import { foreignWorkerError } from "./migration-refusals.ts";
 import { say } from "../shell/connection.ts";
 
-/** Arguments of {@link MigrationPlan}. States of older versions have no account. */
+/** States written by older versions lack `accountId`. */
 interface MigrationPlanArgs {
   accountId: string;
   workerName: string;
@@ -17,8 +17,8 @@ interface MigrationPlanArgs {
 }
 
 /**
- * Refuses a new name of the Worker if there is no new tag, or if the name is taken. The account is authoritative: a
- * rename that never reached it can be undone, and an interrupted one has to be completed.
+ * Rejects a Worker's new name if it is taken, or if the migrations have no new tag. Trusts the account over the state:
+ * a rename that never reached the account can be undone, an interrupted one must be completed.
  */
 export const migrationPlanProvider: ResourceProvider<MigrationPlanArgs, MigrationPlanArgs> = {
   async check(olds, news) {
@@ -60,8 +60,8 @@ function tagMissing(former: string, workerName: string, tag: string): StewardErr
 }
 
 /**
- * Refuses a rename before any of it is carried out, also in an update without a preview: let the Worker depend on this.
- * Its state has the name that was requested last.
+ * Rejects an invalid rename before any part of it runs, even without a preview. The Worker must depend on this
+ * resource.
  */
 export class MigrationPlan extends OwnResource {
   constructor(

@@ -4,29 +4,24 @@ import type { AccountError } from "./account-api.ts";
 import type { LiveWorker, WorkerOrigin } from "./live-worker.ts";
 import { appliedEntries, entriesUpTo, type Migration } from "./migration-list.ts";
 
-/** Errors that stop a Worker's migrations. Each one says what to type. */
-
-/** The Worker that a stack asks for. */
 interface Wanted {
   accountId: string;
   workerName: string;
   migrations: readonly Migration[];
-  /** Unknown in a preview that creates or adopts the bucket. */
+  /** {@link UNKNOWN} in a preview that creates or adopts the bucket. */
   bucketName: string;
 }
 
-/** The Worker that the account has under that name. */
 interface Found {
   live: LiveWorker;
   origin: WorkerOrigin;
 }
 
-/** Returns the error for a Worker whose migrations in the account are not the stack's list. */
 export function otherMigrationsError({ workerName, migrations, live, origin }: Wanted & Found): StewardError {
   const { tag = "none", classes } = live;
   const has = `has the migration tag ${tag} and the classes ${classes.join(", ") || "none"}`;
   const since = `last deployed ${origin.deployed ?? "never"}`;
-  const detail = `The account ${has} for the Worker ${workerName}, ${since}: not what steward:migrations says`;
+  const detail = `The account ${has} for the Worker ${workerName}, ${since}. This differs from steward:migrations`;
   return new StewardError("migration_changed", detail, { fix: followFix(migrations, live) });
 }
 
@@ -44,13 +39,11 @@ function followFix(migrations: readonly Migration[], live: LiveWorker): Fix {
     `Run \`${configSet("steward:migrations", list)}\`, and add new entries after these.`;
 }
 
-/** Returns the error for a Worker that is not the one of the stack's state. */
 export function goneWorkerError({ workerName }: Wanted, live: LiveWorker | undefined): StewardError {
-  const what = live === undefined ? "is gone" : "is not the one that this stack made";
+  const what = live === undefined ? "is gone" : "is not the one that this stack created";
   return new StewardError("worker_gone", `The Worker ${workerName} ${what}`);
 }
 
-/** Returns the error for migrations that Cloudflare did not take. */
 export function refusedMigrationsError(
   entries: readonly Migration[],
   { message }: AccountError,
@@ -60,15 +53,15 @@ export function refusedMigrationsError(
 }
 
 /**
- * Returns the error for a Worker that the account has and the stack's state does not.
+ * Returns the error for an existing Worker that the stack's state does not contain.
  *
- * @param present the name of the Worker that the state has, if it has one
+ * @param present name of the Worker in the state, if any
  */
 export function foreignWorkerError(found: Wanted & Found & { present: string | undefined }): StewardError {
   const { workerName, origin } = found;
   const since = origin.deployed === undefined ? "never deployed" : `last deployed ${origin.deployed}`;
   const binds = origin.bucketName === undefined ? "" : `, with the bucket ${origin.bucketName}`;
-  const detail = `The account has a Worker ${workerName} already, ${since}${binds}; this stack's state does not know it`;
+  const detail = `The account has a Worker ${workerName} already, ${since}${binds}; it is not in this stack's state`;
   return new StewardError("worker_name_taken", detail, { fix: wayOut(found) });
 }
 
@@ -81,14 +74,14 @@ function wayOut(found: Wanted & Found & { present: string | undefined }): Fix {
       : `\`${configSet("steward:workerName", "<another name>")}\``;
   if (origin.deployed === undefined) {
     return (commands) =>
-      `An interrupted update leaves such an empty Worker: delete it (dashboard: Workers & Pages, ${workerName}, Settings, Delete) and deploy again; or choose another name: ${rename(commands)}`;
+      `An interrupted update may have left this empty Worker: delete it (dashboard: Workers & Pages, ${workerName}, Settings, Delete) and deploy again; or choose another name: ${rename(commands)}`;
   }
   const mayBeOwn =
     bucketName === origin.bucketName || (bucketName === UNKNOWN && origin.bucketName !== undefined);
   if (!mayBeOwn) return (commands) => `Choose another name: ${rename(commands)}`;
   if (isRename) {
     return (commands) =>
-      `If it is this stack's former Worker, the update to ${present} was interrupted: finish it with \`${commands.configSet("steward:workerName", present)}\`, and deploy again. If not, choose another name: ${rename(commands)}`;
+      `If it is this stack's previous Worker, the update to ${present} was interrupted: finish it with \`${commands.configSet("steward:workerName", present)}\`, and deploy again. If not, choose another name: ${rename(commands)}`;
   }
   return (commands) => {
     const words = ["-f", "import.json", "--generate-code=false", "--protect=false", "--yes"];

@@ -24,39 +24,32 @@ import {
 } from "./migration-refusals.ts";
 import { say } from "../shell/connection.ts";
 
-/**
- * Inputs of the resource. In the stack's state, `migrations` has the entries that the account had applied when it was
- * last read.
- */
+/** In the state, `migrations` has the entries applied at the last read. */
 export interface MigrationsInputs {
   accountId: string;
   workerName: string;
-  /** The Worker's id; unknown in a preview that creates the Worker. */
+  /** Unknown in a preview that creates the Worker. */
   workerId: string;
   migrations: readonly Migration[];
-  /**
-   * The class that owns the container. A class can have a container only if the version that creates the class declares
-   * it.
-   */
+  /** The class that owns the container. Only the version that creates a class can declare its container. */
   containerClass: string;
   /** `YYYY-MM-DD` */
   compatibilityDate: string;
-  /** The bucket that the Worker binds. It distinguishes this stack's Worker from somebody else's. */
+  /** The bucket that the Worker binds. It distinguishes this stack's Worker from a foreign one. */
   bucketName: string;
 }
 
 /**
- * Maximum number of attempts to apply the migrations. Each one reads the account first, because another deployment may
- * intervene, or a response may be lost.
+ * Attempts to apply the migrations. Each one reads the account first, because another deployment may intervene or a
+ * response may be lost.
  */
 const ROUNDS = 3;
 const PAUSE_MS = 300;
 const MODULE = "index.js";
 
 /**
- * Provider of {@link Migrations}. The account decides which migrations are applied, in a preview too, and the stack's
- * state follows it: a tag that was applied but not recorded is recorded, a tag that is recorded but not applied is
- * applied, and entries that are not applied may be edited or removed.
+ * Provider of {@link Migrations}. The account decides which migrations are applied, even in a preview. The state
+ * follows it, and unapplied entries may be edited or removed.
  */
 export const migrationsProvider: ResourceProvider<MigrationsInputs, MigrationsInputs> = {
   async check(olds, news) {
@@ -67,10 +60,7 @@ export const migrationsProvider: ResourceProvider<MigrationsInputs, MigrationsIn
     if (entries.length > 0) say(applyingLine(entries));
   },
 
-  /**
-   * Compares with the account, not only with the recorded entries, which are as old as the last update. What `check`
-   * has read from the account is not available to this function.
-   */
+  /** Reads the account again, because the recorded entries may be outdated. */
   async diff(_id, olds, news) {
     if (news.workerId !== olds.workerId || !isSame(olds.migrations, news.migrations))
       return { changes: true };
@@ -107,10 +97,7 @@ async function refuseForeign(
   throw foreignWorkerError({ ...inputs, live, origin, present });
 }
 
-/**
- * Fails if the list does not begin with what the account has applied, or if the Worker is not the one in the stack's
- * state.
- */
+/** Throws unless the Worker is the one in the state and the list starts with the applied entries. */
 async function refuseOthers(live: LiveWorker | undefined, inputs: MigrationsInputs): Promise<void> {
   if (live?.id !== inputs.workerId) throw goneWorkerError(inputs, live);
   if (startsWithApplied(inputs.migrations, live)) return;
@@ -119,10 +106,10 @@ async function refuseOthers(live: LiveWorker | undefined, inputs: MigrationsInpu
 }
 
 /**
- * Applies the migrations that the account lacks. Reads the account again after every request, successful or not: the
- * response may have been lost, or somebody else may have deployed meanwhile.
+ * Applies the pending migrations. Reads the account after every request, because a response may be lost and others may
+ * deploy meanwhile.
  *
- * @throws StewardError `migration_refused` with Cloudflare's message; nothing has been applied then.
+ * @throws StewardError `migration_refused` with Cloudflare's message; nothing was applied
  */
 async function applyMigrations(inputs: MigrationsInputs): Promise<void> {
   const access = accessTo(inputs.accountId);
@@ -140,7 +127,6 @@ async function applyMigrations(inputs: MigrationsInputs): Promise<void> {
   }
 }
 
-/** Creates one version with all pending migrations, and the deployment that applies them. */
 async function deployPending(
   access: AccountAccess,
   { workerName, containerClass, compatibilityDate }: MigrationsInputs,
@@ -181,8 +167,8 @@ async function deployPending(
 }
 
 /**
- * Returns the smallest module that exports the classes. It serves for the few seconds until the current version takes
- * over, and tells callers to retry.
+ * Returns the smallest module that exports the classes. It serves for a few seconds, until the current version is
+ * deployed.
  */
 function moduleText(classes: readonly string[]): string {
   return [
@@ -194,7 +180,7 @@ function moduleText(classes: readonly string[]): string {
   ].join("\n");
 }
 
-/** Returns true if a retry would be refused too. Cloudflare answers 412 if the tag was applied in the meantime. */
+/** Returns true if a retry would fail too. Cloudflare answers 412 if another request has applied the tag. */
 function isFinal(error: AccountError): boolean {
   return !isTransient(error) && error.status !== 412;
 }
@@ -204,12 +190,11 @@ function asAccountError(error: unknown): AccountError {
   throw error;
 }
 
-/** Arguments of {@link Migrations}. */
 interface MigrationsArgs {
   accountId: pulumi.Input<string>;
   worker: cloudflare.Worker;
   workerName: string;
-  /** A list that `checkMigrations` has accepted. */
+  /** Validated by `checkMigrations`. */
   migrations: readonly Migration[];
   containerClass: string;
   /** `YYYY-MM-DD` */
@@ -218,11 +203,11 @@ interface MigrationsArgs {
   connection?: ConnectionArgs | undefined;
 }
 
-/** The Worker's migrations. Everything that binds one of the classes has to depend on this resource. */
+/** The Worker's migrations. Everything that binds one of the classes must depend on this resource. */
 export class Migrations extends OwnResource {
   /**
-   * The last tag. Let the deployment of the current version depend on it: otherwise the deployment that applies a new
-   * migration would stay the newest one.
+   * The current version's deployment must depend on this tag. Otherwise the deployment that applies a migration would
+   * remain the newest one.
    */
   readonly lastTag: string;
 

@@ -1,29 +1,26 @@
 import { createHash } from "node:crypto";
 import { AGENT } from "../../runtime/contract/names.ts";
 
-/** R2's rule: https://developers.cloudflare.com/r2/buckets/create-buckets/#bucket-level-operations */
+/** https://developers.cloudflare.com/r2/buckets/create-buckets/#bucket-level-operations */
 export const BUCKET_NAME = /^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$/;
 
 /**
- * A Worker's name is a label of its address on workers.dev. A version's preview puts 8 digits and a dash before it, and
- * a label has 63 characters at most: https://github.com/cloudflare/workers-sdk/issues/3227
+ * A Worker's name is a DNS label on workers.dev, limited to 63 characters. Preview addresses prepend 8 digits and a
+ * dash: https://github.com/cloudflare/workers-sdk/issues/3227
  */
 export const WORKER_NAME = /^[a-z0-9]([a-z0-9-]{0,52}[a-z0-9])?$/;
 
-/** Longest names by {@link BUCKET_NAME} and {@link WORKER_NAME}. */
+/** Maximum lengths. */
 export const LONGEST = { bucket: 63, worker: 54 } as const;
 
 const DIGEST_LENGTH = 6;
 
-/** Returns the name of the container application that belongs to a Worker. It has 62 characters at most. */
+/** Returns the name of a Worker's container application, at most 62 characters. */
 export function applicationName(workerName: string): string {
   return `${workerName}-sandbox`;
 }
 
-/**
- * Returns the default name of what a gateway has in an account: project, stack and the component's name, and `-steward`.
- * Project and component are left out where they are called `steward`. See {@link fittingName}.
- */
+/** Returns the default name `<project>-<stack>-<component>-steward`. Omits a project or component named `steward`. */
 export function defaultName(
   { project, stack, name }: { project: string; stack: string; name: string },
   longest: number,
@@ -37,8 +34,8 @@ function isOther(part: string): boolean {
 }
 
 /**
- * Returns a name of lower-case letters, digits and inner dashes that is as near to a text as possible. One that would be
- * too long is cut, and ends with a digest of the whole text, so that two long texts have two names.
+ * Returns a similar name of lower-case letters, digits and inner dashes. Truncates a long text and appends a digest of
+ * the whole, so that different texts get different names.
  */
 export function fittingName(text: string, longest: number, ending = ""): string {
   const plain = trimmed(text.toLowerCase().replaceAll(/[^a-z0-9-]+/g, "-"));

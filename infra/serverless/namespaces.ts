@@ -1,6 +1,5 @@
 import { callAccount, type AccountAccess } from "./account-api.ts";
 
-/** The class of a Worker that has a Durable Object namespace. */
 export interface NamespaceOwner {
   scriptName: string;
   className: string;
@@ -12,7 +11,7 @@ interface Namespace {
   class?: string | undefined;
 }
 
-/** Returns the namespace of a Worker's class; `undefined` if the class does not exist yet. */
+/** Returns the namespace's id; `undefined` if the class does not exist yet. */
 export async function findNamespace(
   access: AccountAccess,
   { scriptName, className }: NamespaceOwner,
@@ -23,7 +22,6 @@ export async function findNamespace(
   return undefined;
 }
 
-/** Returns the class that a namespace belongs to; `undefined` if the account has no such namespace any more. */
 export async function findOwner(
   access: AccountAccess,
   namespaceId: string,
@@ -34,10 +32,7 @@ export async function findOwner(
   return undefined;
 }
 
-/**
- * Lists the account's namespaces.
- * https://developers.cloudflare.com/api/resources/durable_objects/subresources/namespaces/methods/list/
- */
+/** https://developers.cloudflare.com/api/resources/durable_objects/subresources/namespaces/methods/list/ */
 export async function* listNamespaces(access: AccountAccess): AsyncGenerator<Namespace> {
   for (let page = 1; ; page += 1) {
     const path = `workers/durable_objects/namespaces?page=${page}`;

@@ -2,7 +2,7 @@ import { StewardError } from "../../runtime/contract/errors.ts";
 import { type AccountAccess, sendToAccount } from "./account-api.ts";
 
 /**
- * Permissions that every stack needs, in the order in which the README names them:
+ * Permissions that every stack needs, in the order of the README:
  * https://developers.cloudflare.com/fundamentals/api/reference/permissions/
  */
 const ALWAYS: readonly Permission[] = [
@@ -25,23 +25,20 @@ const GATE: Permission = {
   probe: "access/apps?per_page=1",
 };
 
-/** The permissions to check, and the account and token that should have them. */
 interface PermissionCheck extends AccountAccess {
   permissions: readonly Permission[];
-  /** Called with a sentence for each permission that could not be checked. */
+  /** Called for each permission that could not be checked. */
   warn: (line: string) => void;
 }
 
 interface Refusal {
   permission: Permission;
-  /** Status and messages of Cloudflare's response. */
   answer: string;
 }
 
 /**
- * Tests each permission of the token with one read. A read cannot tell whether the token may edit too: the update
- * reports that. If a read is inconclusive, `warn` is called and the read does not count as a
- * refusal.
+ * Tests each permission of the token with one read. Does not detect a read-only token. An inconclusive read calls
+ * `warn`.
  *
  * @throws StewardError `token_permission_missing` with all missing permissions, `token_refused`,
  * `cloudflare_unreachable`
@@ -50,7 +47,7 @@ export async function checkPermissions(check: PermissionCheck): Promise<void> {
   const asked = await Promise.all(check.permissions.map((permission) => ask(check, permission)));
   const unanswered = asked.filter((one) => one instanceof StewardError);
   const [lost] = unanswered;
-  // If no request got a response, nothing in the account can be compared or created.
+  // Without any response, nothing else in the account will work either.
   if (lost !== undefined && unanswered.length === asked.length) throw lost;
   const refusals = asked.flatMap((one) => (one instanceof StewardError ? [] : one));
   for (const one of unanswered) check.warn(`A permission of the API token was not checked: ${one.message}`);
@@ -67,13 +64,11 @@ async function ask(check: PermissionCheck, permission: Permission): Promise<Refu
     const { status } = response;
     if (status === 401 || status === 403) return [{ permission, answer: await answerOf(response) }];
     await response.body?.cancel();
-    if (status === 429 || status >= 500) throw new Error(`it answered ${status}`);
+    if (status === 429 || status >= 500) throw new Error(`Cloudflare answered ${status}`);
   } catch (error) {
     if (error instanceof StewardError) return error;
     const reason = error instanceof Error ? error.message : String(error);
-    check.warn(
-      `Cloudflare did not tell whether the API token has the permission ${permission.name}: ${reason}`,
-    );
+    check.warn(`Could not check whether the API token has the permission ${permission.name}: ${reason}`);
   }
   return [];
 }
@@ -94,20 +89,19 @@ function missingText(refusals: readonly Refusal[]): string {
 }
 
 function refusedText(accountId: string, [first]: readonly Refusal[]): string {
-  return `Cloudflare refuses the API token for all that this stack does in account ${accountId} (token_refused); it says ${first?.answer}`;
+  return `Cloudflare rejects the API token for everything that this stack does in account ${accountId} (token_refused): ${first?.answer}`;
 }
 
-/** A permission of the API token to edit one part of the account. */
+/** A permission to edit one part of the account. */
 interface Permission {
   /** Name in Cloudflare's dashboard. */
   name: string;
   /** Part of the stack that needs the permission. */
   purpose: string;
-  /** The cheapest read that Cloudflare refuses without the permission, as a path below the account's address. */
+  /** Path of the cheapest read that needs the permission. */
   probe: string;
 }
 
-/** Returns all permissions that a stack's API token needs, with the identity gateway's if the stack has a gateway. */
 export function permissionsOf({ gate }: { gate: boolean }): readonly Permission[] {
   return gate ? [...ALWAYS, GATE] : ALWAYS;
 }

@@ -7,22 +7,19 @@ import {
 import type { AccountAccess } from "./account-api.ts";
 import { deployVersions, newestDeployment, type Share, sharesText } from "./deployment.ts";
 
-/** Names by which a serverless stack's Worker and container are found. */
 export interface DeployedNames {
   access: AccountAccess;
   scriptName: string;
-  /** The container application's name. */
   applicationName: string;
 }
 
-/** Facts needed to put the live version back. Plain data. */
+/** JSON-serializable data needed to roll back to the live version. */
 export interface PreviousVersion {
-  /** The versions that serve. */
   versions: Share[];
   application: ApplicationSettings | undefined;
 }
 
-/** Returns what is live now; `undefined` where nothing was deployed. */
+/** Returns the live version; `undefined` if nothing was deployed. */
 export async function readPreviousVersion(deployed: DeployedNames): Promise<PreviousVersion | undefined> {
   const { access, scriptName, applicationName } = deployed;
   const newest = await newestDeployment(access, scriptName);
@@ -32,10 +29,10 @@ export async function readPreviousVersion(deployed: DeployedNames): Promise<Prev
 }
 
 /**
- * Restores what was live: the Worker's versions, and the image and settings of its container application. A running
- * container makes a last backup before it stops, as in every rollout.
+ * Rolls back the Worker's versions and its container's image and settings. A running container makes a final backup
+ * before it stops.
  *
- * @returns what was done, a line each; empty if all of it is live already.
+ * @returns one line per change
  */
 export async function restorePreviousVersion(
   { access, scriptName, applicationName }: DeployedNames,
@@ -44,7 +41,7 @@ export async function restorePreviousVersion(
   const done: string[] = [];
   const newest = await newestDeployment(access, scriptName);
   if (sharesText(newest?.versions ?? []) !== sharesText(previous.versions)) {
-    await deployVersions(access, scriptName, previous.versions, "back to the former version");
+    await deployVersions(access, scriptName, previous.versions, "restore the previous version");
     done.push(`The Worker is back at ${sharesText(previous.versions)}.`);
   }
   const live = await findApplication(access, applicationName);

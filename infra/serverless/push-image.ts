@@ -6,32 +6,30 @@ import { type AccountAccess, AccountError, callAccount } from "./account-api.ts"
 import type { InstanceType } from "./container-api.ts";
 import { INSTANCES } from "./cost.ts";
 
-/** As long as Cloudflare's own command line asks for: enough for a push, and nothing that is worth stealing. */
+/** Lifetime of the push credentials, as in Cloudflare's own CLI. */
 const VALID_MINUTES = 15;
 
 const MB = 1_000_000;
 const LAYER_BYTES = 16 * 1024 * 1024;
 const SPARE = 1.1;
 
-/** Image to push, and its destination. */
 interface ImagePush {
-  /** The registry's host, with its port if it is not the default. */
+  /** Host, with a port unless it is the default. */
   registry: string;
-  /** An image that the engine has. */
+  /** Local image. */
   image: string;
-  /** Name at the registry. */
+  /** Remote tag. */
   tag: string;
-  /** Whose disk has to hold it. */
+  /** Instance type whose disk must hold the image. */
   instanceType: InstanceType;
 }
 
 /** https://developers.cloudflare.com/containers/platform-details/architecture/ */
 const PLATFORM = "linux/amd64";
-/** Common part of the registry's refusals, as the engine repeats them. */
 const REFUSAL = /unauthorized|authentication required|access to the resource is denied|no basic auth/i;
 
 /**
- * Pulls an image for the containers' processor, unless the engine has it, and returns its name.
+ * Pulls an image for the containers' platform and returns its name.
  *
  * @throws BuildFailure `docker_unavailable`, `docker_failed`
  */
@@ -41,11 +39,12 @@ export async function pullImage(image: string): Promise<string> {
 }
 
 /**
- * Pushes an image to the account's registry, and leaves no other name for it behind on the engine.
+ * Pushes an image to the account's registry. Removes the temporary local tag afterwards.
  *
- * @returns its name by digest, which no later push can move.
- * @throws StewardError `image_platform_wrong`, `image_too_large` before anything is pushed; `registry_refused`,
+ * @returns the image's immutable name by digest
+ * @throws StewardError `image_platform_wrong`, `image_too_large` before the push; `registry_refused`,
  * `image_push_failed`
+ * @throws BuildFailure `docker_unavailable`, `docker_failed`
  */
 export async function pushImage(access: AccountAccess, push: ImagePush): Promise<string> {
   const { image, tag, registry, instanceType } = push;
@@ -80,7 +79,7 @@ async function digestOf(target: string, repository: string): Promise<string> {
   const digests = JSON.parse(stdout) as string[];
   const found = digests.find((digest) => digest.startsWith(`${repository}@sha256:`));
   if (found !== undefined) return found;
-  throw new StewardError("image_push_failed", `The engine tells no digest of ${target}`);
+  throw new StewardError("image_push_failed", `The Docker engine reports no digest of ${target}`);
 }
 
 function failure(registry: string, words: string): StewardError {
@@ -89,25 +88,24 @@ function failure(registry: string, words: string): StewardError {
     : new StewardError("image_push_failed", `The push to ${registry} failed: ${words}`);
 }
 
-/** Facts that decide whether an image can run. */
 interface ImageSize {
-  /** Bytes of all layers, unpacked. */
+  /** Uncompressed size of all layers. */
   bytes: number;
   layers: number;
 }
 
 /**
- * Refuses an image that the instance type's disk does not hold, by the rule of Cloudflare's own command line
- * (`ensureImageFitsLimits` in https://github.com/cloudflare/workers-sdk): a tenth more than its size, and 16 MiB a layer.
+ * Throws if the image does not fit on the instance type's disk. Follows Cloudflare's CLI (`ensureImageFitsLimits` in
+ * https://github.com/cloudflare/workers-sdk): the image's size plus 10 %, plus 16 MiB per layer.
  *
- * @throws StewardError `image_too_large`, with the smallest type that holds it.
+ * @throws StewardError `image_too_large` with the smallest instance type that fits
  */
 function requireFit(size: ImageSize, instanceType: InstanceType): void {
   const needed = Math.ceil(size.bytes * SPARE + size.layers * LAYER_BYTES);
   const disk = (type: InstanceType): number => INSTANCES[type].diskGB * 1_000 * MB;
   if (needed <= disk(instanceType)) return;
   const fitting = (Object.keys(INSTANCES) as InstanceType[]).find((type) => needed <= disk(type));
-  const way = fitting === undefined ? "no type holds it" : `the smallest that holds it is ${fitting}`;
+  const way = fitting === undefined ? "no type is large enough" : `the smallest that fits is ${fitting}`;
   throw new StewardError(
     "image_too_large",
     `The image needs ${Math.ceil(needed / MB)} MB of disk (${size.layers} layers), and ${instanceType} has ${disk(instanceType) / MB} MB; ${way}`,

@@ -8,9 +8,9 @@ import { pullImage, pushImage } from "./push-image.ts";
 import { print, printError } from "../../runtime/shared/terminal.ts";
 
 /**
- * Pushes the image for PUSH_ACCOUNT to PUSH_REGISTRY, if the disk of PUSH_INSTANCE_TYPE holds it: the one that
- * PUSH_SOURCE names by digest, otherwise one that it builds. The API token is on standard input, or
- * CLOUDFLARE_API_TOKEN. The last line of output is the image's name by digest; progress goes to standard error.
+ * Pushes the image for PUSH_ACCOUNT to PUSH_REGISTRY if it fits on the disk of PUSH_INSTANCE_TYPE. Pulls PUSH_SOURCE if
+ * set, otherwise builds the image. Reads the API token from standard input, else from CLOUDFLARE_API_TOKEN. The last
+ * line of output is the image's name by digest.
  */
 const {
   PUSH_ACCOUNT = "",

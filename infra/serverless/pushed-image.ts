@@ -4,27 +4,26 @@ import * as pulumi from "@pulumi/pulumi";
 import type { ApiCredentials } from "./account-api.ts";
 import type { InstanceType } from "./container-api.ts";
 
-/** Arguments of {@link PushedImage}. */
 export interface PushedImageArgs {
   accountId: pulumi.Input<string>;
-  /** Host of the account's registry, with a port where it has one. */
+  /** Host, with a port unless it is the default. */
   registry: string;
   instanceType: InstanceType;
-  /** A published image by digest, to be copied. Default: the image is built. */
+  /** Published image to copy, by digest. Default: build the image. */
   source?: pulumi.Input<string> | undefined;
-  /** Hash of what the image is built from: another one is another image. */
+  /** Hash of the image's sources. A change pushes a new image. */
   hash: pulumi.Input<string>;
-  /** Month of the base image, such as `2026-11`; in another one the image is built and pushed again, unless published. */
+  /** Month of the base image, such as `2026-11`. A new month rebuilds the image, unless `source` is set. */
   baseMonth: string;
-  /** Cloudflare's API. The token is a Pulumi secret; what is left out is read from CLOUDFLARE_*. */
+  /** The token is a Pulumi secret. Missing credentials come from CLOUDFLARE_*. */
   api: ApiCredentials;
 }
 
 const PUSH = programText("infra/serverless/push");
 
-/** The gateway's image in the account's registry. Nothing is built or pushed in a preview. */
+/** The gateway's image in the account's registry. A preview neither builds nor pushes it. */
 export class PushedImage extends pulumi.ComponentResource {
-  /** The image by digest. */
+  /** Name by digest. */
   readonly reference: pulumi.Output<string>;
 
   constructor(name: string, args: PushedImageArgs, opts?: pulumi.ComponentResourceOptions) {
@@ -36,14 +35,15 @@ export class PushedImage extends pulumi.ComponentResource {
         interpreter: INTERPRETER,
         create: PUSH,
         environment: pushEnvironment(args),
-        // Not in the environment, which other processes can read. Without it, the push takes the operator's own.
+        // Standard input, because other processes can read the environment. If it is empty, the push uses the
+        // operator's token.
         stdin: args.api.apiToken as pulumi.Input<string>,
         triggers: [args.hash, args.source ?? args.baseMonth],
       },
       { parent: this },
     );
 
-    // A command's output counts as secret since the token went in; a digest is none.
+    // The token made the output secret. A digest is not.
     this.reference = pulumi.unsecret(push.stdout).apply((said) => said.trim());
     this.registerOutputs({ reference: this.reference });
   }
@@ -63,6 +63,6 @@ function pushEnvironment({
     ...(source !== undefined && { PUSH_SOURCE: source }),
     ...(baseUrl !== undefined && { CLOUDFLARE_BASE_URL: baseUrl }),
   };
-  // A provider's output without a value leaves its variable out.
+  // Pulumi omits variables whose value is `undefined`.
   return environment as Record<string, pulumi.Input<string>>;
 }

@@ -25,28 +25,26 @@ import {
 } from "./bucket-ownership.ts";
 import { say } from "../shell/connection.ts";
 
-/** Settings of the bucket. */
 interface BucketInputs extends BucketClaim {
   onDestroy: OnDestroy;
 }
 
-/** Treatment of a bucket that holds something when the stack is destroyed. */
+/** Treatment of a non-empty bucket when the stack is destroyed. */
 type OnDestroy = "keep" | "empty";
 
-/** Inputs as the program gives them: only the state knows the name that an earlier update chose. */
+/** Inputs from the program. Only the state knows the name chosen by an earlier update. */
 interface GivenInputs extends Omit<BucketInputs, "name"> {
   name?: string | undefined;
   defaultName: string;
 }
 
-/** Inputs, and the marker's id. A state of the official `R2Bucket` has account and name only. */
+/** Outputs. A state migrated from the official `R2Bucket` has only account and name. */
 interface BucketOutputs extends BucketInputs {
   ownerId?: string | undefined;
 }
 
-/** See {@link StateBucket}. */
 export const stateBucketProvider: ResourceProvider<BucketInputs, BucketOutputs> = {
-  /** Chooses the name, and asks Cloudflare whose the bucket is if the name is new. */
+  /** Chooses the name. If it is new, checks at Cloudflare who owns the bucket. */
   async check(olds: Partial<BucketInputs>, news: BucketInputs & Partial<GivenInputs>) {
     const { defaultName = "", name: configured, ...given } = news;
     const inputs: BucketInputs = { ...given, name: configured ?? olds.name ?? defaultName };
@@ -54,7 +52,7 @@ export const stateBucketProvider: ResourceProvider<BucketInputs, BucketOutputs> 
     if (olds.name !== undefined && olds.onDestroy === "empty") throw renameError(inputs, olds.name);
     if (olds.name !== undefined)
       say(
-        `The bucket changes from ${olds.name} to ${inputs.name}, which begins without data. ${olds.name} stays.`,
+        `The bucket changes from ${olds.name} to ${inputs.name}, which starts empty. ${olds.name} is kept.`,
       );
     const access = accessTo(inputs.accountId);
     const found = await findBucket(access, inputs.name).catch(
@@ -86,13 +84,13 @@ export const stateBucketProvider: ResourceProvider<BucketInputs, BucketOutputs> 
     if (found === undefined) await createBucket(access, inputs.name);
     const outs = { ...inputs, ownerId: randomUUID() };
     await mark(outs).catch((error: Error) => {
-      // The bucket is in the state from here on, and the next update writes the marker.
+      // From here on the state contains the bucket, so the next update writes the marker.
       throw Object.assign(error, { id: inputs.name, properties: outs });
     });
     return { id: inputs.name, outs };
   },
 
-  /** Reports a marker that is not this state's as another owner, which the next update refuses or puts right. */
+  /** Reports a foreign marker as a changed owner, which the next update rejects or corrects. */
   async read(id, props) {
     const found = await findBucket(accessTo(props.accountId), props.name);
     if (found === undefined) return { id: "" };
@@ -117,13 +115,12 @@ export const stateBucketProvider: ResourceProvider<BucketInputs, BucketOutputs> 
     return { outs };
   },
 
-  /** Deletes the bucket or keeps it. Prints what remains, or how many objects were deleted. */
   async delete(_id, props) {
     const access = accessTo(props.accountId);
     const found = await findBucket(access, props.name);
     if (found === undefined) return;
     if (isOther(found.owner, props)) {
-      say(`The bucket ${props.name} belongs to ${found.owner?.owner} and stays.`);
+      say(`The bucket ${props.name} belongs to ${found.owner?.owner} and is kept.`);
       return;
     }
     const { keys, isMore } = await readContent(access, props.name);
@@ -144,7 +141,6 @@ export const stateBucketProvider: ResourceProvider<BucketInputs, BucketOutputs> 
   },
 };
 
-/** Writes the marker of a state. */
 async function mark(
   { accountId, name, owner, ownerId }: BucketOutputs,
   former?: BucketOwner,
@@ -156,7 +152,6 @@ async function mark(
   await writeOwner(accessTo(accountId), name, { version: 1, id, owner, ...times });
 }
 
-/** Returns true if a marker belongs to another state than the one with these outputs. */
 function isOther(marker: BucketOwner | undefined, { ownerId }: BucketOutputs): boolean {
   return marker !== undefined && marker.id !== ownerId;
 }
@@ -165,10 +160,9 @@ function otherOwner({ owner, id }: BucketOwner): string {
   return `${owner} (${id})`;
 }
 
-/** Arguments of {@link StateBucket}. */
 export interface StateBucketArgs {
   accountId: pulumi.Input<string>;
-  /** The bucket's name. Default: the one that the stack has, else `defaultName`. */
+  /** Default: the name in the state, else `defaultName`. */
   name?: pulumi.Input<string> | undefined;
   defaultName: string;
   /** `<project>/<stack>`, for the marker. */
@@ -176,19 +170,18 @@ export interface StateBucketArgs {
   onDestroy: OnDestroy;
   /** See `steward:adoptBucket`. */
   adopt?: string | undefined;
-  /** Refuse to delete the bucket. Default: false. */
+  /** Refuses to delete the bucket. Default: false. */
   protect?: boolean;
   connection?: ConnectionArgs | undefined;
 }
 
 /**
- * The bucket that keeps the config file and the snapshots of the container's data. A marker object says which stack it
- * belongs to: a bucket of another stack, or one without a marker, is refused in the preview. A destroy keeps a bucket
- * that holds something, and the next update of the stack adopts it; with `onDestroy` `empty` the bucket goes with all
- * that it holds.
+ * The bucket with the config file and backups. A marker object names the owning stack, and a preview rejects a foreign
+ * bucket. Destroying the stack keeps a non-empty bucket, unless `onDestroy` is `empty`. The stack's next update adopts
+ * it.
  */
 export class StateBucket extends OwnResource {
-  /** The bucket's name, known in every preview. */
+  /** Known in every preview. */
   declare readonly name: pulumi.Output<string>;
 
   constructor(name: string, args: StateBucketArgs, opts?: pulumi.CustomResourceOptions) {

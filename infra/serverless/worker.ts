@@ -8,36 +8,31 @@ import type { ConnectionArgs } from "../shell/resource.ts";
 import type { Migration } from "./migration-list.ts";
 import { Migrations } from "./migrations.ts";
 
-/** Arguments of {@link Worker}. */
 interface WorkerArgs {
   accountId: pulumi.Input<string>;
-  /** The Worker's name in the account. */
   workerName: string;
-  /** A host name in one of the account's zones. Default: none; the Worker answers on workers.dev. */
+  /** A host name in one of the account's zones. Default: none; the Worker serves on workers.dev. */
   hostname?: pulumi.Input<string> | undefined;
   mainModule: pulumi.Input<string>;
   modules: pulumi.Input<WorkerModule[]>;
   compatibility: { date: string; flags: readonly string[] };
   migrations: readonly Migration[];
-  /** Variables that anyone may read. */
+  /** Public variables. */
   variables: Readonly<Record<string, pulumi.Input<string>>>;
-  /** Secret variables; the values have to be Pulumi secrets. */
+  /** Secret variables. The values must be Pulumi secrets. */
   secrets: Readonly<Record<string, pulumi.Output<string>>>;
-  /** Settings of alerts, as JSON: their e-mails have the only sender and the only recipient. Default: no e-mails. */
+  /** Alert settings as JSON. They fix the only allowed sender and recipient of e-mails. Default: no e-mails. */
   alerts?: pulumi.Input<string> | undefined;
-  /** The state bucket's name. */
   bucketName: pulumi.Input<string>;
-  /** Binds the class that knows the chats, which a migration has to create. Default: false. */
+  /** Binds the directory of chats, whose class a migration must create. Default: false. */
   hasDirectory?: boolean | undefined;
   connection?: ConnectionArgs | undefined;
 }
 
-/** The edge: a Worker, its migrations, its current version and that version's deployment. */
 export class Worker extends pulumi.ComponentResource {
-  /** The script's name as Cloudflare knows it. */
   readonly scriptName: pulumi.Output<string>;
   readonly versionId: pulumi.Output<string>;
-  /** The deployment of the current version. Everything that needs the Worker's classes has to depend on it. */
+  /** The current version's deployment. Everything that needs the Worker's classes must depend on it. */
   readonly deployment: Deployment;
 
   constructor(name: string, args: WorkerArgs, opts?: pulumi.ComponentResourceOptions) {
@@ -49,17 +44,15 @@ export class Worker extends pulumi.ComponentResource {
       {
         accountId,
         name: args.workerName,
-        // Sets everything that the provider would otherwise fill in, because a refresh and `drift` compare only what is
-        // set here.
+        // Provider defaults, set explicitly because a refresh and `drift` compare only properties that are set here.
         logpush: false,
         observability: { enabled: true, headSamplingRate: 1 },
-        // A preview URL would serve a version outside of the identity gateway.
+        // A preview URL would bypass the identity gateway.
         subdomain: { enabled: args.hostname === undefined, previewsEnabled: false },
         tags: [],
         tailConsumers: [],
       },
-      // If the Worker were renamed in place, the resources deployed under the old name would be read at an address that
-      // no longer exists.
+      // After a rename in place, the provider would look for the deployed resources under the old name and fail.
       { parent: this, replaceOnChanges: ["name"] },
     );
     const migrations = new Migrations(
@@ -107,8 +100,8 @@ export class Worker extends pulumi.ComponentResource {
         : new cloudflare.WorkersCustomDomain(
             `${name}-domain`,
             { accountId, hostname: args.hostname, service: worker.name },
-            // A host name can point to only one Worker. When a renamed Worker replaces the old one, the old domain has
-            // to be deleted before the new one is created.
+            // A host name can point to only one Worker. When a renamed Worker replaces the old one, the old domain must
+            // be deleted first.
             { parent: this, dependsOn: deployment, deleteBeforeReplace: true },
           );
 
@@ -125,7 +118,7 @@ export class Worker extends pulumi.ComponentResource {
 
 type Binding = cloudflare.types.input.WorkerVersionBinding & { name: string };
 
-/** Returns the bindings sorted by name, as Cloudflare returns them, so that a refresh finds the same order. */
+/** Sorts the bindings by name, as Cloudflare does. Any other order would show as drift. */
 function bindings(args: WorkerArgs): pulumi.Input<Binding[]> {
   const { variables, secrets, bucketName, hasDirectory, alerts } = args;
   const all: Binding[] = [
@@ -138,7 +131,7 @@ function bindings(args: WorkerArgs): pulumi.Input<Binding[]> {
   ];
   const complete = (text = ""): Binding[] =>
     [...all, ...emailBinding(text)].sort((a, b) => (a.name < b.name ? -1 : 1));
-  // Only a value from elsewhere makes the whole list an output, and a secret.
+  // If the alert settings are an output, the whole list becomes an output and a secret.
   return alerts === undefined || typeof alerts === "string"
     ? complete(alerts)
     : (pulumi.output(alerts).apply(complete) as pulumi.Input<Binding[]>);
@@ -161,14 +154,12 @@ function emailBinding(alerts: string): Binding[] {
   ];
 }
 
-/** A module of a Worker's version, with its content. */
 interface WorkerModule {
   name: string;
   contentType: string;
   contentBase64: string;
 }
 
-/** A built module on this machine. */
 interface ModuleFile {
   name: string;
   path: string;
@@ -176,8 +167,8 @@ interface ModuleFile {
 }
 
 /**
- * Reads built modules. A version gets their content, not their paths: the same code is the same version wherever it was
- * built, so a deployment from another machine changes nothing.
+ * Reads built modules. A version includes their content and not their paths, so a deployment from another machine
+ * changes nothing.
  */
 export function readModules(files: readonly ModuleFile[]): Promise<WorkerModule[]> {
   return Promise.all(

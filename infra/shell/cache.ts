@@ -5,13 +5,13 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Returns the folder for what takes long to build and is the same for every checkout. */
+/** Shared by all checkouts, for slow builds. */
 export function cacheRoot(env: NodeJS.ProcessEnv): string {
   const base = env["XDG_CACHE_HOME"] || join(env["HOME"] || homedir(), ".cache");
   return join(base, "steward");
 }
 
-/** Returns a short hash over the given texts and over the named text files of a folder. Names things built from them. */
+/** Returns a short hash of texts and of the matching text files in a folder. */
 export async function contentKey(texts: readonly string[], folder: string, files: RegExp): Promise<string> {
   const hash = createHash("sha256");
   for (const text of texts) hash.update(text).update("\0");
@@ -24,15 +24,12 @@ export async function contentKey(texts: readonly string[], folder: string, files
   return hash.digest("hex").slice(0, 16);
 }
 
-/** Reads a text file of this package with LF line endings. A clone from before `.gitattributes` may have CRLF. */
+/** Reads a text file with LF line endings. Clones older than `.gitattributes` may contain CRLF. */
 export async function readSource(file: string): Promise<string> {
   return (await readFile(file, "utf8")).replaceAll("\r\n", "\n");
 }
 
-/**
- * Creates a folder of the cache atomically: `fill` writes into a temporary folder, which is then renamed. A process that
- * is killed in between leaves no folder that looks complete.
- */
+/** Creates a cache folder atomically: `fill` writes to a temporary folder, which is then renamed. */
 export async function createFolderAtomically(
   target: string,
   fill: (folder: string) => Promise<void>,
@@ -50,10 +47,10 @@ export async function createFolderAtomically(
 }
 
 /**
- * Runs `work` while no other process holds the same lock. The lock is SQLite's own on an empty database: the kernel
- * releases it when the process dies, so it cannot be left behind.
+ * Runs `work` under a lock between processes. The lock is SQLite's on an empty database. The kernel releases it when
+ * the process dies.
  *
- * @param waiting called once, if another process holds the lock
+ * @param waiting called once if another process holds the lock
  */
 export async function withFileLock<T>(
   lockFile: string,
@@ -75,7 +72,7 @@ export async function withFileLock<T>(
   }
 }
 
-/** SQLite's result code for a database that another connection has locked (https://sqlite.org/rescode.html#busy). */
+/** Result code of a locked database: https://sqlite.org/rescode.html#busy */
 const SQLITE_BUSY = 5;
 
 function tryLock(database: DatabaseSync): boolean {

@@ -1,18 +1,16 @@
-/** A section of CHANGELOG.md, in the form of Keep a Changelog: https://keepachangelog.com/en/1.1.0/ */
+/** A section of CHANGELOG.md, formatted as https://keepachangelog.com/en/1.1.0/ */
 export interface ChangelogSection {
-  /** As the heading names it: `0.1.0`, or `Unreleased`. */
+  /** `0.1.0` or `Unreleased`. */
   name: string;
-  /** `2026-11-27`; `undefined` if the heading has none. */
+  /** Such as `2026-11-27`; `undefined` if the heading has no date. */
   date: string | undefined;
-  /** Markdown below the heading, without blank lines around it. */
+  /** Trimmed Markdown below the heading. */
   text: string;
 }
 
-/** Name of the section with changes that no version has yet. */
 export const UNRELEASED = "Unreleased";
 const HEADING = /^## \[([^\]\n]+)\](?: - (\d{4}-\d{2}-\d{2}))?[ \t]*$/;
 
-/** Returns the sections of a changelog from top to bottom. */
 export function sectionsOf(changelog: string): ChangelogSection[] {
   const sections: (Pick<ChangelogSection, "name" | "date"> & { lines: string[] })[] = [];
   for (const line of changelog.split(/\r?\n/)) {

@@ -4,24 +4,19 @@ import { shellWord } from "../../runtime/contract/operator-commands.ts";
 import { commandsFor } from "./package.ts";
 import { print, printError, writeText } from "../../runtime/shared/terminal.ts";
 
-/** Parser of the command that this process runs. */
 let parser: Command | undefined;
 
-/** Exit code of a command with invalid arguments. */
+/** Exit code for invalid arguments. */
 const USAGE = 2;
 const CLEAR_LINE = "\r\u001B[2K";
 
-/**
- * Output of a command. With `--json`, standard output has a single JSON object, and messages for people go to standard
- * error.
- */
+/** With `--json`, standard output has a single JSON object, and messages go to standard error. */
 export interface CommandOutput {
   say: (text: string) => void;
-  /** Puts a line in place of the terminal's current one; an empty one clears it. Absent if `say` has no terminal. */
+  /** Replaces the terminal's current line; an empty line clears it. Absent if `say` does not write to a terminal. */
   status?: (line: string) => void;
-  /** Writes a line of progress to standard error. */
   log: (line: string) => void;
-  /** Writes the result for programs; does nothing without `--json`. */
+  /** Writes the JSON result; does nothing without `--json`. */
   report: (result: object) => void;
 }
 
@@ -29,7 +24,7 @@ export interface CommandOutput {
  * Creates the argument parser of an npm script. It throws on invalid arguments, and {@link runCommand} prints the
  * error.
  *
- * @param script as it is typed, for example `npm run drift --`
+ * @param script as typed, such as `npm run drift --`
  */
 export function commandParser(script: string, description: string): Command {
   parser = new Command(script)
@@ -39,25 +34,22 @@ export function commandParser(script: string, description: string): Command {
   return parser;
 }
 
-/** Returns the stack that is named on the command line, so that an error's fix can name it too. */
+/** Returns the stack named on the command line, for the fixes of errors. */
 function namedStack(): string | undefined {
   const at = parser?.registeredArguments.findIndex((argument) => argument.name() === "stack") ?? -1;
   return at === -1 ? undefined : parser?.args[at];
 }
 
-/**
- * Creates the error for arguments that only the command itself can validate. It ends the command like any other invalid
- * argument.
- */
+/** Creates the error for arguments that only the command itself can validate. */
 export function usageError(message: string): CommanderError {
   return new CommanderError(USAGE, "steward.usage", message);
 }
 
 /**
- * Runs a command and exits the process: with 0 after printing help, 2 after invalid arguments, 1 after any other error,
- * otherwise with the exit code that `main` returns.
+ * Runs a command and exits the process. Exit codes: 0 after printing help, 2 after invalid arguments, 1 after other
+ * errors, else the result of `main`.
  *
- * @param script as in {@link commandParser}; a usage error points to its help
+ * @param script see {@link commandParser}; usage errors refer to its help
  */
 export async function runCommand(
   script: string,
@@ -84,8 +76,8 @@ export async function runCommand(
 }
 
 /**
- * Keeps an output that cannot be written from ending the process with a stack trace. Returns whether any was lost, to a
- * full disk for example. A reader that has left, as `head` does, has what it wanted.
+ * Prevents stack traces on failed writes. The returned function reports lost output, for example on a full disk.
+ * Readers that close early, such as `head`, lose nothing.
  */
 function lostOutput(): () => boolean {
   let isLost = false;
@@ -96,13 +88,13 @@ function lostOutput(): () => boolean {
   return () => isLost;
 }
 
-/** Waits until a stream's reader has taken what was written: an exit would drop the rest of it. */
+/** Waits until a stream is flushed, because an exit would drop pending output. */
 function written(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((done) => void stream.write("", () => done()));
 }
 
 function refuseUsage(error: CommanderError, script: string, { report }: CommandOutput): number {
-  // The user asked for the help, and the parser has printed it.
+  // The parser has printed the requested help.
   if (error.exitCode === 0) return 0;
   const cause = error.message.replace(/^error: /, "").replaceAll("\n", " ");
   printError(`error: ${cause}\nUsage: ${script} --help\n`);
@@ -117,7 +109,7 @@ function refuse(error: unknown, { report }: CommandOutput): number {
   return 1;
 }
 
-/** Puts the stack's name into the fix of a provider's error: in a refresh and a destroy, no provider knows the name. */
+/** Providers do not know the stack's name in a refresh or destroy. */
 function placed(explanation: Explanation): Explanation {
   const stack = namedStack();
   if (stack === undefined) return explanation;

@@ -1,29 +1,25 @@
 const DIAGNOSTICS = "\nDiagnostics:\n";
 
-/**
- * Matches an error among an engine's diagnostics: its line below the resource's line, and the further indented lines
- * after it.
- */
+/** Matches an error in the engine's diagnostics, with its indented continuation lines. */
 const ERROR = /^ {4}error: (.*(?:\n(?! {4}(?:error|warning|info): | {0,3}\S|\n {4}\S).*)*)/gm;
 
-/** Matches the closing sentence that the engine prints in addition to the errors that made it fail. */
+/** Matches the engine's closing line, which only repeats that the operation failed. */
 const SUMMARY = /^(?:preview|update|refresh|destroy) failed$/;
 
 /**
- * Matches the line of a resource above its diagnostics: `  cloudflare:index:Worker (worker):`. The first such line may
- * have lost its indentation.
+ * Matches the resource line above diagnostics, such as `  cloudflare:index:Worker (worker):`. The first one may have
+ * lost its indentation.
  */
 const RESOURCE = /^ {0,2}(\S+ \(.*\)):$/gm;
 
-/** An error among an engine's diagnostics. */
 export interface EngineError {
   /** Type and name of the resource. */
   resource: string;
-  /** The error's text as it was thrown. */
+  /** The error's text as thrown. */
   text: string;
 }
 
-/** Returns the diagnostics in the output of an engine, each error once; `undefined` if there are none. */
+/** Returns the diagnostics in an engine's output, without repeated errors. */
 export function diagnosticsIn(output: string): string | undefined {
   const start = output.indexOf(DIAGNOSTICS);
   if (start === -1) return undefined;
@@ -31,7 +27,7 @@ export function diagnosticsIn(output: string): string | undefined {
   return withoutRepeats(diagnostics).trim();
 }
 
-/** Returns the errors among an engine's diagnostics, each once. */
+/** Returns the errors in an engine's diagnostics, each once. */
 export function errorsOf(diagnostics: string): EngineError[] {
   const found = new Map<string, EngineError>();
   const [, ...parts] = diagnostics.split(RESOURCE);
@@ -45,16 +41,13 @@ export function errorsOf(diagnostics: string): EngineError[] {
   return [...found.values()];
 }
 
-/** Returns an engine's diagnostics without the errors, and without the resources that had only errors. */
+/** Returns an engine's diagnostics without errors, and without resources that had only errors. */
 export function withoutErrors(diagnostics: string): string {
   const others = diagnostics.replaceAll(ERROR, "").replaceAll(/\n{2,}(?= {4})/g, "\n");
   return others.replaceAll(/^ {2}\S.*:\s*(?=^ {2}\S|(?![^]))/gm, "").trimEnd();
 }
 
-/**
- * Removes repeated errors: the Automation API reports a program's error twice, as a rejected promise and as the reason
- * why the program ended.
- */
+/** The Automation API reports a program's error twice: as a rejected promise and as the reason for the exit. */
 function withoutRepeats(diagnostics: string): string {
   const seen = new Set<string>();
   return diagnostics.replaceAll(ERROR, (whole: string) => {

@@ -6,44 +6,38 @@ import { parseJson } from "../../runtime/shared/json.ts";
 import { BuildFailure } from "./failure.ts";
 import { type Finished, runProcess, type RunOptions, tail } from "./process.ts";
 
-/** Availability of a Docker engine; if it is not available, with the reason in words. */
 export type DockerState = { ok: true; version: string; arch: string } | { ok: false; reason: string };
 
-/** Time limit for `docker` commands that only read information. */
+/** For commands that only read information. */
 const ANSWER_MS = 10_000;
 
-/** Time limit for pulling an image of about 30 MB from a public registry. After that, the image is made locally. */
+/** For a public image of about 30 MB. Afterwards, the image is built locally. */
 const PULL_MS = 60_000;
 
-/** The Docker engine that the command line, the Pulumi provider and the updates of a stack all use. */
+/** The engine used by the command line, the Pulumi provider and the updates of a stack. */
 export interface DockerEngine {
   /** `unix://…`, `ssh://…` or `tcp://…`. */
   address: string;
-  /** Source of the address, as a preview shows it. */
+  /** Origin of the address, for previews. */
   source: string;
-  /** Environment in which the `docker` command talks to this engine. */
   env: NodeJS.ProcessEnv;
   /**
-   * Arguments that make the Pulumi provider use this engine. Empty if the provider uses it anyway: an address that is
-   * specific to one machine would show as a change on another.
+   * Arguments of the Pulumi provider. Empty if it uses this engine by default, because a machine's own address would
+   * show as a change on another machine.
    */
   provider: { host?: string; context?: string; certPath?: string };
 }
 
-/**
- * Returns the environment in which the `docker` command uses a resource's engine. Default: the command's own engine.
- */
+/** Returns the environment in which `docker` uses this engine. Default: the current environment. */
 export function dockerEnvironment(dockerHost: string | undefined): NodeJS.ProcessEnv {
   return { ...process.env, ...(dockerHost && { DOCKER_HOST: dockerHost }) };
 }
 
-/** Address that the docker command and the Pulumi provider use by default. */
 const DEFAULT_ADDRESS = "unix:///var/run/docker.sock";
 
 /**
- * Resolves the engine's address as the `docker` command does: the given address, otherwise `DOCKER_HOST`, otherwise the
- * address of the current context. The Pulumi provider ignores the current context, and prefers `DOCKER_CONTEXT` to any
- * address.
+ * Resolves the engine's address as the `docker` command does: the given address, else `DOCKER_HOST`, else the current
+ * context. The Pulumi provider ignores the current context, and prefers `DOCKER_CONTEXT` to any address.
  */
 export async function resolveEngine(
   configured: string | undefined,
@@ -60,7 +54,7 @@ export async function resolveEngine(
   const { DOCKER_HOST: named } = env;
   if (named) return at(named, "DOCKER_HOST", context.context !== undefined);
   const asked = await runProcess("docker", ["context", "inspect"], { env, timeoutMs: ANSWER_MS });
-  // The docker command is missing, or too old to have contexts.
+  // The docker command is missing, or too old to support contexts.
   if (asked.code !== 0) return at(DEFAULT_ADDRESS, "default", false);
   const [{ Name, Endpoints, TLSMaterial, Storage }] = JSON.parse(asked.stdout) as [Context];
   const address = Endpoints.docker.Host;
@@ -74,7 +68,6 @@ export async function resolveEngine(
   };
 }
 
-/** Part of the output of `docker context inspect` that is used here. */
 interface Context {
   Name: string;
   Endpoints: { docker: { Host: string } };
@@ -82,10 +75,7 @@ interface Context {
   Storage: { TLSPath: string };
 }
 
-/**
- * Returns the version and architecture of the Docker engine that `env` selects, or why it is not available. Takes at
- * most 10 s, and never throws.
- */
+/** Checks the engine that `env` selects. Takes at most 10 s and never throws. */
 export async function dockerAvailable(env: NodeJS.ProcessEnv = process.env): Promise<DockerState> {
   const format = "{{.Server.Version}} {{.Server.Arch}}";
   const asked = await runProcess("docker", ["version", "--format", format], { env, timeoutMs: ANSWER_MS });
@@ -100,7 +90,7 @@ export async function dockerAvailable(env: NodeJS.ProcessEnv = process.env): Pro
 }
 
 /**
- * Returns the version and architecture of the Docker engine, for callers that cannot do without one.
+ * Like {@link dockerAvailable}, but throws if the engine is unavailable.
  *
  * @throws BuildFailure `docker_unavailable`
  */
@@ -117,7 +107,7 @@ export async function requireDocker(
 }
 
 /**
- * Runs the `docker` command and fails unless it succeeds.
+ * Runs the `docker` command and throws if it fails.
  *
  * @throws BuildFailure `docker_unavailable` without a client or engine, `docker_failed` with its output
  */
@@ -134,20 +124,18 @@ export async function docker(args: readonly string[], options: RunOptions = {}):
 }
 
 /**
- * Returns an environment that selects the engine's own builder: another builder that the user has chosen may neither
- * see local images nor keep what it builds. Default attestations are off: they would turn a pushed image into a list of
- * manifests (https://docs.docker.com/build/building/variables/#buildx_no_default_attestations).
+ * Selects the engine's own builder, because other builders may not see or store local images. Disables default
+ * attestations, which would turn a pushed image into a list of manifests:
+ * https://docs.docker.com/build/building/variables/#buildx_no_default_attestations
  */
 function dockerEnv(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
   return { ...env, BUILDX_BUILDER: "default", BUILDX_NO_DEFAULT_ATTESTATIONS: "1" };
 }
 
-/** Returns an image's id; `undefined` if the engine does not have the image. */
 export function imageId(image: string, env?: NodeJS.ProcessEnv): Promise<string | undefined> {
   return inspectImage(image, "{{.Id}}", env);
 }
 
-/** Returns the value of an image's label; empty if the engine lacks the image, or the image lacks the label. */
 export async function imageLabel(image: string, label: string): Promise<string> {
   return (await inspectImage(image, `{{index .Config.Labels "${label}"}}`)) ?? "";
 }
@@ -164,7 +152,7 @@ async function inspectImage(
   return found.code === 0 ? found.stdout.trim() : undefined;
 }
 
-/** Tries to pull a public image within a minute, and returns whether that succeeded. */
+/** Returns false and logs on failure. Times out after one minute. */
 export async function tryPull(
   image: string,
   options: { log: (line: string) => void; env?: NodeJS.ProcessEnv },
@@ -174,19 +162,18 @@ export async function tryPull(
     timeoutMs: PULL_MS,
   });
   if (pulled.code === 0) return true;
-  const why = pulled.timedOut ? `no end after ${PULL_MS / 1000} s` : tail(pulled, 1);
-  options.log(`${image} can't be pulled (${why}): making one here`);
+  const why = pulled.timedOut ? `timed out after ${PULL_MS / 1000} s` : tail(pulled, 1);
+  options.log(`${image} cannot be pulled (${why}): building one locally`);
   return false;
 }
 
-/** Credentials for a container registry. */
 export type RegistryLogin = Record<"username" | "password", string>;
 
 /**
- * Runs `work` with an environment in which the `docker` command is logged in to a registry. The credentials are in a
- * temporary folder that is deleted afterwards, never in the user's Docker configuration, an argument or a log.
+ * Runs `work` in an environment where `docker` is logged in. The credentials are in a temporary folder, never in the
+ * user's Docker configuration, an argument or a log.
  *
- * @param registry host, with its port if it is not the default
+ * @param registry host, with a port unless it is the default
  */
 export async function withRegistryLogin<T>(
   registry: string,
@@ -198,8 +185,7 @@ export async function withRegistryLogin<T>(
     const auth = Buffer.from(`${username}:${password}`).toString("base64");
     const config = JSON.stringify({ auths: { [registry]: { auth } } });
     await writeFile(join(folder, "config.json"), config, { mode: 0o600 });
-    // The temporary configuration folder has no contexts, so the address of the current context's engine is given
-    // explicitly.
+    // The temporary configuration has no contexts, so set the current engine's address explicitly.
     const { env } = await resolveEngine(undefined);
     return await work({ ...env, DOCKER_CONFIG: folder });
   } finally {
@@ -219,8 +205,8 @@ const helperSchema = z.object({ Username: z.string(), Secret: z.string() });
 const HELPER_MS = 10_000;
 
 /**
- * Returns the login that the docker command has for a registry; `undefined` without one. A credential helper that fails
- * counts as no login: the registry may need none.
+ * Returns Docker's login for a registry. A failing credential helper counts as no login, because the registry may not
+ * require one.
  *
  * @param host key in Docker's configuration
  */

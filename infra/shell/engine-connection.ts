@@ -1,12 +1,12 @@
 import type { ChannelOptions, Interceptor } from "@grpc/grpc-js";
 
 const LOOK_MS = 1_000;
-/** The first question of a program to its engine. */
+/** The first request of a program to its engine. */
 const FIRST_QUESTION = "/pulumirpc.ResourceMonitor/GetDeploymentInfo";
 
 /**
- * Ends this process when the one that started it has ended. An engine that is killed cannot end its program and its
- * providers, which would wait for it for ever.
+ * Exits when this process's parent has exited. A killed engine cannot stop its program and providers, which would
+ * otherwise wait forever.
  */
 export function endWithParent(): void {
   const parent = process.ppid;
@@ -18,12 +18,12 @@ export function endWithParent(): void {
 let waiting: Promise<void> | undefined;
 
 /**
- * Lets the inline programs of this process wait until their engine can be reached. On a busy machine a first connection
- * fails now and then. The SDK takes that for the end of the engine and may report success for a program that has
- * registered nothing (pulumi sdk/nodejs/automation/server.ts); the engine then deletes all that the stack has.
+ * Makes this process's inline programs wait until their engine is reachable. On a busy machine a first connection may
+ * fail. The SDK then assumes that the engine has ended, and may report success for a program that registered nothing
+ * (pulumi sdk/nodejs/automation/server.ts). The engine would delete the whole stack.
  *
- * Each client has connections of its own. gRPC shares them by address, and the SDK never closes those of an engine that
- * has ended: a new engine on the same port would be reported as one that cannot be reached.
+ * Also gives each client separate connections. The SDK never closes those of an ended engine, so a new engine on the
+ * same port would appear unreachable.
  */
 export function waitForEngine(): Promise<void> {
   waiting ??= addInterceptor();
@@ -31,19 +31,20 @@ export function waitForEngine(): Promise<void> {
 }
 
 async function addInterceptor(): Promise<void> {
-  // Loaded late: a provider's process, which needs the function above alone, starts for each operation of the engine.
+  // Import lazily, because provider processes start often and need only `endWithParent`.
   const [{ InterceptingCall }, { default: settings }] = await Promise.all([
     import("@grpc/grpc-js"),
     import("@pulumi/pulumi/runtime/settings.js"),
   ]);
-  // The SDK exports it, but its types leave it out.
+  // The SDK exports this but omits it from its types.
   const { grpcClientOptions } = settings as unknown as {
     grpcClientOptions: ChannelOptions & { interceptors: Interceptor[] };
   };
   grpcClientOptions["grpc.use_local_subchannel_pool"] = 1;
-  /** Settles when the newest program's first question is answered, or cannot be. */
+  /** Resolves when the newest program's first request has succeeded or failed. */
   let reached = Promise.resolve();
-  // The first question waits for the connection (https://grpc.io/docs/guides/wait-for-ready/), the others for its answer.
+  // The first request waits for the connection (https://grpc.io/docs/guides/wait-for-ready/), all others for its
+  // response.
   grpcClientOptions.interceptors.push(
     (options, next) =>
       new InterceptingCall(next(options), {

@@ -5,19 +5,16 @@ import { type EngineError, errorsOf } from "./diagnostics.ts";
 import { BuildFailure, causeOf } from "./failure.ts";
 import { PLUGIN_ENTRY } from "./package.ts";
 
-/** An error as people read it. Nothing in it is secret. */
+/** Contains no secrets. */
 export interface Explanation {
-  /** Stable, so that people and programs can search for it; absent for an unexpected error. */
+  /** A stable, searchable code; absent for an unexpected error. */
   code: string | undefined;
   cause: string;
-  /** Remedy; absent for an unexpected error, and if the cause names a remedy for each of its problems. */
+  /** Absent for an unexpected error, and if the cause contains a fix for each problem. */
   fix: string | undefined;
 }
 
-/**
- * Returns an error's code, cause and fix. The fix gets its commands from `commands`, so that they can be typed as
- * printed.
- */
+/** Formats the commands in the fix with `commands`, so that users can copy them. */
 export function explain(error: unknown, commands: OperatorCommands): Explanation {
   const known = knownError(error);
   if (known === undefined) return { code: undefined, cause: withoutAnswers(causeOf(error)), fix: undefined };
@@ -25,14 +22,14 @@ export function explain(error: unknown, commands: OperatorCommands): Explanation
   return { code: known.code, cause, fix: fixText(known.fix, commands) || undefined };
 }
 
-/** Returns an error as text: its cause with its code, then its fix on a line of its own. */
+/** Formats an error: cause and code, then the fix on a separate line. */
 export function explanationText({ code, cause, fix }: Explanation): string {
   const isNamed = code === undefined || cause.includes(`(${code})`);
   const known = isNamed ? cause : `${cause.replace(/\.$/, "")} (${code})`;
   return fix === undefined ? known : `${known}\n  fix: ${fix}`;
 }
 
-/** Returns the first error with a code among this error and its causes, or the one that its text describes. */
+/** Returns the first error with a code among this error and its causes, or one recognized from the text. */
 function knownError(error: unknown): StewardError | BuildFailure | undefined {
   for (let one = error; one instanceof Error; one = one.cause) {
     if (one instanceof StewardError || one instanceof BuildFailure) return one;
@@ -50,14 +47,14 @@ function knownError(error: unknown): StewardError | BuildFailure | undefined {
 
 const CODE = /\(([a-z]+(?:_[a-z]+)+)\)/;
 
-/** Returns the error of an engine that the stack's program or a provider has already explained. */
+/** Returns an engine's error that the program or a provider has already explained. */
 function explainedError(errors: readonly EngineError[]): BuildFailure | undefined {
   const text = errors.map((error) => error.text).join("\n");
   const [, code] = CODE.exec(text) ?? [];
   const fixes = text.match(/^ *fix: /gm) ?? [];
-  // Other providers put words into parentheses too, so a text counts only if it has a fix or if its code is known.
+  // Other providers also use parentheses, so the text counts only if it has a fix or a known code.
   if (code === undefined || !(fixes.length > 0 || isErrorCode(code))) return undefined;
-  // The text of several errors, or of one with several problems, already contains the fixes.
+  // A text with several errors or problems already contains the fixes.
   if (errors.length > 1 || fixes.length !== 1) return new BuildFailure(code, text, "");
   const [cause = "", fix = ""] = text.split(/\n *fix: /);
   return new BuildFailure(code, cause.replace(new RegExp(` \\(${code}\\)$`), ""), fix);
@@ -69,7 +66,6 @@ interface CloudflareError {
   message?: string;
 }
 
-/** Returns the error for a status of Cloudflare's API; `undefined` if the status is not an error. */
 function refusal(status: number, detail: string): StewardError | undefined {
   if (!(status >= 400)) return undefined;
   if (status === 401 || status === 403) {
@@ -79,7 +75,9 @@ function refusal(status: number, detail: string): StewardError | undefined {
   return new StewardError("cloudflare_refused", detail);
 }
 
-/** Returns a fix for both causes: Cloudflare does not say whether a token is wrong or only lacks a permission. */
+/**
+ * Returns a fix for both causes, because Cloudflare does not distinguish an invalid token from a missing permission.
+ */
 function permissionFix({ configSet }: OperatorCommands): string {
   const set = configSet("cloudflare:apiToken", "<token>", { secret: true });
   return `Give the token the permissions that the README lists, or \`${set}\`, with a valid token of the account that steward:accountId names.`;
@@ -96,12 +94,10 @@ const LOCKED = /the stack is currently locked by \d+ lock\(s\)/;
 const PLUGIN =
   /no resource plugin '(?:pulumi-resource-)?(\w+)(?:-v?([\d.]+))?' found(?: in the workspace at version v?(\d[\w.+-]*))?/;
 
-/** The engine looks for a release on GitHub, unless it may not. */
+/** Without a plugin entry, the engine may also look for a release on GitHub. */
 const OWN_PLUGIN = /no resource plugin '(?:pulumi-resource-)?steward'|latest version for provider steward\b/;
 
-/**
- * Returns the known error that a text of the engine or of an official provider describes; `undefined` if there is none.
- */
+/** Recognizes errors in texts of the engine and of official providers. */
 function engineError(text: string): StewardError | BuildFailure | undefined {
   if (LOCKED.test(text)) return new StewardError("rollout_under_way", lockText(text));
   if (OWN_PLUGIN.test(text)) return unlistedPlugin();
@@ -115,27 +111,23 @@ function engineError(text: string): StewardError | BuildFailure | undefined {
   return status === undefined ? undefined : refusal(Number(status), withoutAnswers(text));
 }
 
-/**
- * Returns a sentence about the stack's lock. The engine says who holds the lock and since when:
- * `created by me@host (pid 1) at 2026-…`.
- */
+/** Returns a sentence about the stack's lock, with its holder and time: `created by me@host (pid 1) at 2026-…`. */
 function lockText(text: string): string {
   const [held] = /created by .*$/m.exec(text) ?? [];
   return `The stack is locked${held === undefined ? "" : `, ${held.trim()}`}.`;
 }
 
-/** Returns the error for an official plugin that the CLI does not have. The engine does not always name the version. */
+/** The engine does not always report the version. */
 export function missingPlugin(name: string, version: string | undefined, why?: string): BuildFailure {
   const words = version === undefined ? [name] : [name, version];
   return new BuildFailure(
     "pulumi_plugin_missing",
     `the Pulumi plugin ${words.join(" ")} is not installed${why === undefined ? "" : `: ${why}`}`,
     ({ cli }) =>
-      `Run \`${cli("plugin", "install", "resource", ...words)}\` once where its download can be reached.`,
+      `Run \`${cli("plugin", "install", "resource", ...words)}\` once on a network that can reach its download.`,
   );
 }
 
-/** Returns the error for a project that does not say where this package's provider is. */
 export function unlistedPlugin(): BuildFailure {
   return new BuildFailure(
     "pulumi_plugin_unlisted",
@@ -144,7 +136,7 @@ export function unlistedPlugin(): BuildFailure {
   );
 }
 
-/** Replaces Cloudflare's JSON responses in a text by the error messages in them. */
+/** Replaces Cloudflare's JSON responses in a text with the error messages in them. */
 function withoutAnswers(text: string): string {
   return text.replaceAll(ANSWER, (whole: string, status: string | undefined, body: string) => {
     const { errors } = (parseJson(body) ?? {}) as { errors?: CloudflareError[] };

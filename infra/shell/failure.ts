@@ -1,10 +1,7 @@
 import { type Fix, fixText } from "../../runtime/contract/errors.ts";
 import { diagnosticsIn } from "./diagnostics.ts";
 
-/**
- * A failure on this machine while building or looking for something, with its remedy. `code` is stable: tests, CI and
- * people search for it.
- */
+/** A failure on this machine. `code` is stable, because tests, CI and users search for it. */
 export class BuildFailure extends Error {
   readonly code: string;
   readonly reason: string;
@@ -20,8 +17,7 @@ export class BuildFailure extends Error {
 }
 
 /**
- * Returns what went wrong, in words. For a failure of the engine, returns only the diagnostics, because the error's
- * message repeats the whole output.
+ * Returns an error's cause as text. An engine's message repeats the whole output, so this returns only its diagnostics.
  */
 export function causeOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
@@ -32,7 +28,7 @@ export function causeOf(error: unknown): string {
   return engineError ?? message;
 }
 
-/** Returns why a request got no response, which `fetch` reports only in the error's cause. */
+/** `fetch` reports the reason only in the error's cause. */
 export function failureOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { cause } = error;

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { constants } from "node:os";
 
-/** Result of a command. `missing` means that the command is not installed and nothing ran. */
+/** Result of a command. `missing` means that the command is not installed. */
 export interface Finished {
   code: number;
   stdout: string;
@@ -14,23 +14,20 @@ export interface Finished {
 export interface RunOptions {
   cwd?: string;
   env?: NodeJS.ProcessEnv;
-  /** Given to the command's standard input, which is empty otherwise. */
+  /** Default: empty standard input. */
   input?: string;
-  /** Milliseconds after which the command is killed. Without it there is no limit. */
+  /** The command is killed afterwards. Default: no limit. */
   timeoutMs?: number;
-  /** Called for every line of both outputs as it comes. */
+  /** Called for each line of standard output and error. */
   onLine?: (line: string) => void;
-  /** Ends the command at the first line for which it returns true. */
+  /** Stops the command at the first line for which it returns true. */
   until?: (line: string) => boolean;
 }
 
-/**
- * Part of each output stream that is kept: enough for the last lines of any error, and little memory for a verbose
- * build.
- */
+/** Limit per output stream. Enough for any error, and little memory for a verbose build. */
 const KEEP_BYTES = 1 << 20;
 
-/** Runs a command to its end, without a shell. A non-zero exit is an answer here, not an exception. */
+/** Runs a command without a shell. A non-zero exit code does not reject. */
 export function runProcess(
   command: string,
   args: readonly string[],
@@ -45,7 +42,7 @@ export function runProcess(
     // A command that does not read its input may exit before all of it is written (EPIPE).
     child.stdin.on("error", () => {});
     child.stdin.end(options.input);
-    // Nobody is left to wait for it: a compiler would go on for minutes.
+    // Otherwise, for example, a compiler would run on after this process exits.
     const abandon = (): void => void child.kill();
     process.once("exit", abandon);
     child.once("close", () => process.off("exit", abandon));
@@ -85,7 +82,6 @@ export function runProcess(
   });
 }
 
-/** The last lines of what a failed command said, for an error's text. */
 export function tail(finished: Finished, lines = 20): string {
   const text = finished.stderr.trim() || finished.stdout.trim();
   return text.split("\n").slice(-lines).join("\n");

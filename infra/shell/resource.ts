@@ -4,7 +4,10 @@ import * as pulumi from "@pulumi/pulumi";
 import { CONNECTION, type Endpoints } from "./connection.ts";
 import { unlistedPlugin } from "./explain.ts";
 
-/** Types of this package's own resources, without `steward:`. They are in the state of every stack: none may change or go. */
+/**
+ * Types of this package's resources, without `steward:`. Stacks store them in their state, so none may be renamed or
+ * removed.
+ */
 export type OwnType =
   | "channels:DiscordCommands"
   | "channels:DiscordEndpoint"
@@ -22,27 +25,27 @@ export type OwnType =
   | "serverless:Migrations"
   | "serverless:StateBucket";
 
-/** Organization that the engine reports in a backend that has none (pulumi pkg/backend/diy). */
+/** Organization reported in a backend without organizations, from pulumi pkg/backend/diy. */
 const NO_ORGANIZATION = "organization";
 
-/** Returns the running stack as the operator names it: with its organization, except in a backend that has none. */
+/** Includes the organization, if the backend has organizations. */
 export function operatorStack(): string {
   const stack = pulumi.getStack();
   try {
     const organization = pulumi.getOrganization();
     return organization === NO_ORGANIZATION ? stack : `${organization}/${stack}`;
   } catch {
-    // Not under an engine.
+    // Not running under an engine.
     return stack;
   }
 }
 
 /**
- * Warns if the project's Pulumi.yaml does not say where this package's provider is. The engine then fails, without a
- * word about the remedy, unless the provider is installed in another way.
+ * Warns if the project's Pulumi.yaml does not locate this package's provider. The engine would fail without explaining
+ * the fix.
  */
 export function warnOfUnlistedPlugin(): void {
-  // A language host from before 2025 does not name the project's folder.
+  // Language hosts from before 2025 do not report the project's folder.
   const folder = pulumi.runtime.getRootDirectory() || process.cwd();
   let project: string;
   try {
@@ -53,9 +56,9 @@ export function warnOfUnlistedPlugin(): void {
   if (!/^(?:plugins|packages):[^]*steward/m.test(project)) void pulumi.log.warn(unlistedPlugin().message);
 }
 
-/** Connection of a resource to what it manages, as a program gives it: see infra/shell/connection.ts. */
+/** Connection arguments in a program; see infra/shell/connection.ts. */
 export interface ConnectionArgs {
-  /** The token is a Pulumi secret. What is left out, the provider's process has as CLOUDFLARE_*. */
+  /** The token is a Pulumi secret. Missing credentials come from CLOUDFLARE_*. */
   cloudflare?: {
     apiToken?: pulumi.Input<string | undefined>;
     baseUrl?: pulumi.Input<string | undefined>;
@@ -63,7 +66,6 @@ export interface ConnectionArgs {
   endpoints?: Endpoints | undefined;
 }
 
-/** A resource of this package's provider: see infra/provider. */
 export abstract class OwnResource extends pulumi.CustomResource {
   constructor(
     type: OwnType,
@@ -71,7 +73,7 @@ export abstract class OwnResource extends pulumi.CustomResource {
     { connection, ...inputs }: pulumi.Inputs & { connection?: ConnectionArgs | undefined },
     opts: pulumi.CustomResourceOptions = {},
   ) {
-    // Until 0.1.0 it was a dynamic resource.
+    // Before 0.1.0, this was a dynamic resource.
     const aliases = [{ type: `pulumi-nodejs:dynamic/${type}` }, ...(opts.aliases ?? [])];
     const own = { [CONNECTION]: { stack: operatorStack(), ...connection } };
     super(`steward:${type}`, name, { ...inputs, ...own }, { ...opts, aliases });

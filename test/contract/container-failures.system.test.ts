@@ -58,7 +58,7 @@ describe.skipIf(!engine.ok)("the host's container that cannot work", { timeout: 
 
     const { stderr } = await probe(container);
     expect(stderr).toContain(
-      `The container ${container.name} is running (last exit code 3, 0 restarts). It said nothing.`,
+      `The container ${container.name} is running (last exit code 3, 0 restarts). It printed nothing.`,
     );
   });
 

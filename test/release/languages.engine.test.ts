@@ -145,8 +145,8 @@ describe("two gateways in a program of one's own, from the package alone", () =>
       "  bucketOnDestroy: is empty, and protectState keeps the bucket",
       "  instanceType: must be lite, basic, standard-1, standard-2, standard-3 or standard-4",
       "  sleepAfter: must be never or a duration",
-      "  slack.signingSecret: missing: Slack is configured by half, by slack.botToken alone",
-      "  subdomain: given beside hostname: the Worker has one address",
+      "  slack.signingSecret: missing: Slack is only partly configured, with slack.botToken",
+      "  subdomain: given in addition to hostname: the Worker has one address",
     ];
     for (const line of wrong) expect(reports.get("nodejs")).toContain(line);
     for (const language of LANGUAGES) {

@@ -191,7 +191,7 @@ test(
 
     const silent = await type(project.shell, `PROBE_TIMEOUT_MS=6000 ${UPGRADE} --to ${SILENT} --yes --json`);
     expect(silent.code, silent.said).toBe(4);
-    expect(silent.said).toContain("does not answer as it should");
+    expect(silent.said).toContain("failed these checks");
     expect(reportOf(silent)).toMatchObject({
       ok: false,
       exit: 4,

@@ -106,7 +106,7 @@ describe.each(RELEASES)("a serverless stack of $release", { timeout: UPDATE_MS }
       operation: "preview" | "up" | "refresh" | "destroy",
       format: "state" | "ledger",
     ) => {
-      const text = `steward 9.9.9 deployed this stack, and ${VERSION} does not know its format of ${format} (state_newer)`;
+      const text = `steward 9.9.9 deployed this stack, and ${VERSION} does not support its format of ${format} (state_newer)`;
       await expect(stack[operation](), operation).rejects.toThrow(text);
       expect((await upgrade.account()) === account, operation).toBe(true);
     };

@@ -47,7 +47,7 @@ describe("a host stack's configuration", () => {
       EDGE_ACCESS_AUD: "0a".repeat(32),
     });
     expect(problems({ ...HOST, ...gateway, "steward:audience": undefined })).toEqual([
-      "steward:audience: missing: The identity gateway is configured by half, by steward:teamDomain alone",
+      "steward:audience: missing: The identity gateway is only partly configured, with steward:teamDomain",
     ]);
     const both = { ...HOST, ...gateway, "steward:adminToken": "a-token-of-sixteen" };
     expect(problems(both, [...SECRETS, "steward:adminToken"])).toEqual([
@@ -74,7 +74,7 @@ describe("a host stack's configuration", () => {
   test("sends no e-mail", () => {
     const alerts = { "steward:alerts": '{"email":{"from":"steward@acme.dev","to":"ops@acme.dev"}}' };
     expect(problems({ ...HOST, ...alerts }, [...SECRETS, "steward:alerts"])).toEqual([
-      "steward:alerts: email: a host has nothing that sends e-mail",
+      "steward:alerts: email: a host cannot send e-mail",
     ]);
   });
 

@@ -110,7 +110,9 @@ describe("how long the deployed container is awake", () => {
     await store(recordOf(20));
     const deployed = await estimated(NOTHING);
     const { line } = await estimated(deployed.inputs, { sleepAfter: "never" });
-    expect(line).toContain("(lite, sleepAfter never, awake 24 h a day), +$0.34 a month to what is deployed");
+    expect(line).toContain(
+      "(lite, sleepAfter never, awake 24 h a day), +$0.34 a month compared with the deployed stack",
+    );
   });
 
   test("is measured for a container that never sleeps too, and tells nothing then of one that does", async () => {
@@ -170,7 +172,9 @@ describe("how long the deployed container is awake", () => {
 
     const short = recordOf(3, { changes: { since: new Date(Date.now() - 5 * HOUR).toISOString() } });
     await store(short, "steward/tenants/slack-C3/duty.json");
-    expect(await read({ isPerChat: true })).toEqual({ unmeasured: "it takes 24 hours, and there are 5" });
+    expect(await read({ isPerChat: true })).toEqual({
+      unmeasured: "24 hours of measurements are needed, and there are 5",
+    });
     await store(recordOf(3), "steward/tenants/slack-C1/duty.json");
     await store(recordOf(4, { days: 6 }), "steward/tenants/telegram--100/duty.json");
     await store("not JSON", "steward/tenants/slack-C2/duty.json");
@@ -187,7 +191,7 @@ describe("how long the deployed container is awake", () => {
     expect((await estimated(second.inputs, await ofChats())).changed).toBe(false);
     // And back.
     expect((await estimated(second.inputs)).line).toMatch(
-      /awake 20 h a day as measured over 12 days\), \+\$[\d.]+ a month to what is deployed \(lite, sleepAfter 10m, 2 containers awake 7 h/,
+      /awake 20 h a day as measured over 12 days\), \+\$[\d.]+ a month compared with the deployed stack \(lite, sleepAfter 10m, 2 containers awake 7 h/,
     );
   });
 
@@ -208,19 +212,27 @@ describe("how long the deployed container is awake", () => {
     const names = Array.from({ length: 101 }, (_, number) => `steward/tenants/discord-${number}/duty.json`);
     for (const name of names) await store(recordOf(1), name);
     expect(await read({ isPerChat: true })).toEqual({
-      unmeasured: "there are more chats than a preview reads",
+      unmeasured: "there are too many chats for a preview to read",
     });
   });
 
   describe("cannot be told", () => {
     test.each<[string, unknown, string]>([
-      ["where the object is no JSON", "not JSON", "none that this version reads"],
-      ["where a later version wrote it", { ...recordOf(3), version: 3 }, "none that this version reads"],
-      ["where a time is none", recordOf(3, { changes: { at: "yesterday" } }), "none that this version reads"],
+      ["where the object is no JSON", "not JSON", "a format that this version cannot read"],
+      [
+        "where a later version wrote it",
+        { ...recordOf(3), version: 3 },
+        "a format that this version cannot read",
+      ],
+      [
+        "where a time is none",
+        recordOf(3, { changes: { at: "yesterday" } }),
+        "a format that this version cannot read",
+      ],
       [
         "after less than a day",
         recordOf(3, { changes: { since: new Date(Date.now() - 5.5 * HOUR).toISOString() } }),
-        "it takes 24 hours, and there are 5",
+        "24 hours of measurements are needed, and there are 5",
       ],
     ])("%s", async (_where, content, reason) => {
       await store(content);

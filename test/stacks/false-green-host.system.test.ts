@@ -280,7 +280,7 @@ describe.skipIf(!local.ok)("a host stack that somebody changed by hand", { timeo
     onTestFinished(async () => void (await docker(["rm", "--force", other], { env })));
     const said = await failureOf(subject.stack.preview());
 
-    expect(said).toContain("is taken by a container of another Docker engine on this machine.");
+    expect(said).toContain("is in use by a container of another Docker engine on this machine.");
     const contexts = await typePrinted(said, /with a name of (docker context ls),/);
     expect(contexts).toMatch(/^default /m);
     const [, look = ""] = /Stop it \((docker --context <name> ps --filter publish=\d+),/.exec(said) ?? [];

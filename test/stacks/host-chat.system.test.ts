@@ -31,7 +31,7 @@ describe.skipIf(!engine.ok)("a host stack with a gateway for each chat", () => {
     "comes up, and says in the preview what that means",
     async () => {
       const { stdout } = await subject.stack.preview();
-      expect(stdout).toContain("Each chat gets a gateway with a user of its own, from 20000 on.");
+      expect(stdout).toContain("Each chat's gateway runs as a separate user, with ids from 20000.");
       const update = await subject.stack.up();
       expect(update.outputs["readiness"]?.value).toContain("ok   POST /slack/events");
     },
@@ -79,7 +79,7 @@ describe.skipIf(!engine.ok)("a host stack with a gateway for each chat", () => {
       expect(await chatProblems({ ...plan, chats: 2 ** 32 }, host)).toMatchObject([
         {
           code: "tenancy_unsupported",
-          detail: expect.stringContaining("The engine cannot give each chat a user of its own: "),
+          detail: expect.stringContaining("The engine cannot run each chat as a separate user: "),
           fix: expect.stringContaining("Set steward:tenancy to shared"),
         },
       ]);

@@ -87,7 +87,7 @@ describe.skipIf(!engine.ok)("the preflight of the host stack", { timeout: UPDATE
 
       expect(text).toContain("(host_not_ready), 5 problems:");
       expect(text).toMatch(
-        new RegExp(`port_in_use: Port ${port} on 127.0.0.1 is taken by \\w+ \\(process ${process.pid}\\)`),
+        new RegExp(`port_in_use: Port ${port} on 127.0.0.1 is in use by \\w+ \\(process ${process.pid}\\)`),
       );
       expect(text).toContain("pulumi config set -s test steward:hostPort <port>");
       expect(text).toContain(`data_directory_unwritable: ${folder}/missing does not exist`);
@@ -125,7 +125,7 @@ describe.skipIf(!engine.ok)("the preflight of the host stack", { timeout: UPDATE
     const { external } = plan.port;
     await container(other, `--publish=127.0.0.1:${external}:80`);
 
-    expect(await found({})).toContain(`is taken by the container ${other}.`);
+    expect(await found({})).toContain(`is in use by the container ${other}.`);
     expect(await found({})).toContain(`docker stop ${other}`);
     expect(await found({ port: { external, address: "127.0.0.2" } })).toBe("");
     expect(await found({ port: { external, address: "0.0.0.0" } })).toContain("port_in_use");
@@ -188,7 +188,7 @@ describe.skipIf(!engine.ok)("the preflight of the host stack", { timeout: UPDATE
     await mkdir(path.join(folder, "workspace"));
     const copied = await found({ directory: folder });
 
-    expect(beside).toContain(`data_left_behind: The data lies in ${names.volume}`);
+    expect(beside).toContain(`data_left_behind: The data is in ${names.volume}`);
     expect(copied).toBe("");
   });
 

@@ -81,7 +81,7 @@ describe.skipIf(!engine.ok)("a host stack in trouble", { timeout: ENGINE_MS }, (
     const home = await fetch(url, { headers: { accept: "application/json" } });
 
     expect(said).toContain("the gateway is crash-looping (config_invalid): Invalid config at");
-    expect(said).toContain("There is no version before to go back to");
+    expect(said).toContain("There is no previous version to roll back to");
     expect(await home.json()).toMatchObject({ status: 502, code: "config_invalid" });
     const [{ Config }] = JSON.parse((await docker(["inspect", names.container])).stdout);
     const [, ...check] = Config.Healthcheck.Test as string[];

@@ -72,7 +72,7 @@ describe.skipIf(!engine.ok)("an update of the host stack", { timeout: 2 * UPDATE
     const said = await deploy(await changed(EXITS));
 
     expect(said).toContain("last exit code 3");
-    expect(said).toContain(`The version before answers again, as the container ${former}.`);
+    expect(said).toContain(`The previous version runs again, as the container ${former}.`);
     expect(await ready()).toMatchObject({ status: 200, bundle: hash });
     expect(await running()).toEqual([former]);
     expect(await sessions(former)).toEqual(kept);
@@ -82,7 +82,7 @@ describe.skipIf(!engine.ok)("an update of the host stack", { timeout: 2 * UPDATE
   test("tries again at the next update, and goes back again", async () => {
     const said = await subject.stack.up().catch(String);
 
-    expect(said).toContain(`The version before answers again, as the container ${former}.`);
+    expect(said).toContain(`The previous version runs again, as the container ${former}.`);
     expect(await subject.say("still on the version before")).toBe(200);
   });
 
@@ -90,7 +90,7 @@ describe.skipIf(!engine.ok)("an update of the host stack", { timeout: 2 * UPDATE
     const kept = await sessions(former);
     const said = await deploy(await changed(NEVER_READY));
 
-    expect(said).toMatch(/The version before answers again, .* with the data of the backup \d{8}-\d{8}\./);
+    expect(said).toMatch(/The previous version runs again, .* with the data of the backup \d{8}-\d{8}\./);
     expect(await ready()).toMatchObject({ status: 200, bundle: hash });
     expect(await sessions(former)).toEqual(kept);
     expect(await subject.say("with the data of before")).toBe(200);

@@ -177,7 +177,7 @@ describe.skipIf(missing.length > 0)(`the image at the account's registry${reason
       expect(asked).toHaveLength(before);
       expect(await pushed()).toBeNull();
 
-      const [, smallest = ""] = /the smallest that holds it is (\w+)/.exec(said) ?? [];
+      const [, smallest = ""] = /the smallest that fits is (\w+)/.exec(said) ?? [];
       const fill = (line: string) => line.replace("<type>", smallest);
       await typeFix(await stackShell(subject, "image"), fixFor("image_too_large", said), fill);
       expect(await pushLayered("steward-test:layers")).toBe("");

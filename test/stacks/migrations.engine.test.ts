@@ -117,7 +117,7 @@ describe("migrations follow the account, and every difference has a way out", ()
       const failure = await failed(subject.stack.preview());
       expect(failure).toContain("the migration tag v6 and the classes Sandbox, Archive, Index, Other");
       expect(failure).toMatch(
-        /last deployed \S+ by operator@example.com from api: not what steward:migrations says/,
+        /last deployed \S+ by operator@example.com from api. This differs from steward:migrations/,
       );
       expect(failure).toContain("(migration_changed)");
       expect(failure).not.toContain("map[");

@@ -89,7 +89,7 @@ describe("the permissions of the API token", () => {
     const { code, message } = await check("y".repeat(40));
 
     expect(code).toBe("token_refused");
-    expect(message).toContain("(token_refused); it says 403 Authentication error (10000)");
+    expect(message).toContain("(token_refused): 403 Authentication error (10000)");
     expect(message).not.toContain("yyy");
   });
 
@@ -116,7 +116,7 @@ describe("the permissions of the API token", () => {
     expect(message).toBe("");
     expect(warned).toHaveLength(4);
     expect(warned[0]).toContain(
-      "did not tell whether the API token has the permission Workers Scripts: it answered 503",
+      "Could not check whether the API token has the permission Workers Scripts: Cloudflare answered 503",
     );
   });
 

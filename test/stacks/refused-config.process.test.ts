@@ -59,7 +59,7 @@ test.each([
       "Invalid stack configuration (stack_config_invalid), 4 problems:",
       "  steward:monthlyBudget: $6.00 is below the estimate of $6.74 a month for lite with steward:sleepAfter never",
       "    fix: `pulumi config set -s test steward:sleepAfter 10m` (about $5.00 a month), or `pulumi config set -s test steward:monthlyBudget 7`",
-      "  steward:slackSigningSecret: missing: Slack is configured by half, by steward:slackBotToken alone",
+      "  steward:slackSigningSecret: missing: Slack is only partly configured, with steward:slackBotToken",
       "    fix: `pulumi config set -s test --secret steward:slackSigningSecret <value>`, or `pulumi config rm -s test steward:slackBotToken`",
       "  steward:teamDomain: is the Worker's own host; it must be the identity gateway's",
       "    fix: pulumi config set -s test steward:teamDomain <team>.cloudflareaccess.com",

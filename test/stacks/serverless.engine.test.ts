@@ -107,7 +107,7 @@ describe("the serverless stack under the real engine, against the emulated API",
       expect(update.summary.resourceChanges).toMatchObject({ update: 2 });
       expect(preview.stdout).toContain(
         "Estimated cost: about $5.33 a month (basic, sleepAfter 10m, awake 2 h a day as expected), " +
-          "+$0.33 a month to what is deployed (lite, sleepAfter 10m, awake 2 h a day as expected)",
+          "+$0.33 a month compared with the deployed stack (lite, sleepAfter 10m, awake 2 h a day as expected)",
       );
       expect(application).toMatchObject({
         id: before,

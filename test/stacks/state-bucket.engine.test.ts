@@ -199,7 +199,9 @@ test(
     await put("test-steward", "steward/steward.json");
     const twin = await open();
     const failure = await failureOf(twin.stack.preview());
-    expect(failure).toContain("belongs to a deployment of this stack's name that this state does not know");
+    expect(failure).toContain(
+      "belongs to another deployment of this stack's name, which is not in this state",
+    );
     const [, id] =
       /or, if that was this stack and its state is lost: pulumi config set -s test steward:adoptBucket (\S+)/.exec(
         failure,
@@ -214,7 +216,7 @@ test(
     changes = {};
     expect(await failureOf(lost.stack.up())).toContain("bucket_foreign");
     expect((await lost.stack.destroy()).stdout).toContain(
-      "The bucket test-steward belongs to steward/test and stays.",
+      "The bucket test-steward belongs to steward/test and is kept.",
     );
     expect(await keysOf("test-steward")).toContain("steward/steward.json");
     expect(Object.keys((await twin.stack.preview()).changeSummary)).toEqual(["same"]);
@@ -299,7 +301,7 @@ test(
     changes = { onDestroy: "keep" };
     await stack.up();
     changes = { onDestroy: "keep", name: "another" };
-    expect((await stack.preview()).stdout).toContain("which begins without data. test-steward stays.");
+    expect((await stack.preview()).stdout).toContain("which starts empty. test-steward is kept.");
     await stack.up();
     expect(await keysOf("test-steward")).toContain("steward/steward.json");
     expect(await keysOf("another")).toEqual([OWNER]);

@@ -24,7 +24,7 @@ describe("a stack that goes from one sandbox to one for each chat, and back", ()
       await subject.stack.setConfig("steward:tenancy", { value: "chat" });
       const { stdout } = await subject.stack.preview();
       expect(stdout).toContain("Migrations: v2 to be applied");
-      expect(stdout).not.toContain("Containers that may run at a time");
+      expect(stdout).not.toContain("Maximum concurrent containers");
 
       const waiting = await stackCommand(subject, "rollout.ts", "test", "--json", "--yes");
       expect(waiting.said).toContain("The migration v2 will be applied. To accept it: --accept-migration v2");
@@ -59,14 +59,14 @@ describe("a stack that goes from one sandbox to one for each chat, and back", ()
     async () => {
       const [{ id = "" } = {}] = account().applications;
       await subject.stack.setConfig("steward:maxSandboxes", { value: "3" });
-      expect((await subject.stack.preview()).stdout).toContain("Containers that may run at a time: 10 → 3");
+      expect((await subject.stack.preview()).stdout).toContain("Maximum concurrent containers: 10 → 3");
       await subject.stack.up();
       expect(account().applications).toMatchObject([{ id, settings: { max_instances: 3 }, rollouts: [] }]);
       expect(variables()).toMatchObject({ MAX_SANDBOXES: "3" });
 
       await subject.stack.setConfig("steward:maxSandboxes", { value: "5" });
       const { stdout } = await subject.stack.up();
-      expect(stdout).not.toContain("Containers that may run at a time");
+      expect(stdout).not.toContain("Maximum concurrent containers");
       expect(account().applications).toMatchObject([{ id, settings: { max_instances: 5 } }]);
     },
     UPDATE_MS,
@@ -80,7 +80,7 @@ describe("a stack that goes from one sandbox to one for each chat, and back", ()
       const failure = await subject.stack.preview().then(() => "", String);
       expect(failure).toContain("(migration_changed)");
       await typeFix(await stackShell(subject, "tenancy"), fixFor("migration_changed", failure));
-      expect((await subject.stack.preview()).stdout).toContain("Containers that may run at a time: 5 → 1");
+      expect((await subject.stack.preview()).stdout).toContain("Maximum concurrent containers: 5 → 1");
       await subject.stack.up();
 
       expect(applied()).toEqual({ tag: "v2", classes: ["Sandbox", "Directory"] });

@@ -14,7 +14,7 @@ export const REFUSED: readonly (readonly [
   [
     "a webhook's secret without its bot",
     { "steward:telegramWebhookSecret": "my-own" },
-    "steward:telegramBotToken: missing: Telegram is configured by half, by steward:telegramWebhookSecret alone",
+    "steward:telegramBotToken: missing: Telegram is only partly configured, with steward:telegramWebhookSecret",
   ],
   [
     "a webhook's secret that Telegram would refuse",
@@ -54,7 +54,7 @@ export const REFUSED: readonly (readonly [
   [
     "a public webhook whose signatures nothing verifies",
     { "steward:discordBotToken": "token", "steward:discordApplicationId": "1000000000000000001" },
-    "steward:discordPublicKey: missing: Discord is configured by half, by steward:discordApplicationId and steward:discordBotToken alone",
+    "steward:discordPublicKey: missing: Discord is only partly configured, with steward:discordApplicationId and steward:discordBotToken",
   ],
   [
     "an unknown key",
@@ -184,7 +184,7 @@ export const REFUSED: readonly (readonly [
   [
     "operators without a team domain",
     { "steward:operators": '["op@acme.dev"]' },
-    "steward:teamDomain: missing: The identity gateway is configured by half, by steward:operators alone",
+    "steward:teamDomain: missing: The identity gateway is only partly configured, with steward:operators",
   ],
   [
     "an operator that is no address",
@@ -194,7 +194,7 @@ export const REFUSED: readonly (readonly [
   [
     "a channel configured by half",
     { "steward:slackBotToken": "xoxb-1" },
-    "steward:slackSigningSecret: missing: Slack is configured by half, by steward:slackBotToken alone",
+    "steward:slackSigningSecret: missing: Slack is only partly configured, with steward:slackBotToken",
   ],
   [
     "a variable of steward's own among the operator's",
@@ -244,7 +244,7 @@ export const REFUSED: readonly (readonly [
   [
     "two addresses",
     { "steward:hostname": "steward.acme.dev" },
-    "steward:subdomain: given beside steward:hostname: the Worker has one address",
+    "steward:subdomain: given in addition to steward:hostname: the Worker has one address",
   ],
   [
     "a skipped migration",

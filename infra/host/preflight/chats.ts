@@ -5,14 +5,17 @@ import { runProcess, tail } from "../../shell/process.ts";
 import { capability } from "../shape.ts";
 import { type HostFacts, type HostPlan, problemOf } from "./engine.ts";
 
-/** Memory in MiB of the main process with the deployment's gateway, and of each chat's. Measured with a few messages each. */
+/**
+ * MiB used by the main process with the deployment's gateway, and by each chat's gateway, measured after a few
+ * messages.
+ */
 const MEMORY = { rest: 112, chat: 44 };
-/** Image with Node that an engine has after its first build. */
+/** Image with Node.js that an engine has after its first build. */
 const BASE_IMAGE = "steward-base";
-/** Places inside the trial: one in memory, and the directory of the host that is to hold the data. */
+/** Mount points in the trial container: a tmpfs, and the host's data directory. */
 const PLACES = { memory: "/trial", data: "/data" };
 
-/** Gives a folder and a process to the first and to the last user, as the service does. */
+/** Gives a directory and a process to the first and the last chat's user, as the service does. */
 const program = (chats: number, places: readonly string[]): string => `
 const { spawnSync } = require("node:child_process");
 const { fchownSync, fstatSync, mkdtempSync, openSync, rmdirSync } = require("node:fs");
@@ -45,21 +48,21 @@ const WORDS = [
   "--entrypoint=node",
 ];
 
-/** Returns about how much memory, in MiB, a service takes while so many chats' gateways run. */
+/** Returns the estimated memory in MiB of a service with this many chat gateways. */
 export function memoryForChats(chats: number): number {
   return MEMORY.rest + chats * MEMORY.chat;
 }
 
 /**
- * Reports an engine on which chats cannot have users of their own. It is tried with an image that the engine has; without
- * one, the service finds out and does not start.
+ * Reports an engine that cannot run chats as separate users. The test needs an image on the engine. Without one, the
+ * service detects the problem at startup.
  */
 export async function chatProblems(plan: HostPlan, { container, local }: HostFacts): Promise<Reason[]> {
   const { chats, directory, environment: env } = plan;
   if (chats === undefined) return [];
   const image = container?.image ?? (await baseImage(env));
   if (image === undefined) return [];
-  // A missing directory is another problem's.
+  // Another check reports a missing directory.
   const isBound = directory !== undefined && local && existsSync(directory);
   const bound = isBound ? [`--volume=${directory}:${PLACES.data}`] : [];
   const places = [PLACES.memory, ...(isBound ? [PLACES.data] : [])];
@@ -67,7 +70,7 @@ export async function chatProblems(plan: HostPlan, { container, local }: HostFac
   const tried = await runProcess("docker", words, { env });
   if (tried.code === 0) return [];
   const why = /\b\w*Error: .*/.exec(tried.stderr)?.[0] ?? tail(tried, 1);
-  const detail = `The engine cannot give each chat a user of its own: ${why}`;
+  const detail = `The engine cannot run each chat as a separate user: ${why}`;
   return [problemOf("tenancy_unsupported", detail, fixOf("tenancy_unsupported"))];
 }
 

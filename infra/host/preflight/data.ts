@@ -12,13 +12,13 @@ import {
 import { SCHEMA_LABEL } from "../../bundle/arguments.ts";
 import { type HostFacts, type HostPlan, problemOf } from "./engine.ts";
 
-/** Of a SQLite file: where its user_version stands (https://sqlite.org/fileformat.html#the_database_header). */
+/** Byte offset of user_version in a SQLite file: https://sqlite.org/fileformat.html#the_database_header */
 const USER_VERSION_AT = 60;
 const OWNER_MAY = 0o700;
 const GROUP_MAY = 0o070;
 const OTHERS_MAY = 0o007;
 
-/** The data cannot be written, cannot be read by the version to deploy, or would be left behind. */
+/** Reports data that the container cannot write, that the new version cannot read, or that would be left behind. */
 export async function dataProblems(plan: HostPlan, host: HostFacts): Promise<Reason[]> {
   return [
     ...(await rightsProblems(plan, host)),
@@ -30,7 +30,7 @@ export async function dataProblems(plan: HostPlan, host: HostFacts): Promise<Rea
 async function rightsProblems({ directory }: HostPlan, host: HostFacts): Promise<Reason[]> {
   if (!host.local) return [];
   if (directory !== undefined) return directoryProblems(directory, host);
-  // Docker gives an empty volume the image's own rights.
+  // Docker gives an empty volume the image's permissions.
   const { volumeDirectory } = host;
   const empty = volumeDirectory === undefined || (await isEmpty(volumeDirectory));
   return empty ? [] : directoryProblems(volumeDirectory, host);
@@ -41,10 +41,10 @@ async function directoryProblems(directory: string, { mapsUsers }: HostFacts): P
   const fix = `sudo install -d -m 700 -o ${CONTAINER_USER} -g ${CONTAINER_USER} ${directory}`;
   const found = await stat(directory).catch((error: unknown) => error);
   if (isError(found, "ENOENT")) return [unwritable(`${directory} does not exist.`, fix)];
-  // What this user may not look at, the start will tell.
+  // The service checks a directory that this user may not inspect.
   if (found instanceof Error) return [];
   const { uid, gid, mode, isDirectory } = found as Awaited<ReturnType<typeof stat>>;
-  if (!isDirectory.call(found)) return [unwritable(`${directory} is no directory.`, fix)];
+  if (!isDirectory.call(found)) return [unwritable(`${directory} is not a directory.`, fix)];
   const needed = uid === CONTAINER_USER ? OWNER_MAY : gid === CONTAINER_USER ? GROUP_MAY : OTHERS_MAY;
   if (mapsUsers || (Number(mode) & needed) === needed) return [];
   const rights = (Number(mode) & 0o777).toString(8);
@@ -56,17 +56,17 @@ function unwritable(detail: string, fix: string): Reason {
   return problemOf("data_directory_unwritable", detail, `${fix}.`);
 }
 
-/** Compares the image to deploy with the existing container, and with its files if they can be read. */
+/** Compares the new image with the existing container's labels, and with the data files if readable. */
 async function unreadableData({ directory }: HostPlan, host: HostFacts): Promise<Reason[]> {
   const { schema } = host;
   if (schema === undefined) return [];
   const labels = host.container?.labels ?? {};
   const place = directory ?? host.volumeDirectory;
-  // Beside a version that runs, the file may lag behind its log.
+  // While a version runs, the file may lag behind its write-ahead log.
   const readable = host.local && host.container?.running !== true && place !== undefined;
   const written = readable ? await writtenSchema(path.join(place, STATE_FILE)) : 0;
   const found = Math.max(written, Number(labels[SCHEMA_LABEL] ?? 0));
-  // An image of this very schema reads as far back as this version does.
+  // An image with this version's schema also has its oldest readable schema.
   if (schema === STATE_SCHEMA && found > 0 && found < OLDEST_STATE_SCHEMA) {
     const detail = `The data has schema ${found}, and the image to deploy reads ${OLDEST_STATE_SCHEMA} and later.`;
     return [problemOf("data_older", detail, fixOf("data_older"))];
@@ -78,7 +78,7 @@ async function unreadableData({ directory }: HostPlan, host: HostFacts): Promise
     problemOf(
       "data_newer",
       `The data has schema ${found}, and the image to deploy reads up to ${schema}.`,
-      `Deploy ${again} again (steward:image), or go back with a backup from before the upgrade: docs/upgrades.md.`,
+      `Deploy ${again} again (steward:image), or restore a backup from before the upgrade: docs/upgrades.md.`,
     ),
   ];
 }
@@ -93,12 +93,15 @@ async function writtenSchema(file: string): Promise<number> {
       await handle.close();
     }
   } catch {
-    // Not there yet, or not this user's to read: the gateway refuses it then.
+    // The gateway reports an unreadable file at startup.
     return 0;
   }
 }
 
-/** A container whose data lies elsewhere would come up with none, and a volume be deleted with it. */
+/**
+ * Reports data that is not in the configured place: the new container would start without it, and a volume may be
+ * deleted.
+ */
 async function leftBehind({ directory, names }: HostPlan, host: HostFacts): Promise<Reason[]> {
   const data = host.container?.data;
   if (data === undefined || !host.local) return [];
@@ -112,8 +115,8 @@ async function leftBehind({ directory, names }: HostPlan, host: HostFacts): Prom
   return [
     problemOf(
       "data_left_behind",
-      `The data lies in ${now}, and the deployment begins with ${next}, which is empty.`,
-      `Copy it first (${copy}), or set steward:hostDataDirectory to what it was.`,
+      `The data is in ${now}, but the deployment would start with ${next}, which is empty.`,
+      `Copy it first (${copy}), or restore the previous value of steward:hostDataDirectory.`,
     ),
   ];
 }
@@ -122,7 +125,7 @@ async function isEmpty(directory: string): Promise<boolean> {
   try {
     return (await readdir(directory)).length === 0;
   } catch (error) {
-    // What this user may not look into counts as filled: nothing is claimed about it.
+    // If this user may not read the directory, assume it is not empty.
     return isError(error, "ENOENT");
   }
 }

@@ -6,39 +6,36 @@ import { docker } from "../../shell/docker.ts";
 import { runProcess } from "../../shell/process.ts";
 import { previousName } from "../update/previous.ts";
 
-/** Stack values that are about to be deployed. */
 export interface HostPlan {
-  /** Commands on the stack, for the fixes. */
   commands: OperatorCommands;
   names: HostNames;
-  /** Environment of the `docker` command. Its DOCKER_HOST selects the engine. */
+  /** Environment of the `docker` command. DOCKER_HOST selects the engine. */
   environment: NodeJS.ProcessEnv;
   port: { external: number; address: string };
-  /** The data's directory on the host; without it a named volume is used. */
+  /** Host directory of the data. Default: a named volume. */
   directory?: string | undefined;
   memoryMiB: number;
-  /** Processors that the container may keep busy. */
+  /** Maximum CPUs. */
   cpus: number;
-  /** Chats' gateways, each of a user of its own, that may run at the same time; absent if one gateway serves all chats. */
+  /** Maximum concurrent chat gateways. Absent if one gateway serves all chats. */
   chats?: number | undefined;
-  /** Free space that is required on the engine's disk and on the disk of the data. */
+  /** Free space required on the engine's disk and on the data's disk. */
   diskMiB: number;
-  /** The image's name, where it is not built from this checkout. */
+  /** Absent if the image is built from this checkout. */
   image?: string | undefined;
-  /** Returns why the new deployment would not start with the running config, which has this text. */
+  /** Returns the reason why the new version would not start with this config, the running one. */
   judgeConfig?: (text: string) => Promise<Reason | undefined>;
 }
 
-/** Statements of the engine. */
 export interface HostFacts {
-  /** The engine runs on this machine: its files and ports can be looked at. */
+  /** True if the engine runs on this machine, so its files and ports can be inspected. */
   local: boolean;
-  /** The engine maps users in a container to other users of the host (user namespaces or rootless mode). */
+  /** True if container users map to other host users (user namespaces or rootless mode). */
   mapsUsers: boolean;
   memoryBytes: number;
   cpus: number;
   rootDirectory: string;
-  /** The current container, running or not; the previous version's container if an update rolled back to it. */
+  /** Running or not. After a rollback, the previous version's container. */
   container:
     | {
         id: string;
@@ -48,13 +45,12 @@ export interface HostFacts {
         data: DataMount | undefined;
       }
     | undefined;
-  /** Path of the named volume on the host, if the volume exists. */
+  /** Path on the host; `undefined` if the volume does not exist. */
   volumeDirectory: string | undefined;
-  /** Newest schema of the data that the image to deploy can read; `undefined` if unknown. */
+  /** Newest data schema that the new image can read; `undefined` if unknown. */
   schema: number | undefined;
 }
 
-/** Data directory of a container. */
 interface DataMount {
   Type: string;
   Name?: string;
@@ -71,14 +67,12 @@ interface Info {
 
 interface PreflightContainer {
   Id: string;
-  /** The image's id. */
   Image: string;
   State: { Running: boolean };
   Config: { Labels: Record<string, string> | null };
   Mounts: DataMount[];
 }
 
-/** Returns everything that the preflight needs to know from the engine. */
 export async function inspectHost({ names, image, environment: env }: HostPlan): Promise<HostFacts> {
   const address = env["DOCKER_HOST"];
   const { stdout } = await docker(["info", "--format", "{{json .}}"], { env });
@@ -112,17 +106,12 @@ async function currentContainer(
   return (await inspectObjects<PreflightContainer>("container", name, env))[0];
 }
 
-/**
- * Returns the data schema from the image's label; `undefined` if the engine does not have the image, or the image has
- * no such label.
- */
 async function schemaOf(image: string, env: NodeJS.ProcessEnv): Promise<number | undefined> {
   const [found] = await inspectObjects<Pick<PreflightContainer, "Config">>("image", image, env);
   const label = found?.Config.Labels?.[SCHEMA_LABEL];
   return label === undefined ? undefined : Number(label);
 }
 
-/** One entry, or none where the engine has nothing of that name. */
 async function inspectObjects<Entry>(
   kind: "container" | "image" | "volume",
   name: string,
@@ -132,7 +121,6 @@ async function inspectObjects<Entry>(
   return code === 0 ? (JSON.parse(stdout) as Entry[]) : [];
 }
 
-/** Returns what keeps a host from taking a deployment; the fix names what to type on this very host. */
 export function problemOf(code: ErrorCode, detail: string, fix: string): Reason {
   return { code, detail, fix };
 }

@@ -8,19 +8,17 @@ import { type HostFacts, type HostPlan, problemOf } from "./engine.ts";
 
 const ANY = new Set(["0.0.0.0", "::", "[::]", ""]);
 
-/** The host's port is taken by somebody else. */
 export async function portProblems(plan: HostPlan, { local }: HostFacts): Promise<Reason[]> {
   const { names, port } = plan;
   const containers = await publishers(plan);
-  // This service's own container releases the port when it is replaced. So does the previous version's container if an
-  // update rolled back to it.
+  // The service's own container, or the previous version's after a rollback, releases the port when it is replaced.
   if (containers.some((name) => [names.container, previousName(names.container)].includes(name))) return [];
   const [container] = containers;
   if (container !== undefined) return [await takenByContainer(plan, container)];
-  // Other processes that listen are visible only if the engine is on this machine.
+  // Other listening processes are visible only if the engine runs on this machine.
   if (!local || (await isFree(port))) return [];
   const holder = await processAt(port.external);
-  // Docker's own: killing it would cut off a container that keeps running.
+  // Killing Docker's proxy would only cut off its container.
   if (holder?.name === "docker-proxy") {
     const look = `docker --context <name> ps --filter publish=${port.external}, with a name of docker context ls, shows it`;
     return [taken(plan, "a container of another Docker engine on this machine", look)];
@@ -30,10 +28,7 @@ export async function portProblems(plan: HostPlan, { local }: HostFacts): Promis
   return [taken(plan, by, known?.stop ?? `sudo ss -ltnp "sport = :${port.external}" names it`)];
 }
 
-/**
- * Returns the problem with a container that has the port. A container with this service's data is this service, renamed
- * by hand: the fix is to rename it back.
- */
+/** If the container has this service's data, it is this service under a changed name, and the fix renames it back. */
 async function takenByContainer(plan: HostPlan, container: string): Promise<Reason> {
   const { names, directory, environment: env } = plan;
   const problem = taken(plan, `the container ${container}`, `docker stop ${container}`);
@@ -51,12 +46,12 @@ async function takenByContainer(plan: HostPlan, container: string): Promise<Reas
 function taken({ port, commands }: HostPlan, by: string, stop: string): Reason {
   return problemOf(
     "port_in_use",
-    `Port ${port.external} on ${port.address} is taken by ${by}.`,
+    `Port ${port.external} on ${port.address} is in use by ${by}.`,
     `Stop it (${stop}), or choose another one: \`${commands.configSet("steward:hostPort", "<port>")}\`.`,
   );
 }
 
-/** Names of the running containers that have the port on this address. */
+/** Returns the names of running containers that publish the port on this address. */
 async function publishers({ port, environment }: HostPlan): Promise<string[]> {
   const format = ["--format", "{{.Names}}\t{{.Ports}}"];
   const filter = `publish=${port.external}/tcp`;
@@ -83,14 +78,14 @@ async function isFree({ external, address }: HostPlan["port"]): Promise<boolean>
     await once(server, "listening");
     return true;
   } catch (error) {
-    // A port below 1024 is the engine's to take, not this user's.
+    // Other errors count as free: only the engine may bind a port below 1024.
     return !(error instanceof Error && "code" in error && error.code === "EADDRINUSE");
   } finally {
     server.close();
   }
 }
 
-/** Returns who listens, where this user may see it. */
+/** Returns the listening process, if this user may see it. */
 async function processAt(port: number): Promise<{ name: string; pid: string } | undefined> {
   const { code, stdout } = await runProcess("ss", ["-Hltnp", `sport = :${port}`]);
   const [, name, pid] = (code === 0 && /users:\(\("([^"]+)",pid=(\d+)/.exec(stdout)) || [];

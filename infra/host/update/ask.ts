@@ -6,27 +6,24 @@ import { runProcess } from "../../shell/process.ts";
 import { printError } from "../../../runtime/shared/terminal.ts";
 
 const PROBE = packageProgramFile("infra/readiness/probe");
-/**
- * Shorter than the probe's default, because the previous version has to be restored if the new one does not respond.
- */
+/** Shorter than the probe's default, to restore the previous version soon. */
 const TIMEOUT_MS = "40000";
 
-/** Options of {@link askService}. */
 export interface ServiceQuestions {
-  /** Variables of the readiness probe. */
   probe: Readonly<Record<string, string>>;
-  /** Signs the questions that only the stack may ask. */
+  /** Signs requests restricted to the stack. */
   key: string;
-  /** The engine's address; by default the one that the `docker` command uses. */
+  /** Docker host address. Default: the `docker` command's. */
   dockerHost?: string | undefined;
-  /** There is a version to go back to. */
+  /** True if a previous version is available for a rollback. */
   hasPrevious: boolean;
 }
 
 /**
- * Asks the service until it answers as it should.
+ * Probes the service until every check passes.
  *
- * @returns the probe's report, a line for each check. @throws Error with what did not answer, and the container's last lines.
+ * @returns the probe's report, one line per check. @throws Error with the failed checks and the container's last log
+ * lines.
  */
 export async function askService({ probe, key, dockerHost, hasPrevious }: ServiceQuestions): Promise<string> {
   const engine = dockerHost ?? process.env["DOCKER_HOST"] ?? "";
@@ -43,16 +40,15 @@ export async function askService({ probe, key, dockerHost, hasPrevious }: Servic
   return asked.stdout.trimEnd();
 }
 
-/** A connection to an address of the engine's machine. */
 interface Tunnel {
-  /** The address as this machine reaches it. */
+  /** Address as reachable from this machine. */
   url: string;
   close(): void;
 }
 
 /**
- * Returns a way to the container's port. An engine behind `ssh://` publishes it on its own machine, maybe on loopback
- * alone, so the questions go through the same SSH.
+ * Returns an address for the container's port. For a remote engine, this forwards the port through SSH, because it may
+ * be published only on the loopback interface.
  */
 async function openTunnel(url: string, engine: string): Promise<Tunnel> {
   if (!engine.startsWith("ssh://")) return { url, close: () => undefined };
@@ -71,7 +67,7 @@ async function openTunnel(url: string, engine: string): Promise<Tunnel> {
     hostname,
   ];
   const child = spawn("ssh", words, { stdio: ["ignore", "inherit", "inherit"] });
-  // Without ssh the questions get no answer, and the probe says so.
+  // If ssh cannot start, the probe times out and reports that.
   child.on("error", (error) => printError(`${error.message}\n`));
   return { url: `http://127.0.0.1:${local}`, close: () => void child.kill() };
 }

@@ -7,10 +7,9 @@ import { DATA_DIRECTORY } from "../../../runtime/contract/names.ts";
 import { dockerEnvironment } from "../../shell/docker.ts";
 import { type Finished, runProcess, tail } from "../../shell/process.ts";
 
-/** A container as the engine reports it, with only the members that are used here. */
 export interface InspectedContainer {
   Id: string;
-  /** The image's id, even if the container was created from an image's name. */
+  /** Always the image's id, even if the container was created by image name. */
   Image: string;
   RestartCount: number;
   State: {
@@ -25,32 +24,31 @@ export interface InspectedContainer {
   NetworkSettings: { Networks: Record<string, unknown> };
 }
 
-/** Members of a copy that is tried aside: it publishes no port, and has no data but the volume. */
+/** Settings of a trial container. It publishes no port and mounts only this volume. */
 interface Trial {
   image: string;
   network: string;
   volume: string;
 }
 
-/** The containers of one Docker engine. */
 export interface Containers {
   /**
-   * Returns a container by its name or id, running or not; `undefined` if the engine has none.
+   * Returns a container by name or id, running or not; `undefined` if it does not exist.
    *
    * @throws StewardError `docker_unavailable` if the `docker` command fails for any other reason.
    */
   inspect(name: string): Promise<InspectedContainer | undefined>;
-  /** Runs the `docker` command and returns its result, whatever the exit code. */
+  /** Runs the `docker` command. A non-zero exit code does not throw. */
   docker(words: readonly string[]): Promise<Finished>;
   /**
-   * Creates a container with the image, environment, data and port of another one, unless a trial has its own. The copy
-   * is not started, not even when the engine starts.
+   * Creates a stopped copy of a container with its image, environment, data and port; `trial` overrides these. Docker
+   * never starts the copy automatically.
    */
   copy(from: InspectedContainer, to: string, trial?: Trial): Promise<void>;
   wait(milliseconds: number): Promise<void>;
 }
 
-/** @param address of the engine; by default the one that the `docker` command uses */
+/** @param address Docker host address. Default: the `docker` command's. */
 export function containersOf(address?: string): Containers {
   const env = dockerEnvironment(address);
   const docker = (words: readonly string[]): Promise<Finished> => runProcess("docker", words, { env });
@@ -77,11 +75,11 @@ function aside({ network, volume }: Trial): object {
 }
 
 /**
- * Sends a POST request to the engine's API over the connection of the `docker` command. The API accepts a container's
- * settings in the form in which it reports them, so a copy keeps all of them.
+ * Sends a POST request to the engine's API through the `docker` command's connection. The API accepts settings in the
+ * format that it reports, so a copy keeps all of them.
  */
 async function post(env: NodeJS.ProcessEnv, path: string, body: object): Promise<void> {
-  // Loaded late: an import of it loads the whole of undici, 25 ms of each operation's start, and copies are rare.
+  // Import lazily: node:http also loads undici, which adds 25 ms to every command, and copies are rare.
   const { request } = await import("node:http");
   const dialled = spawn("docker", ["system", "dial-stdio"], { env, stdio: ["pipe", "pipe", "inherit"] });
   const connection = Duplex.from({ readable: dialled.stdout, writable: dialled.stdin });

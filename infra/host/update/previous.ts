@@ -7,23 +7,22 @@ import type { Containers, InspectedContainer } from "./containers.ts";
 const READY_MS = 60_000;
 const GONE_MS = 30_000;
 const RETRY_AFTER_MS = 500;
-/** A container whose chats have users of their own runs commands as root, which may not read the data. */
+/** With separate users for chats, `docker exec` runs as a root without the capability to read the data. */
 const READ_SCHEMA = `if (process.getuid() === 0) process.setuid(${CONTAINER_USER});
 const { DatabaseSync } = require("node:sqlite");
 console.log(new DatabaseSync("${DATA_DIRECTORY}/${STATE_FILE}", { readOnly: true }).prepare("PRAGMA user_version").get().user_version);`;
 
-/** Returns the name under which the previous version's container is kept until the new version responds. */
 export function previousName(container: string): string {
   return `${container}-former`;
 }
 
-/** The two containers of a host: the one with the service's name, and the previous version's. Either may be missing. */
+/** Either container may be missing. */
 export interface ContainerPair {
   current: InspectedContainer | undefined;
   previous: InspectedContainer | undefined;
 }
 
-/** Returns the state of both containers. Every step of an update asks for it before it changes either. */
+/** Reads both containers. Every step of an update calls this before it changes either. */
 export async function inspectPair(containers: Containers, name: string): Promise<ContainerPair> {
   const [current, previous] = await Promise.all([
     containers.inspect(name),
@@ -33,10 +32,10 @@ export async function inspectPair(containers: Containers, name: string): Promise
 }
 
 /**
- * Backs up the running version and keeps a way back to it: a stopped copy of its container. After a failed update, that
- * version already runs under its {@link previousName} and is only backed up.
+ * Backs up the running version and keeps a stopped copy of its container for a rollback. After a failed update, the
+ * previous version already runs and is only backed up.
  *
- * @returns what was done. @throws StewardError `backup_failed`; nothing was changed then.
+ * @returns a report for the operator. @throws StewardError `backup_failed`; nothing has changed.
  */
 export async function keepPrevious(containers: Containers, name: string): Promise<string> {
   const previous = previousName(name);
@@ -50,23 +49,20 @@ export async function keepPrevious(containers: Containers, name: string): Promis
     await containers.copy(pair.current, previous);
     return keptLine(previous, backup);
   }
-  // Somebody stopped it, so its version may work. A container that keeps crashing has another status and is not worth
-  // rolling back to.
+  // Somebody stopped an `exited` container, so its version may work. A container that keeps crashing has another status
+  // and is no rollback target.
   if (pair.current?.State.Status === "exited" && pair.previous === undefined) {
     await containers.copy(pair.current, previous);
     return `${previous} is kept until the new version is ready. It was stopped, so there is no new backup.`;
   }
-  return "No version answers, so there is none to go back to.";
+  return "No version is running, so there is none to roll back to.";
 }
 
 function keptLine(previous: string, backup: string): string {
   return `${previous} is kept until the new version is ready. Its data is in the backup ${backup}.`;
 }
 
-/**
- * Returns true if the container's gateway is ready. Resumes a paused container first, since it could neither respond
- * nor be backed up.
- */
+/** Resumes a paused container first, because it could neither respond nor be backed up. */
 async function resumeAndCheckReady(
   containers: Containers,
   name: string,
@@ -77,8 +73,8 @@ async function resumeAndCheckReady(
 }
 
 /**
- * Frees the service's name for a new container. A container that has the name and is in no state was left by an
- * interrupted update or renamed by hand. It becomes the previous version if there is none; otherwise it is removed.
+ * Frees the service's name. A container that has the name but is missing from the state was left by an interrupted
+ * update or renamed by hand. It becomes the previous version if there is none, otherwise it is removed.
  */
 export async function freeName(containers: Containers, name: string): Promise<void> {
   const { current, previous } = await inspectPair(containers, name);
@@ -88,10 +84,10 @@ export async function freeName(containers: Containers, name: string): Promise<vo
 }
 
 /**
- * Starts the container in place of the previous version, which is backed up if it is running. A container that is
- * running but not ready is restarted.
+ * Starts the container in place of the previous version, after backing that up if it is running. Restarts a container
+ * that is running but not ready.
  *
- * @throws StewardError `container_gone`, `backup_failed`; the previous version is still running then.
+ * @throws StewardError `container_gone`, `backup_failed`; the previous version is still running.
  */
 export async function replacePrevious(containers: Containers, name: string): Promise<void> {
   const previous = previousName(name);
@@ -111,7 +107,7 @@ export async function replacePrevious(containers: Containers, name: string): Pro
   await succeed(containers, ["start", name]);
 }
 
-/** Removes the previous version's container, if there is one. Another process may do so at the same time. */
+/** Removes the previous version's container, if any. Tolerates a concurrent removal. */
 export async function removePrevious(containers: Containers, name: string): Promise<void> {
   const previous = previousName(name);
   for (let waited = 0; await containers.inspect(previous); waited += RETRY_AFTER_MS) {
@@ -123,41 +119,40 @@ export async function removePrevious(containers: Containers, name: string): Prom
 }
 
 /**
- * Restores the previous version, and its data if the new version has changed the data's schema. If the previous version
- * is gone or does not start, the new one is left running.
+ * Restores the previous version, and its data if the new version has changed the data's schema. Leaves the new version
+ * running if the previous one is gone or does not start.
  *
- * @returns what to tell the operator.
+ * @returns a report for the operator
  */
 export async function restorePrevious(containers: Containers, name: string): Promise<string> {
   const previous = previousName(name);
   const pair = await inspectPair(containers, name);
   if (pair.previous === undefined) {
     if (pair.current === undefined) return `Neither ${name} nor ${previous} exists, so nothing runs.`;
-    return `There is no version before to go back to: ${name} is left as it is.`;
+    return `There is no previous version to roll back to. ${name} was left unchanged.`;
   }
   if (pair.current?.State.Running) await containers.docker(["stop", name]);
   await containers.docker(["update", "--restart=unless-stopped", previous]);
   const started = await containers.docker(["start", previous]);
   if (started.code !== 0) {
     if (pair.current?.State.Running) await containers.docker(["start", name]);
-    return `The version before does not start (${tail(started, 1)}): ${name} is left as it is.`;
+    return `The previous version does not start (${tail(started, 1)}). ${name} was left unchanged.`;
   }
   const restored = await restoreNewerData(containers, previous);
   for (let waited = 0; !(await isReady(containers, previous)); waited += RETRY_AFTER_MS) {
-    if (waited >= READY_MS) return `The version before does not answer either: docker logs ${previous}`;
+    if (waited >= READY_MS) return `The previous version does not respond either: docker logs ${previous}`;
     await containers.wait(RETRY_AFTER_MS);
   }
   const data = restored === undefined ? "" : `, with the data of the backup ${restored}`;
   const log = pair.current === undefined ? "" : `The new container's log: docker logs ${name}. `;
   return [
-    `The version before answers again, as the container ${previous}${data}.`,
+    `The previous version runs again, as the container ${previous}${data}.`,
     `${log}The next update tries again.`,
   ].join("\n");
 }
 
 /**
- * Restores the newest backup if the data is newer than the container can read. Returns the id of that backup;
- * `undefined` if none was restored.
+ * Restores the newest backup if the data's schema is too new for the container. Returns the backup's id, if restored.
  */
 async function restoreNewerData(containers: Containers, container: string): Promise<string | undefined> {
   const found = await containers.inspect(container);
@@ -174,7 +169,7 @@ async function restoreNewerData(containers: Containers, container: string): Prom
 }
 
 /**
- * Has a running container back up its data. Returns the backup's id.
+ * Makes a backup in a running container and returns its id.
  *
  * @throws StewardError `backup_failed`
  */
@@ -187,7 +182,6 @@ export async function backUp(containers: Containers, container: string): Promise
   );
 }
 
-/** Returns true if the container's gateway reports that it is ready. */
 export async function isReady(containers: Containers, container: string): Promise<boolean> {
   return (await containers.docker(["exec", container, "steward", "health"])).code === 0;
 }

@@ -1,5 +1,5 @@
-// The last step of a destroy: removes the container of the previous version of STEWARD_CONTAINER. If STEWARD_CONTAINER
-// still exists, this is an update that replaces the resource, and the previous version is still needed.
+// Runs last in a destroy: removes the previous version's container. If STEWARD_CONTAINER still exists, an update is
+// replacing the resource and needs the previous version.
 import { containersOf } from "./containers.ts";
 import { removePrevious } from "./previous.ts";
 

@@ -12,24 +12,24 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 )
 
-// An assistant gateway in one Docker container, with its volume and its port. It counts as deployed once it answers as it should; otherwise the former container is put back. Pass the `docker` provider of the engine in `providers`, and the engine's address as `dockerHost`.
+// An assistant gateway in one Docker container, with a volume and a port. A deployment succeeds if the service passes all checks, otherwise the previous container is restored. Pass the engine's `docker` provider in `providers`, and the engine's address as `dockerHost`.
 type HostGateway struct {
 	pulumi.ResourceState
 
-	// Hash over the code of Worker and container.
+	// Hash of the code of Worker and container.
 	BundleHash  pulumi.StringOutput `pulumi:"bundleHash"`
 	ContainerId pulumi.StringOutput `pulumi:"containerId"`
-	// Directory of the host with the data; `undefined` if a volume has it.
+	// Host directory of the data; `undefined` if the data is in a volume.
 	DataDirectory pulumi.StringPtrOutput `pulumi:"dataDirectory"`
-	// Id of Discord's application whose commands are registered; `undefined` without Discord.
+	// Id of the Discord application with registered commands; `undefined` without Discord.
 	DiscordCommands pulumi.StringPtrOutput `pulumi:"discordCommands"`
 	// Id of the container's image.
 	Image pulumi.StringOutput `pulumi:"image"`
-	// Results of the checks of the deployed service, one line per check.
+	// Results of the service's checks, one line per check.
 	Readiness pulumi.StringOutput `pulumi:"readiness"`
-	// The service's address, without a slash at the end.
+	// The service's address, without a trailing slash.
 	Url pulumi.StringOutput `pulumi:"url"`
-	// Name of the data's volume; `undefined` if a directory of the host has the data.
+	// Name of the data's volume; `undefined` if the data is in a host directory.
 	VolumeName pulumi.StringPtrOutput `pulumi:"volumeName"`
 }
 
@@ -63,130 +63,130 @@ func NewHostGateway(ctx *pulumi.Context,
 
 type hostGatewayArgs struct {
 	Access *HostAccess `pulumi:"access"`
-	// IP address of the host that the port is mapped on. Default: 0.0.0.0.
+	// Host IP address that publishes the port. Default: 0.0.0.0.
 	Address *string `pulumi:"address"`
-	// Token of at least 16 characters for signing in to the admin pages; a secret. Excludes `access`. Default: none; the admin pages stay closed without an identity gateway.
+	// Token of at least 16 characters for signing in to the admin pages; a secret. Excludes `access`. Default: none. Without this or `access`, the admin pages stay closed.
 	AdminToken *string `pulumi:"adminToken"`
-	// Destinations of alerts about an outage, as JSON such as `{"slack": "https://hooks.slack.com/…", "after": "5m"}`; a secret. Default: alerts go to the bot's operators only.
+	// Destinations of outage alerts, as JSON such as `{"slack": "https://hooks.slack.com/…", "after": "5m"}`; a secret. Default: alerts go only to the bot's operators.
 	Alerts *string `pulumi:"alerts"`
-	// Policy for a config file that stops the gateway. Default: `manual`.
+	// Policy for a config file that keeps the gateway from starting. Default: `manual`.
 	ConfigRecovery *ConfigRecovery `pulumi:"configRecovery"`
-	// Default: derived from project, stack and the component's name.
+	// Default: derived from the names of project, stack and component.
 	ContainerName *string `pulumi:"containerName"`
-	// Processors that the container may keep busy, above 0 with at most two decimals. Default: 1.
+	// Maximum CPUs, above 0 with at most two decimals. Default: 1.
 	Cpus *float64 `pulumi:"cpus"`
-	// Absolute path of a directory on the host that keeps the data. Excludes `volumeName`. Default: a named volume.
+	// Absolute path of the host directory for the data. Excludes `volumeName`. Default: a named volume.
 	DataDirectory *string `pulumi:"dataDirectory"`
 	// Default: no Discord.
 	Discord *Discord `pulumi:"discord"`
-	// Free space in MiB that the engine's disk and the data's disk must have. Default: 1024.
+	// Required free space in MiB on the engine's disk and the data's disk. Default: 1024.
 	DiskMiB *int `pulumi:"diskMiB"`
-	// Address of the Docker engine, `unix:///…` or `ssh://…`: the one of the `docker` provider in the component's options. Default: the engine that the `docker` command uses.
+	// Address of the Docker engine, `unix:///…` or `ssh://…`. Must be that of the component's `docker` provider. Default: the engine of the `docker` command.
 	DockerHost *string    `pulumi:"dockerHost"`
 	Endpoints  *Endpoints `pulumi:"endpoints"`
 	// Shown on every admin page: 1 to 40 letters, digits, spaces, dots, `_` and `-`. Default: the stack's name.
 	EnvironmentName *string `pulumi:"environmentName"`
-	// Name of an image, or `build` to build this package's own. Default: the image that was published with this package, by digest and only if it is signed as the release signs; built if none was published.
+	// Name of an image, or `build` to build the package's own image. Default: the package's published image, by digest and with a verified release signature. An unpublished package builds its image.
 	Image *string `pulumi:"image"`
-	// Public key of cosign, as PEM, that must have signed the image that `image` names. Default: such an image is used as it is.
+	// Cosign public key, as PEM. The image named by `image` must have a signature of this key. Default: no signature is required.
 	ImagePublicKey *string `pulumi:"imagePublicKey"`
-	// Number of log files that the engine keeps. Default: 3.
+	// Maximum number of log files. Default: 3.
 	LogFiles *int `pulumi:"logFiles"`
 	// Default: `info`.
 	LogLevel *LogLevel `pulumi:"logLevel"`
-	// Size in MiB of each log file that the engine keeps. Default: 10.
+	// Maximum size of each log file in MiB. Default: 10.
 	LogMaxMiB *int `pulumi:"logMaxMiB"`
-	// Limit of processes and threads, 64 to 32768; the kernel counts them for the container's user. Default: 512.
+	// Maximum processes and threads of the container's user, 64 to 32768. Default: 512.
 	MaxProcesses *int `pulumi:"maxProcesses"`
-	// Number of chats' gateways, 1 to 500, that run at the same time; only with `tenancy` `chat`. Default: 10.
+	// Maximum concurrent chat gateways, 1 to 500. Only with `tenancy` `chat`. Default: 10.
 	MaxSandboxes *int `pulumi:"maxSandboxes"`
-	// Memory limit in MiB, at least 128. Default: 512, with `tenancy` `chat` 1024.
+	// Memory limit in MiB, at least 128. Default: 512, or 1024 with `tenancy` `chat`.
 	MemoryMiB *int   `pulumi:"memoryMiB"`
 	Models    Models `pulumi:"models"`
 	// Port on the host, 1 to 65535. Default: 8080.
 	Port *int `pulumi:"port"`
-	// Refuse to delete the bucket or volume, and keep it in a destroy. Default: false.
+	// Refuse to delete the bucket or volume, and keep it when the stack is destroyed. Default: false.
 	ProtectState *bool `pulumi:"protectState"`
-	// Accept webhooks without an identity; each is verified by its platform's signature. Default: true.
+	// Accept webhooks without an identity. Each platform's signature is still verified. Default: true.
 	PublicWebhooks *bool `pulumi:"publicWebhooks"`
-	// Number of past events, 0 to 500, that a rollout may replay to the next version. The service redacts them first: no word of a person leaves it. Default: 0.
+	// Number of past events, 0 to 500, that a rollout may replay on the next version. The service first redacts everything that people wrote. Default: 0.
 	ReplayEvents *int `pulumi:"replayEvents"`
-	// Additional variables by name, each a secret, which the config file refers to as `{"env": "NAME"}`. At most 32; no name may be in `variables` too.
+	// Additional variables by name, each a secret. The config file refers to one as `{"env": "NAME"}`. At most 32, and no name that is also in `variables`.
 	Secrets map[string]string `pulumi:"secrets"`
 	// Default: no Slack.
 	Slack *Slack `pulumi:"slack"`
 	// Default: no Telegram.
 	Telegram *Telegram `pulumi:"telegram"`
-	// `shared`: one gateway serves all chats. `chat`: each chat has its own, as a process with a user and data of its own; the container's main process then needs root with CHOWN, KILL, SETGID and SETUID. Default: `shared`.
+	// `shared`: one gateway serves all chats. `chat`: each chat has a separate gateway process, with its own user and data. The container then starts as root with CHOWN, KILL, SETGID and SETUID. Default: `shared`.
 	Tenancy *Tenancy `pulumi:"tenancy"`
-	// Additional variables that are not secret, as in `secrets`.
+	// Additional variables that are not secret. See `secrets`.
 	Variables map[string]string `pulumi:"variables"`
-	// Name of the data's volume. Excludes `dataDirectory`. Default: the container's name and `-data`.
+	// Name of the data's volume. Excludes `dataDirectory`. Default: the container's name plus `-data`.
 	VolumeName *string `pulumi:"volumeName"`
 }
 
 // The set of arguments for constructing a HostGateway resource.
 type HostGatewayArgs struct {
 	Access HostAccessPtrInput
-	// IP address of the host that the port is mapped on. Default: 0.0.0.0.
+	// Host IP address that publishes the port. Default: 0.0.0.0.
 	Address *string
-	// Token of at least 16 characters for signing in to the admin pages; a secret. Excludes `access`. Default: none; the admin pages stay closed without an identity gateway.
+	// Token of at least 16 characters for signing in to the admin pages; a secret. Excludes `access`. Default: none. Without this or `access`, the admin pages stay closed.
 	AdminToken pulumi.StringPtrInput
-	// Destinations of alerts about an outage, as JSON such as `{"slack": "https://hooks.slack.com/…", "after": "5m"}`; a secret. Default: alerts go to the bot's operators only.
+	// Destinations of outage alerts, as JSON such as `{"slack": "https://hooks.slack.com/…", "after": "5m"}`; a secret. Default: alerts go only to the bot's operators.
 	Alerts pulumi.StringPtrInput
-	// Policy for a config file that stops the gateway. Default: `manual`.
+	// Policy for a config file that keeps the gateway from starting. Default: `manual`.
 	ConfigRecovery *ConfigRecovery
-	// Default: derived from project, stack and the component's name.
+	// Default: derived from the names of project, stack and component.
 	ContainerName *string
-	// Processors that the container may keep busy, above 0 with at most two decimals. Default: 1.
+	// Maximum CPUs, above 0 with at most two decimals. Default: 1.
 	Cpus *float64
-	// Absolute path of a directory on the host that keeps the data. Excludes `volumeName`. Default: a named volume.
+	// Absolute path of the host directory for the data. Excludes `volumeName`. Default: a named volume.
 	DataDirectory *string
 	// Default: no Discord.
 	Discord DiscordPtrInput
-	// Free space in MiB that the engine's disk and the data's disk must have. Default: 1024.
+	// Required free space in MiB on the engine's disk and the data's disk. Default: 1024.
 	DiskMiB *int
-	// Address of the Docker engine, `unix:///…` or `ssh://…`: the one of the `docker` provider in the component's options. Default: the engine that the `docker` command uses.
+	// Address of the Docker engine, `unix:///…` or `ssh://…`. Must be that of the component's `docker` provider. Default: the engine of the `docker` command.
 	DockerHost *string
 	Endpoints  EndpointsPtrInput
 	// Shown on every admin page: 1 to 40 letters, digits, spaces, dots, `_` and `-`. Default: the stack's name.
 	EnvironmentName *string
-	// Name of an image, or `build` to build this package's own. Default: the image that was published with this package, by digest and only if it is signed as the release signs; built if none was published.
+	// Name of an image, or `build` to build the package's own image. Default: the package's published image, by digest and with a verified release signature. An unpublished package builds its image.
 	Image pulumi.StringPtrInput
-	// Public key of cosign, as PEM, that must have signed the image that `image` names. Default: such an image is used as it is.
+	// Cosign public key, as PEM. The image named by `image` must have a signature of this key. Default: no signature is required.
 	ImagePublicKey pulumi.StringPtrInput
-	// Number of log files that the engine keeps. Default: 3.
+	// Maximum number of log files. Default: 3.
 	LogFiles *int
 	// Default: `info`.
 	LogLevel *LogLevel
-	// Size in MiB of each log file that the engine keeps. Default: 10.
+	// Maximum size of each log file in MiB. Default: 10.
 	LogMaxMiB *int
-	// Limit of processes and threads, 64 to 32768; the kernel counts them for the container's user. Default: 512.
+	// Maximum processes and threads of the container's user, 64 to 32768. Default: 512.
 	MaxProcesses *int
-	// Number of chats' gateways, 1 to 500, that run at the same time; only with `tenancy` `chat`. Default: 10.
+	// Maximum concurrent chat gateways, 1 to 500. Only with `tenancy` `chat`. Default: 10.
 	MaxSandboxes *int
-	// Memory limit in MiB, at least 128. Default: 512, with `tenancy` `chat` 1024.
+	// Memory limit in MiB, at least 128. Default: 512, or 1024 with `tenancy` `chat`.
 	MemoryMiB *int
 	Models    ModelsInput
 	// Port on the host, 1 to 65535. Default: 8080.
 	Port *int
-	// Refuse to delete the bucket or volume, and keep it in a destroy. Default: false.
+	// Refuse to delete the bucket or volume, and keep it when the stack is destroyed. Default: false.
 	ProtectState *bool
-	// Accept webhooks without an identity; each is verified by its platform's signature. Default: true.
+	// Accept webhooks without an identity. Each platform's signature is still verified. Default: true.
 	PublicWebhooks *bool
-	// Number of past events, 0 to 500, that a rollout may replay to the next version. The service redacts them first: no word of a person leaves it. Default: 0.
+	// Number of past events, 0 to 500, that a rollout may replay on the next version. The service first redacts everything that people wrote. Default: 0.
 	ReplayEvents *int
-	// Additional variables by name, each a secret, which the config file refers to as `{"env": "NAME"}`. At most 32; no name may be in `variables` too.
+	// Additional variables by name, each a secret. The config file refers to one as `{"env": "NAME"}`. At most 32, and no name that is also in `variables`.
 	Secrets pulumi.StringMapInput
 	// Default: no Slack.
 	Slack SlackPtrInput
 	// Default: no Telegram.
 	Telegram TelegramPtrInput
-	// `shared`: one gateway serves all chats. `chat`: each chat has its own, as a process with a user and data of its own; the container's main process then needs root with CHOWN, KILL, SETGID and SETUID. Default: `shared`.
+	// `shared`: one gateway serves all chats. `chat`: each chat has a separate gateway process, with its own user and data. The container then starts as root with CHOWN, KILL, SETGID and SETUID. Default: `shared`.
 	Tenancy *Tenancy
-	// Additional variables that are not secret, as in `secrets`.
+	// Additional variables that are not secret. See `secrets`.
 	Variables pulumi.StringMapInput
-	// Name of the data's volume. Excludes `dataDirectory`. Default: the container's name and `-data`.
+	// Name of the data's volume. Excludes `dataDirectory`. Default: the container's name plus `-data`.
 	VolumeName *string
 }
 
@@ -227,7 +227,7 @@ func (o HostGatewayOutput) ToHostGatewayOutputWithContext(ctx context.Context) H
 	return o
 }
 
-// Hash over the code of Worker and container.
+// Hash of the code of Worker and container.
 func (o HostGatewayOutput) BundleHash() pulumi.StringOutput {
 	return o.ApplyT(func(v *HostGateway) pulumi.StringOutput { return v.BundleHash }).(pulumi.StringOutput)
 }
@@ -236,12 +236,12 @@ func (o HostGatewayOutput) ContainerId() pulumi.StringOutput {
 	return o.ApplyT(func(v *HostGateway) pulumi.StringOutput { return v.ContainerId }).(pulumi.StringOutput)
 }
 
-// Directory of the host with the data; `undefined` if a volume has it.
+// Host directory of the data; `undefined` if the data is in a volume.
 func (o HostGatewayOutput) DataDirectory() pulumi.StringPtrOutput {
 	return o.ApplyT(func(v *HostGateway) pulumi.StringPtrOutput { return v.DataDirectory }).(pulumi.StringPtrOutput)
 }
 
-// Id of Discord's application whose commands are registered; `undefined` without Discord.
+// Id of the Discord application with registered commands; `undefined` without Discord.
 func (o HostGatewayOutput) DiscordCommands() pulumi.StringPtrOutput {
 	return o.ApplyT(func(v *HostGateway) pulumi.StringPtrOutput { return v.DiscordCommands }).(pulumi.StringPtrOutput)
 }
@@ -251,17 +251,17 @@ func (o HostGatewayOutput) Image() pulumi.StringOutput {
 	return o.ApplyT(func(v *HostGateway) pulumi.StringOutput { return v.Image }).(pulumi.StringOutput)
 }
 
-// Results of the checks of the deployed service, one line per check.
+// Results of the service's checks, one line per check.
 func (o HostGatewayOutput) Readiness() pulumi.StringOutput {
 	return o.ApplyT(func(v *HostGateway) pulumi.StringOutput { return v.Readiness }).(pulumi.StringOutput)
 }
 
-// The service's address, without a slash at the end.
+// The service's address, without a trailing slash.
 func (o HostGatewayOutput) Url() pulumi.StringOutput {
 	return o.ApplyT(func(v *HostGateway) pulumi.StringOutput { return v.Url }).(pulumi.StringOutput)
 }
 
-// Name of the data's volume; `undefined` if a directory of the host has the data.
+// Name of the data's volume; `undefined` if the data is in a host directory.
 func (o HostGatewayOutput) VolumeName() pulumi.StringPtrOutput {
 	return o.ApplyT(func(v *HostGateway) pulumi.StringPtrOutput { return v.VolumeName }).(pulumi.StringPtrOutput)
 }

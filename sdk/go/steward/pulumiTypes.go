@@ -15,11 +15,11 @@ var _ = internal.GetEnvOrDefault
 
 // Credentials of Cloudflare's API.
 type Cloudflare struct {
-	// An API token; a secret. Default: the one of the `cloudflare` provider in the component's options.
+	// An API token; a secret. Default: the token of the component's `cloudflare` provider.
 	ApiToken *string `pulumi:"apiToken"`
-	// Another API than Cloudflare's own, for rehearsals. Default: the provider's.
+	// Alternative API address, for rehearsals. Default: the provider's.
 	BaseUrl *string `pulumi:"baseUrl"`
-	// True if the engine's environment has the token as CLOUDFLARE_API_TOKEN: no resource stores it then. Default: false.
+	// True if CLOUDFLARE_API_TOKEN is in the environment of every deployment. No resource then stores the token. Default: false.
 	TokenInEnvironment *bool `pulumi:"tokenInEnvironment"`
 }
 
@@ -36,11 +36,11 @@ type CloudflareInput interface {
 
 // Credentials of Cloudflare's API.
 type CloudflareArgs struct {
-	// An API token; a secret. Default: the one of the `cloudflare` provider in the component's options.
+	// An API token; a secret. Default: the token of the component's `cloudflare` provider.
 	ApiToken pulumi.StringPtrInput `pulumi:"apiToken"`
-	// Another API than Cloudflare's own, for rehearsals. Default: the provider's.
+	// Alternative API address, for rehearsals. Default: the provider's.
 	BaseUrl pulumi.StringPtrInput `pulumi:"baseUrl"`
-	// True if the engine's environment has the token as CLOUDFLARE_API_TOKEN: no resource stores it then. Default: false.
+	// True if CLOUDFLARE_API_TOKEN is in the environment of every deployment. No resource then stores the token. Default: false.
 	TokenInEnvironment *bool `pulumi:"tokenInEnvironment"`
 }
 
@@ -122,17 +122,17 @@ func (o CloudflareOutput) ToCloudflarePtrOutputWithContext(ctx context.Context) 
 	}).(CloudflarePtrOutput)
 }
 
-// An API token; a secret. Default: the one of the `cloudflare` provider in the component's options.
+// An API token; a secret. Default: the token of the component's `cloudflare` provider.
 func (o CloudflareOutput) ApiToken() pulumi.StringPtrOutput {
 	return o.ApplyT(func(v Cloudflare) *string { return v.ApiToken }).(pulumi.StringPtrOutput)
 }
 
-// Another API than Cloudflare's own, for rehearsals. Default: the provider's.
+// Alternative API address, for rehearsals. Default: the provider's.
 func (o CloudflareOutput) BaseUrl() pulumi.StringPtrOutput {
 	return o.ApplyT(func(v Cloudflare) *string { return v.BaseUrl }).(pulumi.StringPtrOutput)
 }
 
-// True if the engine's environment has the token as CLOUDFLARE_API_TOKEN: no resource stores it then. Default: false.
+// True if CLOUDFLARE_API_TOKEN is in the environment of every deployment. No resource then stores the token. Default: false.
 func (o CloudflareOutput) TokenInEnvironment() pulumi.BoolPtrOutput {
 	return o.ApplyT(func(v Cloudflare) *bool { return v.TokenInEnvironment }).(pulumi.BoolPtrOutput)
 }
@@ -161,7 +161,7 @@ func (o CloudflarePtrOutput) Elem() CloudflareOutput {
 	}).(CloudflareOutput)
 }
 
-// An API token; a secret. Default: the one of the `cloudflare` provider in the component's options.
+// An API token; a secret. Default: the token of the component's `cloudflare` provider.
 func (o CloudflarePtrOutput) ApiToken() pulumi.StringPtrOutput {
 	return o.ApplyT(func(v *Cloudflare) *string {
 		if v == nil {
@@ -171,7 +171,7 @@ func (o CloudflarePtrOutput) ApiToken() pulumi.StringPtrOutput {
 	}).(pulumi.StringPtrOutput)
 }
 
-// Another API than Cloudflare's own, for rehearsals. Default: the provider's.
+// Alternative API address, for rehearsals. Default: the provider's.
 func (o CloudflarePtrOutput) BaseUrl() pulumi.StringPtrOutput {
 	return o.ApplyT(func(v *Cloudflare) *string {
 		if v == nil {
@@ -181,7 +181,7 @@ func (o CloudflarePtrOutput) BaseUrl() pulumi.StringPtrOutput {
 	}).(pulumi.StringPtrOutput)
 }
 
-// True if the engine's environment has the token as CLOUDFLARE_API_TOKEN: no resource stores it then. Default: false.
+// True if CLOUDFLARE_API_TOKEN is in the environment of every deployment. No resource then stores the token. Default: false.
 func (o CloudflarePtrOutput) TokenInEnvironment() pulumi.BoolPtrOutput {
 	return o.ApplyT(func(v *Cloudflare) *bool {
 		if v == nil {
@@ -369,15 +369,15 @@ func (o DiscordPtrOutput) PublicKey() pulumi.StringPtrOutput {
 	}).(pulumi.StringPtrOutput)
 }
 
-// Addresses of other servers than the platforms' own, for tests and rehearsals. Default of each: the platform's.
+// Server addresses for tests and rehearsals. Default: the platforms' own.
 type Endpoints struct {
 	Anthropic *string `pulumi:"anthropic"`
 	Discord   *string `pulumi:"discord"`
-	// Also for a model provider that speaks OpenAI's protocol; with its version, such as `https://host/v1`.
+	// For any provider compatible with OpenAI's API. Includes the version, such as `https://host/v1`.
 	Openai   *string `pulumi:"openai"`
 	Slack    *string `pulumi:"slack"`
 	Telegram *string `pulumi:"telegram"`
-	// The address at which the container reaches the Worker.
+	// Address of the Worker as the container reaches it.
 	Worker *string `pulumi:"worker"`
 }
 
@@ -392,15 +392,15 @@ type EndpointsInput interface {
 	ToEndpointsOutputWithContext(context.Context) EndpointsOutput
 }
 
-// Addresses of other servers than the platforms' own, for tests and rehearsals. Default of each: the platform's.
+// Server addresses for tests and rehearsals. Default: the platforms' own.
 type EndpointsArgs struct {
 	Anthropic *string `pulumi:"anthropic"`
 	Discord   *string `pulumi:"discord"`
-	// Also for a model provider that speaks OpenAI's protocol; with its version, such as `https://host/v1`.
+	// For any provider compatible with OpenAI's API. Includes the version, such as `https://host/v1`.
 	Openai   *string `pulumi:"openai"`
 	Slack    *string `pulumi:"slack"`
 	Telegram *string `pulumi:"telegram"`
-	// The address at which the container reaches the Worker.
+	// Address of the Worker as the container reaches it.
 	Worker *string `pulumi:"worker"`
 }
 
@@ -457,7 +457,7 @@ func (i *endpointsPtrType) ToEndpointsPtrOutputWithContext(ctx context.Context) 
 	return pulumi.ToOutputWithContext(ctx, i).(EndpointsPtrOutput)
 }
 
-// Addresses of other servers than the platforms' own, for tests and rehearsals. Default of each: the platform's.
+// Server addresses for tests and rehearsals. Default: the platforms' own.
 type EndpointsOutput struct{ *pulumi.OutputState }
 
 func (EndpointsOutput) ElementType() reflect.Type {
@@ -490,7 +490,7 @@ func (o EndpointsOutput) Discord() pulumi.StringPtrOutput {
 	return o.ApplyT(func(v Endpoints) *string { return v.Discord }).(pulumi.StringPtrOutput)
 }
 
-// Also for a model provider that speaks OpenAI's protocol; with its version, such as `https://host/v1`.
+// For any provider compatible with OpenAI's API. Includes the version, such as `https://host/v1`.
 func (o EndpointsOutput) Openai() pulumi.StringPtrOutput {
 	return o.ApplyT(func(v Endpoints) *string { return v.Openai }).(pulumi.StringPtrOutput)
 }
@@ -503,7 +503,7 @@ func (o EndpointsOutput) Telegram() pulumi.StringPtrOutput {
 	return o.ApplyT(func(v Endpoints) *string { return v.Telegram }).(pulumi.StringPtrOutput)
 }
 
-// The address at which the container reaches the Worker.
+// Address of the Worker as the container reaches it.
 func (o EndpointsOutput) Worker() pulumi.StringPtrOutput {
 	return o.ApplyT(func(v Endpoints) *string { return v.Worker }).(pulumi.StringPtrOutput)
 }
@@ -550,7 +550,7 @@ func (o EndpointsPtrOutput) Discord() pulumi.StringPtrOutput {
 	}).(pulumi.StringPtrOutput)
 }
 
-// Also for a model provider that speaks OpenAI's protocol; with its version, such as `https://host/v1`.
+// For any provider compatible with OpenAI's API. Includes the version, such as `https://host/v1`.
 func (o EndpointsPtrOutput) Openai() pulumi.StringPtrOutput {
 	return o.ApplyT(func(v *Endpoints) *string {
 		if v == nil {
@@ -578,7 +578,7 @@ func (o EndpointsPtrOutput) Telegram() pulumi.StringPtrOutput {
 	}).(pulumi.StringPtrOutput)
 }
 
-// The address at which the container reaches the Worker.
+// Address of the Worker as the container reaches it.
 func (o EndpointsPtrOutput) Worker() pulumi.StringPtrOutput {
 	return o.ApplyT(func(v *Endpoints) *string {
 		if v == nil {
@@ -809,7 +809,7 @@ func (o MigrationOutput) Tag() pulumi.StringOutput {
 type Models struct {
 	// Anthropic's API key; a secret. Required.
 	AnthropicApiKey string `pulumi:"anthropicApiKey"`
-	// Key of OpenAI, or of a server that speaks its protocol (see `endpoints.openai`); a secret. Default: no second provider.
+	// API key of OpenAI or of a compatible server (see `endpoints.openai`); a secret. Default: no second provider.
 	OpenaiApiKey *string `pulumi:"openaiApiKey"`
 }
 
@@ -828,7 +828,7 @@ type ModelsInput interface {
 type ModelsArgs struct {
 	// Anthropic's API key; a secret. Required.
 	AnthropicApiKey pulumi.StringInput `pulumi:"anthropicApiKey"`
-	// Key of OpenAI, or of a server that speaks its protocol (see `endpoints.openai`); a secret. Default: no second provider.
+	// API key of OpenAI or of a compatible server (see `endpoints.openai`); a secret. Default: no second provider.
 	OpenaiApiKey pulumi.StringPtrInput `pulumi:"openaiApiKey"`
 }
 
@@ -864,14 +864,14 @@ func (o ModelsOutput) AnthropicApiKey() pulumi.StringOutput {
 	return o.ApplyT(func(v Models) string { return v.AnthropicApiKey }).(pulumi.StringOutput)
 }
 
-// Key of OpenAI, or of a server that speaks its protocol (see `endpoints.openai`); a secret. Default: no second provider.
+// API key of OpenAI or of a compatible server (see `endpoints.openai`); a secret. Default: no second provider.
 func (o ModelsOutput) OpenaiApiKey() pulumi.StringPtrOutput {
 	return o.ApplyT(func(v Models) *string { return v.OpenaiApiKey }).(pulumi.StringPtrOutput)
 }
 
-// The identity gateway before a Worker's admin pages. Give both properties, or neither: then the pages stay closed.
+// The identity gateway for a Worker's admin pages. Give both properties, or neither. Without one, the pages stay closed.
 type ServerlessAccess struct {
-	// E-mail addresses of the people that may sign in; at least one.
+	// E-mail addresses of the people who may sign in; at least one.
 	Operators []string `pulumi:"operators"`
 	// The team's host name, such as `example.cloudflareaccess.com`.
 	TeamDomain *string `pulumi:"teamDomain"`
@@ -888,9 +888,9 @@ type ServerlessAccessInput interface {
 	ToServerlessAccessOutputWithContext(context.Context) ServerlessAccessOutput
 }
 
-// The identity gateway before a Worker's admin pages. Give both properties, or neither: then the pages stay closed.
+// The identity gateway for a Worker's admin pages. Give both properties, or neither. Without one, the pages stay closed.
 type ServerlessAccessArgs struct {
-	// E-mail addresses of the people that may sign in; at least one.
+	// E-mail addresses of the people who may sign in; at least one.
 	Operators pulumi.StringArrayInput `pulumi:"operators"`
 	// The team's host name, such as `example.cloudflareaccess.com`.
 	TeamDomain pulumi.StringPtrInput `pulumi:"teamDomain"`
@@ -949,7 +949,7 @@ func (i *serverlessAccessPtrType) ToServerlessAccessPtrOutputWithContext(ctx con
 	return pulumi.ToOutputWithContext(ctx, i).(ServerlessAccessPtrOutput)
 }
 
-// The identity gateway before a Worker's admin pages. Give both properties, or neither: then the pages stay closed.
+// The identity gateway for a Worker's admin pages. Give both properties, or neither. Without one, the pages stay closed.
 type ServerlessAccessOutput struct{ *pulumi.OutputState }
 
 func (ServerlessAccessOutput) ElementType() reflect.Type {
@@ -974,7 +974,7 @@ func (o ServerlessAccessOutput) ToServerlessAccessPtrOutputWithContext(ctx conte
 	}).(ServerlessAccessPtrOutput)
 }
 
-// E-mail addresses of the people that may sign in; at least one.
+// E-mail addresses of the people who may sign in; at least one.
 func (o ServerlessAccessOutput) Operators() pulumi.StringArrayOutput {
 	return o.ApplyT(func(v ServerlessAccess) []string { return v.Operators }).(pulumi.StringArrayOutput)
 }
@@ -1008,7 +1008,7 @@ func (o ServerlessAccessPtrOutput) Elem() ServerlessAccessOutput {
 	}).(ServerlessAccessOutput)
 }
 
-// E-mail addresses of the people that may sign in; at least one.
+// E-mail addresses of the people who may sign in; at least one.
 func (o ServerlessAccessPtrOutput) Operators() pulumi.StringArrayOutput {
 	return o.ApplyT(func(v *ServerlessAccess) []string {
 		if v == nil {
@@ -1189,7 +1189,7 @@ func (o SlackPtrOutput) SigningSecret() pulumi.StringPtrOutput {
 
 // A Slack app whose manifest the gateway may set.
 type SlackApp struct {
-	// The app's id, such as `A0123456789`. Give this and `configToken`, or neither: then the manifest is not set.
+	// The app's id, such as `A0123456789`. Required with `configToken`. Default: the manifest is not set.
 	AppId *string `pulumi:"appId"`
 	// The bot token (`xoxb-…`); a secret.
 	BotToken *string `pulumi:"botToken"`
@@ -1212,7 +1212,7 @@ type SlackAppInput interface {
 
 // A Slack app whose manifest the gateway may set.
 type SlackAppArgs struct {
-	// The app's id, such as `A0123456789`. Give this and `configToken`, or neither: then the manifest is not set.
+	// The app's id, such as `A0123456789`. Required with `configToken`. Default: the manifest is not set.
 	AppId pulumi.StringPtrInput `pulumi:"appId"`
 	// The bot token (`xoxb-…`); a secret.
 	BotToken pulumi.StringPtrInput `pulumi:"botToken"`
@@ -1300,7 +1300,7 @@ func (o SlackAppOutput) ToSlackAppPtrOutputWithContext(ctx context.Context) Slac
 	}).(SlackAppPtrOutput)
 }
 
-// The app's id, such as `A0123456789`. Give this and `configToken`, or neither: then the manifest is not set.
+// The app's id, such as `A0123456789`. Required with `configToken`. Default: the manifest is not set.
 func (o SlackAppOutput) AppId() pulumi.StringPtrOutput {
 	return o.ApplyT(func(v SlackApp) *string { return v.AppId }).(pulumi.StringPtrOutput)
 }
@@ -1344,7 +1344,7 @@ func (o SlackAppPtrOutput) Elem() SlackAppOutput {
 	}).(SlackAppOutput)
 }
 
-// The app's id, such as `A0123456789`. Give this and `configToken`, or neither: then the manifest is not set.
+// The app's id, such as `A0123456789`. Required with `configToken`. Default: the manifest is not set.
 func (o SlackAppPtrOutput) AppId() pulumi.StringPtrOutput {
 	return o.ApplyT(func(v *SlackApp) *string {
 		if v == nil {
@@ -1388,7 +1388,7 @@ func (o SlackAppPtrOutput) SigningSecret() pulumi.StringPtrOutput {
 type Telegram struct {
 	// The token from Telegram's BotFather; a secret. Required with `webhookSecret`.
 	BotToken *string `pulumi:"botToken"`
-	// Sent by Telegram with every update; a secret of 1 to 256 letters, digits, `_` and `-`. Default: derived from `botToken`. A host polls and does not need it.
+	// Telegram sends it with every update; a secret of 1 to 256 letters, digits, `_` and `-`. Default: derived from `botToken`. Unused on a host, which polls.
 	WebhookSecret *string `pulumi:"webhookSecret"`
 }
 
@@ -1407,7 +1407,7 @@ type TelegramInput interface {
 type TelegramArgs struct {
 	// The token from Telegram's BotFather; a secret. Required with `webhookSecret`.
 	BotToken pulumi.StringPtrInput `pulumi:"botToken"`
-	// Sent by Telegram with every update; a secret of 1 to 256 letters, digits, `_` and `-`. Default: derived from `botToken`. A host polls and does not need it.
+	// Telegram sends it with every update; a secret of 1 to 256 letters, digits, `_` and `-`. Default: derived from `botToken`. Unused on a host, which polls.
 	WebhookSecret pulumi.StringPtrInput `pulumi:"webhookSecret"`
 }
 
@@ -1494,7 +1494,7 @@ func (o TelegramOutput) BotToken() pulumi.StringPtrOutput {
 	return o.ApplyT(func(v Telegram) *string { return v.BotToken }).(pulumi.StringPtrOutput)
 }
 
-// Sent by Telegram with every update; a secret of 1 to 256 letters, digits, `_` and `-`. Default: derived from `botToken`. A host polls and does not need it.
+// Telegram sends it with every update; a secret of 1 to 256 letters, digits, `_` and `-`. Default: derived from `botToken`. Unused on a host, which polls.
 func (o TelegramOutput) WebhookSecret() pulumi.StringPtrOutput {
 	return o.ApplyT(func(v Telegram) *string { return v.WebhookSecret }).(pulumi.StringPtrOutput)
 }
@@ -1533,7 +1533,7 @@ func (o TelegramPtrOutput) BotToken() pulumi.StringPtrOutput {
 	}).(pulumi.StringPtrOutput)
 }
 
-// Sent by Telegram with every update; a secret of 1 to 256 letters, digits, `_` and `-`. Default: derived from `botToken`. A host polls and does not need it.
+// Telegram sends it with every update; a secret of 1 to 256 letters, digits, `_` and `-`. Default: derived from `botToken`. Unused on a host, which polls.
 func (o TelegramPtrOutput) WebhookSecret() pulumi.StringPtrOutput {
 	return o.ApplyT(func(v *Telegram) *string {
 		if v == nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 )
 
-// An assistant gateway on Cloudflare: a Worker with a container, its state bucket, an identity gateway before its admin pages, and its registrations with the chat platforms. It counts as deployed once it answers as it should.
+// An assistant gateway on Cloudflare: a Worker with a container, a state bucket, an identity gateway for the admin pages, and registrations with the chat platforms. A deployment succeeds if the service passes all checks.
 type ServerlessGateway struct {
 	pulumi.ResourceState
 
@@ -20,20 +20,20 @@ type ServerlessGateway struct {
 	Audience pulumi.StringPtrOutput `pulumi:"audience"`
 	// Name of the bucket with the config file and the backups.
 	BucketName pulumi.StringOutput `pulumi:"bucketName"`
-	// Hash over the code of Worker and container.
+	// Hash of the code of Worker and container.
 	BundleHash             pulumi.StringOutput `pulumi:"bundleHash"`
 	ContainerApplicationId pulumi.StringOutput `pulumi:"containerApplicationId"`
-	// The estimated cost, for people.
+	// The estimated cost as text.
 	Cost pulumi.StringOutput `pulumi:"cost"`
 	// The container's image, by digest if it was pushed.
 	Image pulumi.StringOutput `pulumi:"image"`
-	// Results of the checks of the deployed service, one line per check.
+	// Results of the service's checks, one line per check.
 	Readiness pulumi.StringOutput `pulumi:"readiness"`
-	// Registrations with the chat platforms, a line each; `undefined` without any.
+	// Registrations with the chat platforms, one line each; `undefined` if there are none.
 	Registrations pulumi.StringPtrOutput `pulumi:"registrations"`
-	// The service's address, without a slash at the end.
+	// The service's address, without a trailing slash.
 	Url pulumi.StringOutput `pulumi:"url"`
-	// Id of the deployed version of the Worker.
+	// Id of the Worker's deployed version.
 	VersionId pulumi.StringOutput `pulumi:"versionId"`
 	// The Worker's name in the account.
 	WorkerName pulumi.StringOutput `pulumi:"workerName"`
@@ -71,71 +71,71 @@ type serverlessGatewayArgs struct {
 	Access *ServerlessAccess `pulumi:"access"`
 	// The Cloudflare account's id: 32 hexadecimal digits. Required.
 	AccountId string `pulumi:"accountId"`
-	// Confirms taking over an existing bucket: the id that the preview prints, or the bucket's name without a marker.
+	// Confirms adopting an existing bucket: the id that the preview prints, or the bucket's name if it has no marker.
 	AdoptBucket *string `pulumi:"adoptBucket"`
-	// Destinations of alerts about an outage, as JSON such as `{"slack": "https://hooks.slack.com/…", "after": "5m"}`; a secret. Default: alerts go to the bot's operators only.
+	// Destinations of outage alerts, as JSON such as `{"slack": "https://hooks.slack.com/…", "after": "5m"}`; a secret. Default: alerts go only to the bot's operators.
 	Alerts *string `pulumi:"alerts"`
-	// The state bucket's name: 3 to 63 lower-case letters, digits and inner dashes. Default: the bucket that the stack has, otherwise derived from project, stack and the component's name.
+	// The state bucket's name: 3 to 63 lower-case letters, digits and inner dashes. Default: the stack's existing bucket, else derived from the names of project, stack and component.
 	BucketName *string `pulumi:"bucketName"`
-	// Treatment of a bucket with content when it is deleted. `empty` excludes `protectState`. Default: `keep`.
+	// Treatment of a bucket with content when the stack is destroyed. `empty` excludes `protectState`. Default: `keep`.
 	BucketOnDestroy *BucketOnDestroy `pulumi:"bucketOnDestroy"`
-	// Chats that an update reaches first, as ids of tenants such as `slack-C0123456789`; only with `tenancy` `chat`. Default: none.
+	// Chats that receive an update first, as tenant ids such as `slack-C0123456789`. Only with `tenancy` `chat`. Default: none.
 	CanaryTenants []string `pulumi:"canaryTenants"`
-	// Default: the credentials of the `cloudflare` provider in the component's options.
+	// Default: the credentials of the component's `cloudflare` provider.
 	Cloudflare *Cloudflare `pulumi:"cloudflare"`
-	// Policy for a config file that stops the gateway. Default: `manual`.
+	// Policy for a config file that keeps the gateway from starting. Default: `manual`.
 	ConfigRecovery *ConfigRecovery `pulumi:"configRecovery"`
 	// Default: no Discord.
 	Discord   *Discord   `pulumi:"discord"`
 	Endpoints *Endpoints `pulumi:"endpoints"`
 	// Shown on every admin page: 1 to 40 letters, digits, spaces, dots, `_` and `-`. Default: the stack's name.
 	EnvironmentName *string `pulumi:"environmentName"`
-	// Hours a day, 0 to 24, that the container is expected to run, with `tenancy` `chat` all containers together; for the cost estimate until usage was measured. With `sleepAfter` `never` only 24 is valid. Default: 8 conversations a day.
+	// Expected hours a day, 0 to 24, that all containers together run. Used for the cost estimate until usage is measured. With `sleepAfter` `never`, only 24 is valid. Default: 8 conversations a day.
 	ExpectedAwakeHours *float64 `pulumi:"expectedAwakeHours"`
 	// A host name in one of the account's zones, in lower case. Give this or `subdomain`.
 	Hostname *string `pulumi:"hostname"`
-	// Name of an image, or `build` to build this package's own. Default: the image that was published with this package, by digest and only if it is signed as the release signs; built if none was published.
+	// Name of an image, or `build` to build the package's own image. Default: the package's published image, by digest and with a verified release signature. An unpublished package builds its image.
 	Image *string `pulumi:"image"`
-	// Public key of cosign, as PEM, that must have signed the image that `image` names. Default: such an image is used as it is.
+	// Cosign public key, as PEM. The image named by `image` must have a signature of this key. Default: no signature is required.
 	ImagePublicKey *string `pulumi:"imagePublicKey"`
 	// Size of the container. Default: `lite`.
 	InstanceType *InstanceType `pulumi:"instanceType"`
 	// Default: `info`.
 	LogLevel *LogLevel `pulumi:"logLevel"`
-	// Number of containers, 1 to 500, that run at the same time; only with `tenancy` `chat`. Default: 10.
+	// Maximum concurrent containers, 1 to 500. Only with `tenancy` `chat`. Default: 10.
 	MaxSandboxes *int `pulumi:"maxSandboxes"`
-	// The Worker's migrations: tags `v1`, `v2`, … in order. Default: `v1` with the container's class, and with `tenancy` `chat` also `v2` with the class of the directory of chats.
+	// The Worker's migrations, tagged `v1`, `v2`, … in order. Default: `v1` with the container's class. With `tenancy` `chat` also `v2` with the class of the chat directory.
 	Migrations []Migration `pulumi:"migrations"`
 	Models     Models      `pulumi:"models"`
-	// US dollars a month. A higher estimate is refused, a higher measured cost is warned of. Default: no budget.
+	// US dollars a month. A higher estimate is an error, a higher measured cost a warning. Default: no budget.
 	MonthlyBudget *float64 `pulumi:"monthlyBudget"`
-	// US dollars a month for each chat, beside the plan and its allowances; only with `tenancy` `chat`. A preview names the chats whose measured cost is higher. Default: no budget.
+	// US dollars a month for each chat, excluding the plan and its allowances. Only with `tenancy` `chat`. A preview names the chats whose measured cost is higher. Default: no budget.
 	MonthlyChatBudget *float64 `pulumi:"monthlyChatBudget"`
-	// Loopback origin that the probes ask instead of the Worker's address, for rehearsals.
+	// Loopback origin that probes use instead of the Worker's address, for rehearsals.
 	Origin *string `pulumi:"origin"`
-	// Refuse to delete the bucket or volume, and keep it in a destroy. Default: false.
+	// Refuse to delete the bucket or volume, and keep it when the stack is destroyed. Default: false.
 	ProtectState *bool `pulumi:"protectState"`
-	// Accept webhooks without an identity; each is verified by its platform's signature. Default: true.
+	// Accept webhooks without an identity. Each platform's signature is still verified. Default: true.
 	PublicWebhooks *bool `pulumi:"publicWebhooks"`
-	// Host of the registry that the image is pushed to. Default: Cloudflare's, or none if `origin` is given.
+	// Host of the registry that receives the image. Default: Cloudflare's, or none if `origin` is given.
 	Registry *string `pulumi:"registry"`
-	// Number of past events, 0 to 500, that a rollout may replay to the next version. The service redacts them first: no word of a person leaves it. Default: 0.
+	// Number of past events, 0 to 500, that a rollout may replay on the next version. The service first redacts everything that people wrote. Default: 0.
 	ReplayEvents *int `pulumi:"replayEvents"`
-	// Additional variables by name, each a secret, which the config file refers to as `{"env": "NAME"}`. At most 32; no name may be in `variables` too.
+	// Additional variables by name, each a secret. The config file refers to one as `{"env": "NAME"}`. At most 32, and no name that is also in `variables`.
 	Secrets map[string]string `pulumi:"secrets"`
 	// Default: no Slack.
 	Slack *SlackApp `pulumi:"slack"`
-	// Time without traffic after which the container sleeps: `never` or a duration such as `10m`. Default: `10m`.
+	// Idle time after which the container sleeps: `never` or a duration such as `10m`. Default: `10m`.
 	SleepAfter *string `pulumi:"sleepAfter"`
 	// The account's name on workers.dev. Give this or `hostname`.
 	Subdomain *string `pulumi:"subdomain"`
 	// Default: no Telegram.
 	Telegram *Telegram `pulumi:"telegram"`
-	// `shared`: one sandbox serves all chats. `chat`: each chat has its own, with a container and data of its own. Default: `shared`.
+	// `shared`: one sandbox serves all chats. `chat`: each chat has a separate sandbox, with its own container and data. Default: `shared`.
 	Tenancy *Tenancy `pulumi:"tenancy"`
-	// Additional variables that are not secret, as in `secrets`.
+	// Additional variables that are not secret. See `secrets`.
 	Variables map[string]string `pulumi:"variables"`
-	// The Worker's name: 1 to 54 lower-case letters, digits and inner dashes. Default: derived from project, stack and the component's name.
+	// The Worker's name: 1 to 54 lower-case letters, digits and inner dashes. Default: derived from the names of project, stack and component.
 	WorkerName *string `pulumi:"workerName"`
 }
 
@@ -144,71 +144,71 @@ type ServerlessGatewayArgs struct {
 	Access ServerlessAccessPtrInput
 	// The Cloudflare account's id: 32 hexadecimal digits. Required.
 	AccountId pulumi.StringInput
-	// Confirms taking over an existing bucket: the id that the preview prints, or the bucket's name without a marker.
+	// Confirms adopting an existing bucket: the id that the preview prints, or the bucket's name if it has no marker.
 	AdoptBucket *string
-	// Destinations of alerts about an outage, as JSON such as `{"slack": "https://hooks.slack.com/…", "after": "5m"}`; a secret. Default: alerts go to the bot's operators only.
+	// Destinations of outage alerts, as JSON such as `{"slack": "https://hooks.slack.com/…", "after": "5m"}`; a secret. Default: alerts go only to the bot's operators.
 	Alerts pulumi.StringPtrInput
-	// The state bucket's name: 3 to 63 lower-case letters, digits and inner dashes. Default: the bucket that the stack has, otherwise derived from project, stack and the component's name.
+	// The state bucket's name: 3 to 63 lower-case letters, digits and inner dashes. Default: the stack's existing bucket, else derived from the names of project, stack and component.
 	BucketName pulumi.StringPtrInput
-	// Treatment of a bucket with content when it is deleted. `empty` excludes `protectState`. Default: `keep`.
+	// Treatment of a bucket with content when the stack is destroyed. `empty` excludes `protectState`. Default: `keep`.
 	BucketOnDestroy *BucketOnDestroy
-	// Chats that an update reaches first, as ids of tenants such as `slack-C0123456789`; only with `tenancy` `chat`. Default: none.
+	// Chats that receive an update first, as tenant ids such as `slack-C0123456789`. Only with `tenancy` `chat`. Default: none.
 	CanaryTenants []pulumi.StringInput
-	// Default: the credentials of the `cloudflare` provider in the component's options.
+	// Default: the credentials of the component's `cloudflare` provider.
 	Cloudflare CloudflarePtrInput
-	// Policy for a config file that stops the gateway. Default: `manual`.
+	// Policy for a config file that keeps the gateway from starting. Default: `manual`.
 	ConfigRecovery *ConfigRecovery
 	// Default: no Discord.
 	Discord   DiscordPtrInput
 	Endpoints EndpointsPtrInput
 	// Shown on every admin page: 1 to 40 letters, digits, spaces, dots, `_` and `-`. Default: the stack's name.
 	EnvironmentName *string
-	// Hours a day, 0 to 24, that the container is expected to run, with `tenancy` `chat` all containers together; for the cost estimate until usage was measured. With `sleepAfter` `never` only 24 is valid. Default: 8 conversations a day.
+	// Expected hours a day, 0 to 24, that all containers together run. Used for the cost estimate until usage is measured. With `sleepAfter` `never`, only 24 is valid. Default: 8 conversations a day.
 	ExpectedAwakeHours *float64
 	// A host name in one of the account's zones, in lower case. Give this or `subdomain`.
 	Hostname pulumi.StringPtrInput
-	// Name of an image, or `build` to build this package's own. Default: the image that was published with this package, by digest and only if it is signed as the release signs; built if none was published.
+	// Name of an image, or `build` to build the package's own image. Default: the package's published image, by digest and with a verified release signature. An unpublished package builds its image.
 	Image pulumi.StringPtrInput
-	// Public key of cosign, as PEM, that must have signed the image that `image` names. Default: such an image is used as it is.
+	// Cosign public key, as PEM. The image named by `image` must have a signature of this key. Default: no signature is required.
 	ImagePublicKey pulumi.StringPtrInput
 	// Size of the container. Default: `lite`.
 	InstanceType *InstanceType
 	// Default: `info`.
 	LogLevel *LogLevel
-	// Number of containers, 1 to 500, that run at the same time; only with `tenancy` `chat`. Default: 10.
+	// Maximum concurrent containers, 1 to 500. Only with `tenancy` `chat`. Default: 10.
 	MaxSandboxes *int
-	// The Worker's migrations: tags `v1`, `v2`, … in order. Default: `v1` with the container's class, and with `tenancy` `chat` also `v2` with the class of the directory of chats.
+	// The Worker's migrations, tagged `v1`, `v2`, … in order. Default: `v1` with the container's class. With `tenancy` `chat` also `v2` with the class of the chat directory.
 	Migrations []MigrationInput
 	Models     ModelsInput
-	// US dollars a month. A higher estimate is refused, a higher measured cost is warned of. Default: no budget.
+	// US dollars a month. A higher estimate is an error, a higher measured cost a warning. Default: no budget.
 	MonthlyBudget *float64
-	// US dollars a month for each chat, beside the plan and its allowances; only with `tenancy` `chat`. A preview names the chats whose measured cost is higher. Default: no budget.
+	// US dollars a month for each chat, excluding the plan and its allowances. Only with `tenancy` `chat`. A preview names the chats whose measured cost is higher. Default: no budget.
 	MonthlyChatBudget *float64
-	// Loopback origin that the probes ask instead of the Worker's address, for rehearsals.
+	// Loopback origin that probes use instead of the Worker's address, for rehearsals.
 	Origin *string
-	// Refuse to delete the bucket or volume, and keep it in a destroy. Default: false.
+	// Refuse to delete the bucket or volume, and keep it when the stack is destroyed. Default: false.
 	ProtectState *bool
-	// Accept webhooks without an identity; each is verified by its platform's signature. Default: true.
+	// Accept webhooks without an identity. Each platform's signature is still verified. Default: true.
 	PublicWebhooks *bool
-	// Host of the registry that the image is pushed to. Default: Cloudflare's, or none if `origin` is given.
+	// Host of the registry that receives the image. Default: Cloudflare's, or none if `origin` is given.
 	Registry *string
-	// Number of past events, 0 to 500, that a rollout may replay to the next version. The service redacts them first: no word of a person leaves it. Default: 0.
+	// Number of past events, 0 to 500, that a rollout may replay on the next version. The service first redacts everything that people wrote. Default: 0.
 	ReplayEvents *int
-	// Additional variables by name, each a secret, which the config file refers to as `{"env": "NAME"}`. At most 32; no name may be in `variables` too.
+	// Additional variables by name, each a secret. The config file refers to one as `{"env": "NAME"}`. At most 32, and no name that is also in `variables`.
 	Secrets pulumi.StringMapInput
 	// Default: no Slack.
 	Slack SlackAppPtrInput
-	// Time without traffic after which the container sleeps: `never` or a duration such as `10m`. Default: `10m`.
+	// Idle time after which the container sleeps: `never` or a duration such as `10m`. Default: `10m`.
 	SleepAfter *string
 	// The account's name on workers.dev. Give this or `hostname`.
 	Subdomain pulumi.StringPtrInput
 	// Default: no Telegram.
 	Telegram TelegramPtrInput
-	// `shared`: one sandbox serves all chats. `chat`: each chat has its own, with a container and data of its own. Default: `shared`.
+	// `shared`: one sandbox serves all chats. `chat`: each chat has a separate sandbox, with its own container and data. Default: `shared`.
 	Tenancy *Tenancy
-	// Additional variables that are not secret, as in `secrets`.
+	// Additional variables that are not secret. See `secrets`.
 	Variables pulumi.StringMapInput
-	// The Worker's name: 1 to 54 lower-case letters, digits and inner dashes. Default: derived from project, stack and the component's name.
+	// The Worker's name: 1 to 54 lower-case letters, digits and inner dashes. Default: derived from the names of project, stack and component.
 	WorkerName *string
 }
 
@@ -259,7 +259,7 @@ func (o ServerlessGatewayOutput) BucketName() pulumi.StringOutput {
 	return o.ApplyT(func(v *ServerlessGateway) pulumi.StringOutput { return v.BucketName }).(pulumi.StringOutput)
 }
 
-// Hash over the code of Worker and container.
+// Hash of the code of Worker and container.
 func (o ServerlessGatewayOutput) BundleHash() pulumi.StringOutput {
 	return o.ApplyT(func(v *ServerlessGateway) pulumi.StringOutput { return v.BundleHash }).(pulumi.StringOutput)
 }
@@ -268,7 +268,7 @@ func (o ServerlessGatewayOutput) ContainerApplicationId() pulumi.StringOutput {
 	return o.ApplyT(func(v *ServerlessGateway) pulumi.StringOutput { return v.ContainerApplicationId }).(pulumi.StringOutput)
 }
 
-// The estimated cost, for people.
+// The estimated cost as text.
 func (o ServerlessGatewayOutput) Cost() pulumi.StringOutput {
 	return o.ApplyT(func(v *ServerlessGateway) pulumi.StringOutput { return v.Cost }).(pulumi.StringOutput)
 }
@@ -278,22 +278,22 @@ func (o ServerlessGatewayOutput) Image() pulumi.StringOutput {
 	return o.ApplyT(func(v *ServerlessGateway) pulumi.StringOutput { return v.Image }).(pulumi.StringOutput)
 }
 
-// Results of the checks of the deployed service, one line per check.
+// Results of the service's checks, one line per check.
 func (o ServerlessGatewayOutput) Readiness() pulumi.StringOutput {
 	return o.ApplyT(func(v *ServerlessGateway) pulumi.StringOutput { return v.Readiness }).(pulumi.StringOutput)
 }
 
-// Registrations with the chat platforms, a line each; `undefined` without any.
+// Registrations with the chat platforms, one line each; `undefined` if there are none.
 func (o ServerlessGatewayOutput) Registrations() pulumi.StringPtrOutput {
 	return o.ApplyT(func(v *ServerlessGateway) pulumi.StringPtrOutput { return v.Registrations }).(pulumi.StringPtrOutput)
 }
 
-// The service's address, without a slash at the end.
+// The service's address, without a trailing slash.
 func (o ServerlessGatewayOutput) Url() pulumi.StringOutput {
 	return o.ApplyT(func(v *ServerlessGateway) pulumi.StringOutput { return v.Url }).(pulumi.StringOutput)
 }
 
-// Id of the deployed version of the Worker.
+// Id of the Worker's deployed version.
 func (o ServerlessGatewayOutput) VersionId() pulumi.StringOutput {
 	return o.ApplyT(func(v *ServerlessGateway) pulumi.StringOutput { return v.VersionId }).(pulumi.StringOutput)
 }

@@ -44,15 +44,15 @@ class CloudflareArgsDict(TypedDict):
     """
     api_token: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    An API token; a secret. Default: the one of the `cloudflare` provider in the component's options.
+    An API token; a secret. Default: the token of the component's `cloudflare` provider.
     """
     base_url: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    Another API than Cloudflare's own, for rehearsals. Default: the provider's.
+    Alternative API address, for rehearsals. Default: the provider's.
     """
     token_in_environment: NotRequired[_builtins.bool]
     """
-    True if the engine's environment has the token as CLOUDFLARE_API_TOKEN: no resource stores it then. Default: false.
+    True if CLOUDFLARE_API_TOKEN is in the environment of every deployment. No resource then stores the token. Default: false.
     """
 
 @pulumi.input_type
@@ -64,9 +64,9 @@ class CloudflareArgs:
         """
         Credentials of Cloudflare's API.
 
-        :param pulumi.Input[_builtins.str] api_token: An API token; a secret. Default: the one of the `cloudflare` provider in the component's options.
-        :param pulumi.Input[_builtins.str] base_url: Another API than Cloudflare's own, for rehearsals. Default: the provider's.
-        :param _builtins.bool token_in_environment: True if the engine's environment has the token as CLOUDFLARE_API_TOKEN: no resource stores it then. Default: false.
+        :param pulumi.Input[_builtins.str] api_token: An API token; a secret. Default: the token of the component's `cloudflare` provider.
+        :param pulumi.Input[_builtins.str] base_url: Alternative API address, for rehearsals. Default: the provider's.
+        :param _builtins.bool token_in_environment: True if CLOUDFLARE_API_TOKEN is in the environment of every deployment. No resource then stores the token. Default: false.
         """
         if api_token is not None:
             pulumi.set(__self__, "api_token", api_token)
@@ -79,7 +79,7 @@ class CloudflareArgs:
     @pulumi.getter(name="apiToken")
     def api_token(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        An API token; a secret. Default: the one of the `cloudflare` provider in the component's options.
+        An API token; a secret. Default: the token of the component's `cloudflare` provider.
         """
         return pulumi.get(self, "api_token")
 
@@ -91,7 +91,7 @@ class CloudflareArgs:
     @pulumi.getter(name="baseUrl")
     def base_url(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        Another API than Cloudflare's own, for rehearsals. Default: the provider's.
+        Alternative API address, for rehearsals. Default: the provider's.
         """
         return pulumi.get(self, "base_url")
 
@@ -103,7 +103,7 @@ class CloudflareArgs:
     @pulumi.getter(name="tokenInEnvironment")
     def token_in_environment(self) -> Optional[_builtins.bool]:
         """
-        True if the engine's environment has the token as CLOUDFLARE_API_TOKEN: no resource stores it then. Default: false.
+        True if CLOUDFLARE_API_TOKEN is in the environment of every deployment. No resource then stores the token. Default: false.
         """
         return pulumi.get(self, "token_in_environment")
 
@@ -188,19 +188,19 @@ class DiscordArgs:
 
 class EndpointsArgsDict(TypedDict):
     """
-    Addresses of other servers than the platforms' own, for tests and rehearsals. Default of each: the platform's.
+    Server addresses for tests and rehearsals. Default: the platforms' own.
     """
     anthropic: NotRequired[_builtins.str]
     discord: NotRequired[_builtins.str]
     openai: NotRequired[_builtins.str]
     """
-    Also for a model provider that speaks OpenAI's protocol; with its version, such as `https://host/v1`.
+    For any provider compatible with OpenAI's API. Includes the version, such as `https://host/v1`.
     """
     slack: NotRequired[_builtins.str]
     telegram: NotRequired[_builtins.str]
     worker: NotRequired[_builtins.str]
     """
-    The address at which the container reaches the Worker.
+    Address of the Worker as the container reaches it.
     """
 
 @pulumi.input_type
@@ -213,10 +213,10 @@ class EndpointsArgs:
                  telegram: Optional[_builtins.str] = None,
                  worker: Optional[_builtins.str] = None):
         """
-        Addresses of other servers than the platforms' own, for tests and rehearsals. Default of each: the platform's.
+        Server addresses for tests and rehearsals. Default: the platforms' own.
 
-        :param _builtins.str openai: Also for a model provider that speaks OpenAI's protocol; with its version, such as `https://host/v1`.
-        :param _builtins.str worker: The address at which the container reaches the Worker.
+        :param _builtins.str openai: For any provider compatible with OpenAI's API. Includes the version, such as `https://host/v1`.
+        :param _builtins.str worker: Address of the Worker as the container reaches it.
         """
         if anthropic is not None:
             pulumi.set(__self__, "anthropic", anthropic)
@@ -253,7 +253,7 @@ class EndpointsArgs:
     @pulumi.getter
     def openai(self) -> Optional[_builtins.str]:
         """
-        Also for a model provider that speaks OpenAI's protocol; with its version, such as `https://host/v1`.
+        For any provider compatible with OpenAI's API. Includes the version, such as `https://host/v1`.
         """
         return pulumi.get(self, "openai")
 
@@ -283,7 +283,7 @@ class EndpointsArgs:
     @pulumi.getter
     def worker(self) -> Optional[_builtins.str]:
         """
-        The address at which the container reaches the Worker.
+        Address of the Worker as the container reaches it.
         """
         return pulumi.get(self, "worker")
 
@@ -397,7 +397,7 @@ class ModelsArgsDict(TypedDict):
     """
     openai_api_key: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    Key of OpenAI, or of a server that speaks its protocol (see `endpoints.openai`); a secret. Default: no second provider.
+    API key of OpenAI or of a compatible server (see `endpoints.openai`); a secret. Default: no second provider.
     """
 
 @pulumi.input_type
@@ -409,7 +409,7 @@ class ModelsArgs:
         Keys of model providers.
 
         :param pulumi.Input[_builtins.str] anthropic_api_key: Anthropic's API key; a secret. Required.
-        :param pulumi.Input[_builtins.str] openai_api_key: Key of OpenAI, or of a server that speaks its protocol (see `endpoints.openai`); a secret. Default: no second provider.
+        :param pulumi.Input[_builtins.str] openai_api_key: API key of OpenAI or of a compatible server (see `endpoints.openai`); a secret. Default: no second provider.
         """
         pulumi.set(__self__, "anthropic_api_key", anthropic_api_key)
         if openai_api_key is not None:
@@ -431,7 +431,7 @@ class ModelsArgs:
     @pulumi.getter(name="openaiApiKey")
     def openai_api_key(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        Key of OpenAI, or of a server that speaks its protocol (see `endpoints.openai`); a secret. Default: no second provider.
+        API key of OpenAI or of a compatible server (see `endpoints.openai`); a secret. Default: no second provider.
         """
         return pulumi.get(self, "openai_api_key")
 
@@ -442,11 +442,11 @@ class ModelsArgs:
 
 class ServerlessAccessArgsDict(TypedDict):
     """
-    The identity gateway before a Worker's admin pages. Give both properties, or neither: then the pages stay closed.
+    The identity gateway for a Worker's admin pages. Give both properties, or neither. Without one, the pages stay closed.
     """
     operators: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]]
     """
-    E-mail addresses of the people that may sign in; at least one.
+    E-mail addresses of the people who may sign in; at least one.
     """
     team_domain: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
@@ -459,9 +459,9 @@ class ServerlessAccessArgs:
                  operators: pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]] = None,
                  team_domain: pulumi.Input[Optional[_builtins.str]] = None):
         """
-        The identity gateway before a Worker's admin pages. Give both properties, or neither: then the pages stay closed.
+        The identity gateway for a Worker's admin pages. Give both properties, or neither. Without one, the pages stay closed.
 
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] operators: E-mail addresses of the people that may sign in; at least one.
+        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] operators: E-mail addresses of the people who may sign in; at least one.
         :param pulumi.Input[_builtins.str] team_domain: The team's host name, such as `example.cloudflareaccess.com`.
         """
         if operators is not None:
@@ -473,7 +473,7 @@ class ServerlessAccessArgs:
     @pulumi.getter
     def operators(self) -> pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]:
         """
-        E-mail addresses of the people that may sign in; at least one.
+        E-mail addresses of the people who may sign in; at least one.
         """
         return pulumi.get(self, "operators")
 
@@ -554,7 +554,7 @@ class SlackAppArgsDict(TypedDict):
     """
     app_id: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The app's id, such as `A0123456789`. Give this and `configToken`, or neither: then the manifest is not set.
+    The app's id, such as `A0123456789`. Required with `configToken`. Default: the manifest is not set.
     """
     bot_token: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
@@ -579,7 +579,7 @@ class SlackAppArgs:
         """
         A Slack app whose manifest the gateway may set.
 
-        :param pulumi.Input[_builtins.str] app_id: The app's id, such as `A0123456789`. Give this and `configToken`, or neither: then the manifest is not set.
+        :param pulumi.Input[_builtins.str] app_id: The app's id, such as `A0123456789`. Required with `configToken`. Default: the manifest is not set.
         :param pulumi.Input[_builtins.str] bot_token: The bot token (`xoxb-…`); a secret.
         :param pulumi.Input[_builtins.str] config_token: An app configuration token, which is valid for 12 hours; a secret.
         :param pulumi.Input[_builtins.str] signing_secret: The signing secret; a secret.
@@ -597,7 +597,7 @@ class SlackAppArgs:
     @pulumi.getter(name="appId")
     def app_id(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The app's id, such as `A0123456789`. Give this and `configToken`, or neither: then the manifest is not set.
+        The app's id, such as `A0123456789`. Required with `configToken`. Default: the manifest is not set.
         """
         return pulumi.get(self, "app_id")
 
@@ -652,7 +652,7 @@ class TelegramArgsDict(TypedDict):
     """
     webhook_secret: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    Sent by Telegram with every update; a secret of 1 to 256 letters, digits, `_` and `-`. Default: derived from `botToken`. A host polls and does not need it.
+    Telegram sends it with every update; a secret of 1 to 256 letters, digits, `_` and `-`. Default: derived from `botToken`. Unused on a host, which polls.
     """
 
 @pulumi.input_type
@@ -664,7 +664,7 @@ class TelegramArgs:
         A Telegram bot.
 
         :param pulumi.Input[_builtins.str] bot_token: The token from Telegram's BotFather; a secret. Required with `webhookSecret`.
-        :param pulumi.Input[_builtins.str] webhook_secret: Sent by Telegram with every update; a secret of 1 to 256 letters, digits, `_` and `-`. Default: derived from `botToken`. A host polls and does not need it.
+        :param pulumi.Input[_builtins.str] webhook_secret: Telegram sends it with every update; a secret of 1 to 256 letters, digits, `_` and `-`. Default: derived from `botToken`. Unused on a host, which polls.
         """
         if bot_token is not None:
             pulumi.set(__self__, "bot_token", bot_token)
@@ -687,7 +687,7 @@ class TelegramArgs:
     @pulumi.getter(name="webhookSecret")
     def webhook_secret(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        Sent by Telegram with every update; a secret of 1 to 256 letters, digits, `_` and `-`. Default: derived from `botToken`. A host polls and does not need it.
+        Telegram sends it with every update; a secret of 1 to 256 letters, digits, `_` and `-`. Default: derived from `botToken`. Unused on a host, which polls.
         """
         return pulumi.get(self, "webhook_secret")
 

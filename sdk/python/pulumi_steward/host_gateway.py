@@ -56,35 +56,35 @@ class HostGatewayArgs:
         """
         The set of arguments for constructing a HostGateway resource.
 
-        :param _builtins.str address: IP address of the host that the port is mapped on. Default: 0.0.0.0.
-        :param pulumi.Input[_builtins.str] admin_token: Token of at least 16 characters for signing in to the admin pages; a secret. Excludes `access`. Default: none; the admin pages stay closed without an identity gateway.
-        :param pulumi.Input[_builtins.str] alerts: Destinations of alerts about an outage, as JSON such as `{"slack": "https://hooks.slack.com/…", "after": "5m"}`; a secret. Default: alerts go to the bot's operators only.
-        :param 'ConfigRecovery' config_recovery: Policy for a config file that stops the gateway. Default: `manual`.
-        :param _builtins.str container_name: Default: derived from project, stack and the component's name.
-        :param _builtins.float cpus: Processors that the container may keep busy, above 0 with at most two decimals. Default: 1.
-        :param _builtins.str data_directory: Absolute path of a directory on the host that keeps the data. Excludes `volumeName`. Default: a named volume.
+        :param _builtins.str address: Host IP address that publishes the port. Default: 0.0.0.0.
+        :param pulumi.Input[_builtins.str] admin_token: Token of at least 16 characters for signing in to the admin pages; a secret. Excludes `access`. Default: none. Without this or `access`, the admin pages stay closed.
+        :param pulumi.Input[_builtins.str] alerts: Destinations of outage alerts, as JSON such as `{"slack": "https://hooks.slack.com/…", "after": "5m"}`; a secret. Default: alerts go only to the bot's operators.
+        :param 'ConfigRecovery' config_recovery: Policy for a config file that keeps the gateway from starting. Default: `manual`.
+        :param _builtins.str container_name: Default: derived from the names of project, stack and component.
+        :param _builtins.float cpus: Maximum CPUs, above 0 with at most two decimals. Default: 1.
+        :param _builtins.str data_directory: Absolute path of the host directory for the data. Excludes `volumeName`. Default: a named volume.
         :param pulumi.Input['DiscordArgs'] discord: Default: no Discord.
-        :param _builtins.int disk_mi_b: Free space in MiB that the engine's disk and the data's disk must have. Default: 1024.
-        :param _builtins.str docker_host: Address of the Docker engine, `unix:///…` or `ssh://…`: the one of the `docker` provider in the component's options. Default: the engine that the `docker` command uses.
+        :param _builtins.int disk_mi_b: Required free space in MiB on the engine's disk and the data's disk. Default: 1024.
+        :param _builtins.str docker_host: Address of the Docker engine, `unix:///…` or `ssh://…`. Must be that of the component's `docker` provider. Default: the engine of the `docker` command.
         :param _builtins.str environment_name: Shown on every admin page: 1 to 40 letters, digits, spaces, dots, `_` and `-`. Default: the stack's name.
-        :param pulumi.Input[_builtins.str] image: Name of an image, or `build` to build this package's own. Default: the image that was published with this package, by digest and only if it is signed as the release signs; built if none was published.
-        :param pulumi.Input[_builtins.str] image_public_key: Public key of cosign, as PEM, that must have signed the image that `image` names. Default: such an image is used as it is.
-        :param _builtins.int log_files: Number of log files that the engine keeps. Default: 3.
+        :param pulumi.Input[_builtins.str] image: Name of an image, or `build` to build the package's own image. Default: the package's published image, by digest and with a verified release signature. An unpublished package builds its image.
+        :param pulumi.Input[_builtins.str] image_public_key: Cosign public key, as PEM. The image named by `image` must have a signature of this key. Default: no signature is required.
+        :param _builtins.int log_files: Maximum number of log files. Default: 3.
         :param 'LogLevel' log_level: Default: `info`.
-        :param _builtins.int log_max_mi_b: Size in MiB of each log file that the engine keeps. Default: 10.
-        :param _builtins.int max_processes: Limit of processes and threads, 64 to 32768; the kernel counts them for the container's user. Default: 512.
-        :param _builtins.int max_sandboxes: Number of chats' gateways, 1 to 500, that run at the same time; only with `tenancy` `chat`. Default: 10.
-        :param _builtins.int memory_mi_b: Memory limit in MiB, at least 128. Default: 512, with `tenancy` `chat` 1024.
+        :param _builtins.int log_max_mi_b: Maximum size of each log file in MiB. Default: 10.
+        :param _builtins.int max_processes: Maximum processes and threads of the container's user, 64 to 32768. Default: 512.
+        :param _builtins.int max_sandboxes: Maximum concurrent chat gateways, 1 to 500. Only with `tenancy` `chat`. Default: 10.
+        :param _builtins.int memory_mi_b: Memory limit in MiB, at least 128. Default: 512, or 1024 with `tenancy` `chat`.
         :param _builtins.int port: Port on the host, 1 to 65535. Default: 8080.
-        :param _builtins.bool protect_state: Refuse to delete the bucket or volume, and keep it in a destroy. Default: false.
-        :param _builtins.bool public_webhooks: Accept webhooks without an identity; each is verified by its platform's signature. Default: true.
-        :param _builtins.int replay_events: Number of past events, 0 to 500, that a rollout may replay to the next version. The service redacts them first: no word of a person leaves it. Default: 0.
-        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] secrets: Additional variables by name, each a secret, which the config file refers to as `{"env": "NAME"}`. At most 32; no name may be in `variables` too.
+        :param _builtins.bool protect_state: Refuse to delete the bucket or volume, and keep it when the stack is destroyed. Default: false.
+        :param _builtins.bool public_webhooks: Accept webhooks without an identity. Each platform's signature is still verified. Default: true.
+        :param _builtins.int replay_events: Number of past events, 0 to 500, that a rollout may replay on the next version. The service first redacts everything that people wrote. Default: 0.
+        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] secrets: Additional variables by name, each a secret. The config file refers to one as `{"env": "NAME"}`. At most 32, and no name that is also in `variables`.
         :param pulumi.Input['SlackArgs'] slack: Default: no Slack.
         :param pulumi.Input['TelegramArgs'] telegram: Default: no Telegram.
-        :param 'Tenancy' tenancy: `shared`: one gateway serves all chats. `chat`: each chat has its own, as a process with a user and data of its own; the container's main process then needs root with CHOWN, KILL, SETGID and SETUID. Default: `shared`.
-        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] variables: Additional variables that are not secret, as in `secrets`.
-        :param _builtins.str volume_name: Name of the data's volume. Excludes `dataDirectory`. Default: the container's name and `-data`.
+        :param 'Tenancy' tenancy: `shared`: one gateway serves all chats. `chat`: each chat has a separate gateway process, with its own user and data. The container then starts as root with CHOWN, KILL, SETGID and SETUID. Default: `shared`.
+        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] variables: Additional variables that are not secret. See `secrets`.
+        :param _builtins.str volume_name: Name of the data's volume. Excludes `dataDirectory`. Default: the container's name plus `-data`.
         """
         pulumi.set(__self__, "models", models)
         if access is not None:
@@ -172,7 +172,7 @@ class HostGatewayArgs:
     @pulumi.getter
     def address(self) -> Optional[_builtins.str]:
         """
-        IP address of the host that the port is mapped on. Default: 0.0.0.0.
+        Host IP address that publishes the port. Default: 0.0.0.0.
         """
         return pulumi.get(self, "address")
 
@@ -184,7 +184,7 @@ class HostGatewayArgs:
     @pulumi.getter(name="adminToken")
     def admin_token(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        Token of at least 16 characters for signing in to the admin pages; a secret. Excludes `access`. Default: none; the admin pages stay closed without an identity gateway.
+        Token of at least 16 characters for signing in to the admin pages; a secret. Excludes `access`. Default: none. Without this or `access`, the admin pages stay closed.
         """
         return pulumi.get(self, "admin_token")
 
@@ -196,7 +196,7 @@ class HostGatewayArgs:
     @pulumi.getter
     def alerts(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        Destinations of alerts about an outage, as JSON such as `{"slack": "https://hooks.slack.com/…", "after": "5m"}`; a secret. Default: alerts go to the bot's operators only.
+        Destinations of outage alerts, as JSON such as `{"slack": "https://hooks.slack.com/…", "after": "5m"}`; a secret. Default: alerts go only to the bot's operators.
         """
         return pulumi.get(self, "alerts")
 
@@ -208,7 +208,7 @@ class HostGatewayArgs:
     @pulumi.getter(name="configRecovery")
     def config_recovery(self) -> Optional['ConfigRecovery']:
         """
-        Policy for a config file that stops the gateway. Default: `manual`.
+        Policy for a config file that keeps the gateway from starting. Default: `manual`.
         """
         return pulumi.get(self, "config_recovery")
 
@@ -220,7 +220,7 @@ class HostGatewayArgs:
     @pulumi.getter(name="containerName")
     def container_name(self) -> Optional[_builtins.str]:
         """
-        Default: derived from project, stack and the component's name.
+        Default: derived from the names of project, stack and component.
         """
         return pulumi.get(self, "container_name")
 
@@ -232,7 +232,7 @@ class HostGatewayArgs:
     @pulumi.getter
     def cpus(self) -> Optional[_builtins.float]:
         """
-        Processors that the container may keep busy, above 0 with at most two decimals. Default: 1.
+        Maximum CPUs, above 0 with at most two decimals. Default: 1.
         """
         return pulumi.get(self, "cpus")
 
@@ -244,7 +244,7 @@ class HostGatewayArgs:
     @pulumi.getter(name="dataDirectory")
     def data_directory(self) -> Optional[_builtins.str]:
         """
-        Absolute path of a directory on the host that keeps the data. Excludes `volumeName`. Default: a named volume.
+        Absolute path of the host directory for the data. Excludes `volumeName`. Default: a named volume.
         """
         return pulumi.get(self, "data_directory")
 
@@ -268,7 +268,7 @@ class HostGatewayArgs:
     @pulumi.getter(name="diskMiB")
     def disk_mi_b(self) -> Optional[_builtins.int]:
         """
-        Free space in MiB that the engine's disk and the data's disk must have. Default: 1024.
+        Required free space in MiB on the engine's disk and the data's disk. Default: 1024.
         """
         return pulumi.get(self, "disk_mi_b")
 
@@ -280,7 +280,7 @@ class HostGatewayArgs:
     @pulumi.getter(name="dockerHost")
     def docker_host(self) -> Optional[_builtins.str]:
         """
-        Address of the Docker engine, `unix:///…` or `ssh://…`: the one of the `docker` provider in the component's options. Default: the engine that the `docker` command uses.
+        Address of the Docker engine, `unix:///…` or `ssh://…`. Must be that of the component's `docker` provider. Default: the engine of the `docker` command.
         """
         return pulumi.get(self, "docker_host")
 
@@ -313,7 +313,7 @@ class HostGatewayArgs:
     @pulumi.getter
     def image(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        Name of an image, or `build` to build this package's own. Default: the image that was published with this package, by digest and only if it is signed as the release signs; built if none was published.
+        Name of an image, or `build` to build the package's own image. Default: the package's published image, by digest and with a verified release signature. An unpublished package builds its image.
         """
         return pulumi.get(self, "image")
 
@@ -325,7 +325,7 @@ class HostGatewayArgs:
     @pulumi.getter(name="imagePublicKey")
     def image_public_key(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        Public key of cosign, as PEM, that must have signed the image that `image` names. Default: such an image is used as it is.
+        Cosign public key, as PEM. The image named by `image` must have a signature of this key. Default: no signature is required.
         """
         return pulumi.get(self, "image_public_key")
 
@@ -337,7 +337,7 @@ class HostGatewayArgs:
     @pulumi.getter(name="logFiles")
     def log_files(self) -> Optional[_builtins.int]:
         """
-        Number of log files that the engine keeps. Default: 3.
+        Maximum number of log files. Default: 3.
         """
         return pulumi.get(self, "log_files")
 
@@ -361,7 +361,7 @@ class HostGatewayArgs:
     @pulumi.getter(name="logMaxMiB")
     def log_max_mi_b(self) -> Optional[_builtins.int]:
         """
-        Size in MiB of each log file that the engine keeps. Default: 10.
+        Maximum size of each log file in MiB. Default: 10.
         """
         return pulumi.get(self, "log_max_mi_b")
 
@@ -373,7 +373,7 @@ class HostGatewayArgs:
     @pulumi.getter(name="maxProcesses")
     def max_processes(self) -> Optional[_builtins.int]:
         """
-        Limit of processes and threads, 64 to 32768; the kernel counts them for the container's user. Default: 512.
+        Maximum processes and threads of the container's user, 64 to 32768. Default: 512.
         """
         return pulumi.get(self, "max_processes")
 
@@ -385,7 +385,7 @@ class HostGatewayArgs:
     @pulumi.getter(name="maxSandboxes")
     def max_sandboxes(self) -> Optional[_builtins.int]:
         """
-        Number of chats' gateways, 1 to 500, that run at the same time; only with `tenancy` `chat`. Default: 10.
+        Maximum concurrent chat gateways, 1 to 500. Only with `tenancy` `chat`. Default: 10.
         """
         return pulumi.get(self, "max_sandboxes")
 
@@ -397,7 +397,7 @@ class HostGatewayArgs:
     @pulumi.getter(name="memoryMiB")
     def memory_mi_b(self) -> Optional[_builtins.int]:
         """
-        Memory limit in MiB, at least 128. Default: 512, with `tenancy` `chat` 1024.
+        Memory limit in MiB, at least 128. Default: 512, or 1024 with `tenancy` `chat`.
         """
         return pulumi.get(self, "memory_mi_b")
 
@@ -421,7 +421,7 @@ class HostGatewayArgs:
     @pulumi.getter(name="protectState")
     def protect_state(self) -> Optional[_builtins.bool]:
         """
-        Refuse to delete the bucket or volume, and keep it in a destroy. Default: false.
+        Refuse to delete the bucket or volume, and keep it when the stack is destroyed. Default: false.
         """
         return pulumi.get(self, "protect_state")
 
@@ -433,7 +433,7 @@ class HostGatewayArgs:
     @pulumi.getter(name="publicWebhooks")
     def public_webhooks(self) -> Optional[_builtins.bool]:
         """
-        Accept webhooks without an identity; each is verified by its platform's signature. Default: true.
+        Accept webhooks without an identity. Each platform's signature is still verified. Default: true.
         """
         return pulumi.get(self, "public_webhooks")
 
@@ -445,7 +445,7 @@ class HostGatewayArgs:
     @pulumi.getter(name="replayEvents")
     def replay_events(self) -> Optional[_builtins.int]:
         """
-        Number of past events, 0 to 500, that a rollout may replay to the next version. The service redacts them first: no word of a person leaves it. Default: 0.
+        Number of past events, 0 to 500, that a rollout may replay on the next version. The service first redacts everything that people wrote. Default: 0.
         """
         return pulumi.get(self, "replay_events")
 
@@ -457,7 +457,7 @@ class HostGatewayArgs:
     @pulumi.getter
     def secrets(self) -> pulumi.Input[Optional[Mapping[str, pulumi.Input[_builtins.str]]]]:
         """
-        Additional variables by name, each a secret, which the config file refers to as `{"env": "NAME"}`. At most 32; no name may be in `variables` too.
+        Additional variables by name, each a secret. The config file refers to one as `{"env": "NAME"}`. At most 32, and no name that is also in `variables`.
         """
         return pulumi.get(self, "secrets")
 
@@ -493,7 +493,7 @@ class HostGatewayArgs:
     @pulumi.getter
     def tenancy(self) -> Optional['Tenancy']:
         """
-        `shared`: one gateway serves all chats. `chat`: each chat has its own, as a process with a user and data of its own; the container's main process then needs root with CHOWN, KILL, SETGID and SETUID. Default: `shared`.
+        `shared`: one gateway serves all chats. `chat`: each chat has a separate gateway process, with its own user and data. The container then starts as root with CHOWN, KILL, SETGID and SETUID. Default: `shared`.
         """
         return pulumi.get(self, "tenancy")
 
@@ -505,7 +505,7 @@ class HostGatewayArgs:
     @pulumi.getter
     def variables(self) -> pulumi.Input[Optional[Mapping[str, pulumi.Input[_builtins.str]]]]:
         """
-        Additional variables that are not secret, as in `secrets`.
+        Additional variables that are not secret. See `secrets`.
         """
         return pulumi.get(self, "variables")
 
@@ -517,7 +517,7 @@ class HostGatewayArgs:
     @pulumi.getter(name="volumeName")
     def volume_name(self) -> Optional[_builtins.str]:
         """
-        Name of the data's volume. Excludes `dataDirectory`. Default: the container's name and `-data`.
+        Name of the data's volume. Excludes `dataDirectory`. Default: the container's name plus `-data`.
         """
         return pulumi.get(self, "volume_name")
 
@@ -566,39 +566,39 @@ class HostGateway(pulumi.ComponentResource):
                  volume_name: Optional[_builtins.str] = None,
                  __props__=None):
         """
-        An assistant gateway in one Docker container, with its volume and its port. It counts as deployed once it answers as it should; otherwise the former container is put back. Pass the `docker` provider of the engine in `providers`, and the engine's address as `dockerHost`.
+        An assistant gateway in one Docker container, with a volume and a port. A deployment succeeds if the service passes all checks, otherwise the previous container is restored. Pass the engine's `docker` provider in `providers`, and the engine's address as `dockerHost`.
 
         :param str resource_name: The name of the resource.
         :param pulumi.ResourceOptions opts: Options for the resource.
-        :param _builtins.str address: IP address of the host that the port is mapped on. Default: 0.0.0.0.
-        :param pulumi.Input[_builtins.str] admin_token: Token of at least 16 characters for signing in to the admin pages; a secret. Excludes `access`. Default: none; the admin pages stay closed without an identity gateway.
-        :param pulumi.Input[_builtins.str] alerts: Destinations of alerts about an outage, as JSON such as `{"slack": "https://hooks.slack.com/…", "after": "5m"}`; a secret. Default: alerts go to the bot's operators only.
-        :param 'ConfigRecovery' config_recovery: Policy for a config file that stops the gateway. Default: `manual`.
-        :param _builtins.str container_name: Default: derived from project, stack and the component's name.
-        :param _builtins.float cpus: Processors that the container may keep busy, above 0 with at most two decimals. Default: 1.
-        :param _builtins.str data_directory: Absolute path of a directory on the host that keeps the data. Excludes `volumeName`. Default: a named volume.
+        :param _builtins.str address: Host IP address that publishes the port. Default: 0.0.0.0.
+        :param pulumi.Input[_builtins.str] admin_token: Token of at least 16 characters for signing in to the admin pages; a secret. Excludes `access`. Default: none. Without this or `access`, the admin pages stay closed.
+        :param pulumi.Input[_builtins.str] alerts: Destinations of outage alerts, as JSON such as `{"slack": "https://hooks.slack.com/…", "after": "5m"}`; a secret. Default: alerts go only to the bot's operators.
+        :param 'ConfigRecovery' config_recovery: Policy for a config file that keeps the gateway from starting. Default: `manual`.
+        :param _builtins.str container_name: Default: derived from the names of project, stack and component.
+        :param _builtins.float cpus: Maximum CPUs, above 0 with at most two decimals. Default: 1.
+        :param _builtins.str data_directory: Absolute path of the host directory for the data. Excludes `volumeName`. Default: a named volume.
         :param pulumi.Input[Union['DiscordArgs', 'DiscordArgsDict']] discord: Default: no Discord.
-        :param _builtins.int disk_mi_b: Free space in MiB that the engine's disk and the data's disk must have. Default: 1024.
-        :param _builtins.str docker_host: Address of the Docker engine, `unix:///…` or `ssh://…`: the one of the `docker` provider in the component's options. Default: the engine that the `docker` command uses.
+        :param _builtins.int disk_mi_b: Required free space in MiB on the engine's disk and the data's disk. Default: 1024.
+        :param _builtins.str docker_host: Address of the Docker engine, `unix:///…` or `ssh://…`. Must be that of the component's `docker` provider. Default: the engine of the `docker` command.
         :param _builtins.str environment_name: Shown on every admin page: 1 to 40 letters, digits, spaces, dots, `_` and `-`. Default: the stack's name.
-        :param pulumi.Input[_builtins.str] image: Name of an image, or `build` to build this package's own. Default: the image that was published with this package, by digest and only if it is signed as the release signs; built if none was published.
-        :param pulumi.Input[_builtins.str] image_public_key: Public key of cosign, as PEM, that must have signed the image that `image` names. Default: such an image is used as it is.
-        :param _builtins.int log_files: Number of log files that the engine keeps. Default: 3.
+        :param pulumi.Input[_builtins.str] image: Name of an image, or `build` to build the package's own image. Default: the package's published image, by digest and with a verified release signature. An unpublished package builds its image.
+        :param pulumi.Input[_builtins.str] image_public_key: Cosign public key, as PEM. The image named by `image` must have a signature of this key. Default: no signature is required.
+        :param _builtins.int log_files: Maximum number of log files. Default: 3.
         :param 'LogLevel' log_level: Default: `info`.
-        :param _builtins.int log_max_mi_b: Size in MiB of each log file that the engine keeps. Default: 10.
-        :param _builtins.int max_processes: Limit of processes and threads, 64 to 32768; the kernel counts them for the container's user. Default: 512.
-        :param _builtins.int max_sandboxes: Number of chats' gateways, 1 to 500, that run at the same time; only with `tenancy` `chat`. Default: 10.
-        :param _builtins.int memory_mi_b: Memory limit in MiB, at least 128. Default: 512, with `tenancy` `chat` 1024.
+        :param _builtins.int log_max_mi_b: Maximum size of each log file in MiB. Default: 10.
+        :param _builtins.int max_processes: Maximum processes and threads of the container's user, 64 to 32768. Default: 512.
+        :param _builtins.int max_sandboxes: Maximum concurrent chat gateways, 1 to 500. Only with `tenancy` `chat`. Default: 10.
+        :param _builtins.int memory_mi_b: Memory limit in MiB, at least 128. Default: 512, or 1024 with `tenancy` `chat`.
         :param _builtins.int port: Port on the host, 1 to 65535. Default: 8080.
-        :param _builtins.bool protect_state: Refuse to delete the bucket or volume, and keep it in a destroy. Default: false.
-        :param _builtins.bool public_webhooks: Accept webhooks without an identity; each is verified by its platform's signature. Default: true.
-        :param _builtins.int replay_events: Number of past events, 0 to 500, that a rollout may replay to the next version. The service redacts them first: no word of a person leaves it. Default: 0.
-        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] secrets: Additional variables by name, each a secret, which the config file refers to as `{"env": "NAME"}`. At most 32; no name may be in `variables` too.
+        :param _builtins.bool protect_state: Refuse to delete the bucket or volume, and keep it when the stack is destroyed. Default: false.
+        :param _builtins.bool public_webhooks: Accept webhooks without an identity. Each platform's signature is still verified. Default: true.
+        :param _builtins.int replay_events: Number of past events, 0 to 500, that a rollout may replay on the next version. The service first redacts everything that people wrote. Default: 0.
+        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] secrets: Additional variables by name, each a secret. The config file refers to one as `{"env": "NAME"}`. At most 32, and no name that is also in `variables`.
         :param pulumi.Input[Union['SlackArgs', 'SlackArgsDict']] slack: Default: no Slack.
         :param pulumi.Input[Union['TelegramArgs', 'TelegramArgsDict']] telegram: Default: no Telegram.
-        :param 'Tenancy' tenancy: `shared`: one gateway serves all chats. `chat`: each chat has its own, as a process with a user and data of its own; the container's main process then needs root with CHOWN, KILL, SETGID and SETUID. Default: `shared`.
-        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] variables: Additional variables that are not secret, as in `secrets`.
-        :param _builtins.str volume_name: Name of the data's volume. Excludes `dataDirectory`. Default: the container's name and `-data`.
+        :param 'Tenancy' tenancy: `shared`: one gateway serves all chats. `chat`: each chat has a separate gateway process, with its own user and data. The container then starts as root with CHOWN, KILL, SETGID and SETUID. Default: `shared`.
+        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] variables: Additional variables that are not secret. See `secrets`.
+        :param _builtins.str volume_name: Name of the data's volume. Excludes `dataDirectory`. Default: the container's name plus `-data`.
         """
         ...
     @overload
@@ -607,7 +607,7 @@ class HostGateway(pulumi.ComponentResource):
                  args: HostGatewayArgs,
                  opts: Optional[pulumi.ResourceOptions] = None):
         """
-        An assistant gateway in one Docker container, with its volume and its port. It counts as deployed once it answers as it should; otherwise the former container is put back. Pass the `docker` provider of the engine in `providers`, and the engine's address as `dockerHost`.
+        An assistant gateway in one Docker container, with a volume and a port. A deployment succeeds if the service passes all checks, otherwise the previous container is restored. Pass the engine's `docker` provider in `providers`, and the engine's address as `dockerHost`.
 
         :param str resource_name: The name of the resource.
         :param HostGatewayArgs args: The arguments to use to populate this resource's properties.
@@ -717,7 +717,7 @@ class HostGateway(pulumi.ComponentResource):
     @pulumi.getter(name="bundleHash")
     def bundle_hash(self) -> pulumi.Output[_builtins.str]:
         """
-        Hash over the code of Worker and container.
+        Hash of the code of Worker and container.
         """
         return pulumi.get(self, "bundle_hash")
 
@@ -730,7 +730,7 @@ class HostGateway(pulumi.ComponentResource):
     @pulumi.getter(name="dataDirectory")
     def data_directory(self) -> pulumi.Output[Optional[_builtins.str]]:
         """
-        Directory of the host with the data; `undefined` if a volume has it.
+        Host directory of the data; `undefined` if the data is in a volume.
         """
         return pulumi.get(self, "data_directory")
 
@@ -738,7 +738,7 @@ class HostGateway(pulumi.ComponentResource):
     @pulumi.getter(name="discordCommands")
     def discord_commands(self) -> pulumi.Output[Optional[_builtins.str]]:
         """
-        Id of Discord's application whose commands are registered; `undefined` without Discord.
+        Id of the Discord application with registered commands; `undefined` without Discord.
         """
         return pulumi.get(self, "discord_commands")
 
@@ -754,7 +754,7 @@ class HostGateway(pulumi.ComponentResource):
     @pulumi.getter
     def readiness(self) -> pulumi.Output[_builtins.str]:
         """
-        Results of the checks of the deployed service, one line per check.
+        Results of the service's checks, one line per check.
         """
         return pulumi.get(self, "readiness")
 
@@ -762,7 +762,7 @@ class HostGateway(pulumi.ComponentResource):
     @pulumi.getter
     def url(self) -> pulumi.Output[_builtins.str]:
         """
-        The service's address, without a slash at the end.
+        The service's address, without a trailing slash.
         """
         return pulumi.get(self, "url")
 
@@ -770,7 +770,7 @@ class HostGateway(pulumi.ComponentResource):
     @pulumi.getter(name="volumeName")
     def volume_name(self) -> pulumi.Output[Optional[_builtins.str]]:
         """
-        Name of the data's volume; `undefined` if a directory of the host has the data.
+        Name of the data's volume; `undefined` if the data is in a host directory.
         """
         return pulumi.get(self, "volume_name")
 

@@ -61,38 +61,38 @@ class ServerlessGatewayArgs:
         The set of arguments for constructing a ServerlessGateway resource.
 
         :param pulumi.Input[_builtins.str] account_id: The Cloudflare account's id: 32 hexadecimal digits. Required.
-        :param _builtins.str adopt_bucket: Confirms taking over an existing bucket: the id that the preview prints, or the bucket's name without a marker.
-        :param pulumi.Input[_builtins.str] alerts: Destinations of alerts about an outage, as JSON such as `{"slack": "https://hooks.slack.com/…", "after": "5m"}`; a secret. Default: alerts go to the bot's operators only.
-        :param pulumi.Input[_builtins.str] bucket_name: The state bucket's name: 3 to 63 lower-case letters, digits and inner dashes. Default: the bucket that the stack has, otherwise derived from project, stack and the component's name.
-        :param 'BucketOnDestroy' bucket_on_destroy: Treatment of a bucket with content when it is deleted. `empty` excludes `protectState`. Default: `keep`.
-        :param Sequence[pulumi.Input[_builtins.str]] canary_tenants: Chats that an update reaches first, as ids of tenants such as `slack-C0123456789`; only with `tenancy` `chat`. Default: none.
-        :param pulumi.Input['CloudflareArgs'] cloudflare: Default: the credentials of the `cloudflare` provider in the component's options.
-        :param 'ConfigRecovery' config_recovery: Policy for a config file that stops the gateway. Default: `manual`.
+        :param _builtins.str adopt_bucket: Confirms adopting an existing bucket: the id that the preview prints, or the bucket's name if it has no marker.
+        :param pulumi.Input[_builtins.str] alerts: Destinations of outage alerts, as JSON such as `{"slack": "https://hooks.slack.com/…", "after": "5m"}`; a secret. Default: alerts go only to the bot's operators.
+        :param pulumi.Input[_builtins.str] bucket_name: The state bucket's name: 3 to 63 lower-case letters, digits and inner dashes. Default: the stack's existing bucket, else derived from the names of project, stack and component.
+        :param 'BucketOnDestroy' bucket_on_destroy: Treatment of a bucket with content when the stack is destroyed. `empty` excludes `protectState`. Default: `keep`.
+        :param Sequence[pulumi.Input[_builtins.str]] canary_tenants: Chats that receive an update first, as tenant ids such as `slack-C0123456789`. Only with `tenancy` `chat`. Default: none.
+        :param pulumi.Input['CloudflareArgs'] cloudflare: Default: the credentials of the component's `cloudflare` provider.
+        :param 'ConfigRecovery' config_recovery: Policy for a config file that keeps the gateway from starting. Default: `manual`.
         :param pulumi.Input['DiscordArgs'] discord: Default: no Discord.
         :param _builtins.str environment_name: Shown on every admin page: 1 to 40 letters, digits, spaces, dots, `_` and `-`. Default: the stack's name.
-        :param _builtins.float expected_awake_hours: Hours a day, 0 to 24, that the container is expected to run, with `tenancy` `chat` all containers together; for the cost estimate until usage was measured. With `sleepAfter` `never` only 24 is valid. Default: 8 conversations a day.
+        :param _builtins.float expected_awake_hours: Expected hours a day, 0 to 24, that all containers together run. Used for the cost estimate until usage is measured. With `sleepAfter` `never`, only 24 is valid. Default: 8 conversations a day.
         :param pulumi.Input[_builtins.str] hostname: A host name in one of the account's zones, in lower case. Give this or `subdomain`.
-        :param pulumi.Input[_builtins.str] image: Name of an image, or `build` to build this package's own. Default: the image that was published with this package, by digest and only if it is signed as the release signs; built if none was published.
-        :param pulumi.Input[_builtins.str] image_public_key: Public key of cosign, as PEM, that must have signed the image that `image` names. Default: such an image is used as it is.
+        :param pulumi.Input[_builtins.str] image: Name of an image, or `build` to build the package's own image. Default: the package's published image, by digest and with a verified release signature. An unpublished package builds its image.
+        :param pulumi.Input[_builtins.str] image_public_key: Cosign public key, as PEM. The image named by `image` must have a signature of this key. Default: no signature is required.
         :param 'InstanceType' instance_type: Size of the container. Default: `lite`.
         :param 'LogLevel' log_level: Default: `info`.
-        :param _builtins.int max_sandboxes: Number of containers, 1 to 500, that run at the same time; only with `tenancy` `chat`. Default: 10.
-        :param Sequence[pulumi.Input['MigrationArgs']] migrations: The Worker's migrations: tags `v1`, `v2`, … in order. Default: `v1` with the container's class, and with `tenancy` `chat` also `v2` with the class of the directory of chats.
-        :param _builtins.float monthly_budget: US dollars a month. A higher estimate is refused, a higher measured cost is warned of. Default: no budget.
-        :param _builtins.float monthly_chat_budget: US dollars a month for each chat, beside the plan and its allowances; only with `tenancy` `chat`. A preview names the chats whose measured cost is higher. Default: no budget.
-        :param _builtins.str origin: Loopback origin that the probes ask instead of the Worker's address, for rehearsals.
-        :param _builtins.bool protect_state: Refuse to delete the bucket or volume, and keep it in a destroy. Default: false.
-        :param _builtins.bool public_webhooks: Accept webhooks without an identity; each is verified by its platform's signature. Default: true.
-        :param _builtins.str registry: Host of the registry that the image is pushed to. Default: Cloudflare's, or none if `origin` is given.
-        :param _builtins.int replay_events: Number of past events, 0 to 500, that a rollout may replay to the next version. The service redacts them first: no word of a person leaves it. Default: 0.
-        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] secrets: Additional variables by name, each a secret, which the config file refers to as `{"env": "NAME"}`. At most 32; no name may be in `variables` too.
+        :param _builtins.int max_sandboxes: Maximum concurrent containers, 1 to 500. Only with `tenancy` `chat`. Default: 10.
+        :param Sequence[pulumi.Input['MigrationArgs']] migrations: The Worker's migrations, tagged `v1`, `v2`, … in order. Default: `v1` with the container's class. With `tenancy` `chat` also `v2` with the class of the chat directory.
+        :param _builtins.float monthly_budget: US dollars a month. A higher estimate is an error, a higher measured cost a warning. Default: no budget.
+        :param _builtins.float monthly_chat_budget: US dollars a month for each chat, excluding the plan and its allowances. Only with `tenancy` `chat`. A preview names the chats whose measured cost is higher. Default: no budget.
+        :param _builtins.str origin: Loopback origin that probes use instead of the Worker's address, for rehearsals.
+        :param _builtins.bool protect_state: Refuse to delete the bucket or volume, and keep it when the stack is destroyed. Default: false.
+        :param _builtins.bool public_webhooks: Accept webhooks without an identity. Each platform's signature is still verified. Default: true.
+        :param _builtins.str registry: Host of the registry that receives the image. Default: Cloudflare's, or none if `origin` is given.
+        :param _builtins.int replay_events: Number of past events, 0 to 500, that a rollout may replay on the next version. The service first redacts everything that people wrote. Default: 0.
+        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] secrets: Additional variables by name, each a secret. The config file refers to one as `{"env": "NAME"}`. At most 32, and no name that is also in `variables`.
         :param pulumi.Input['SlackAppArgs'] slack: Default: no Slack.
-        :param _builtins.str sleep_after: Time without traffic after which the container sleeps: `never` or a duration such as `10m`. Default: `10m`.
+        :param _builtins.str sleep_after: Idle time after which the container sleeps: `never` or a duration such as `10m`. Default: `10m`.
         :param pulumi.Input[_builtins.str] subdomain: The account's name on workers.dev. Give this or `hostname`.
         :param pulumi.Input['TelegramArgs'] telegram: Default: no Telegram.
-        :param 'Tenancy' tenancy: `shared`: one sandbox serves all chats. `chat`: each chat has its own, with a container and data of its own. Default: `shared`.
-        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] variables: Additional variables that are not secret, as in `secrets`.
-        :param _builtins.str worker_name: The Worker's name: 1 to 54 lower-case letters, digits and inner dashes. Default: derived from project, stack and the component's name.
+        :param 'Tenancy' tenancy: `shared`: one sandbox serves all chats. `chat`: each chat has a separate sandbox, with its own container and data. Default: `shared`.
+        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] variables: Additional variables that are not secret. See `secrets`.
+        :param _builtins.str worker_name: The Worker's name: 1 to 54 lower-case letters, digits and inner dashes. Default: derived from the names of project, stack and component.
         """
         pulumi.set(__self__, "account_id", account_id)
         pulumi.set(__self__, "models", models)
@@ -199,7 +199,7 @@ class ServerlessGatewayArgs:
     @pulumi.getter(name="adoptBucket")
     def adopt_bucket(self) -> Optional[_builtins.str]:
         """
-        Confirms taking over an existing bucket: the id that the preview prints, or the bucket's name without a marker.
+        Confirms adopting an existing bucket: the id that the preview prints, or the bucket's name if it has no marker.
         """
         return pulumi.get(self, "adopt_bucket")
 
@@ -211,7 +211,7 @@ class ServerlessGatewayArgs:
     @pulumi.getter
     def alerts(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        Destinations of alerts about an outage, as JSON such as `{"slack": "https://hooks.slack.com/…", "after": "5m"}`; a secret. Default: alerts go to the bot's operators only.
+        Destinations of outage alerts, as JSON such as `{"slack": "https://hooks.slack.com/…", "after": "5m"}`; a secret. Default: alerts go only to the bot's operators.
         """
         return pulumi.get(self, "alerts")
 
@@ -223,7 +223,7 @@ class ServerlessGatewayArgs:
     @pulumi.getter(name="bucketName")
     def bucket_name(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The state bucket's name: 3 to 63 lower-case letters, digits and inner dashes. Default: the bucket that the stack has, otherwise derived from project, stack and the component's name.
+        The state bucket's name: 3 to 63 lower-case letters, digits and inner dashes. Default: the stack's existing bucket, else derived from the names of project, stack and component.
         """
         return pulumi.get(self, "bucket_name")
 
@@ -235,7 +235,7 @@ class ServerlessGatewayArgs:
     @pulumi.getter(name="bucketOnDestroy")
     def bucket_on_destroy(self) -> Optional['BucketOnDestroy']:
         """
-        Treatment of a bucket with content when it is deleted. `empty` excludes `protectState`. Default: `keep`.
+        Treatment of a bucket with content when the stack is destroyed. `empty` excludes `protectState`. Default: `keep`.
         """
         return pulumi.get(self, "bucket_on_destroy")
 
@@ -247,7 +247,7 @@ class ServerlessGatewayArgs:
     @pulumi.getter(name="canaryTenants")
     def canary_tenants(self) -> Optional[Sequence[pulumi.Input[_builtins.str]]]:
         """
-        Chats that an update reaches first, as ids of tenants such as `slack-C0123456789`; only with `tenancy` `chat`. Default: none.
+        Chats that receive an update first, as tenant ids such as `slack-C0123456789`. Only with `tenancy` `chat`. Default: none.
         """
         return pulumi.get(self, "canary_tenants")
 
@@ -259,7 +259,7 @@ class ServerlessGatewayArgs:
     @pulumi.getter
     def cloudflare(self) -> pulumi.Input[Optional['CloudflareArgs']]:
         """
-        Default: the credentials of the `cloudflare` provider in the component's options.
+        Default: the credentials of the component's `cloudflare` provider.
         """
         return pulumi.get(self, "cloudflare")
 
@@ -271,7 +271,7 @@ class ServerlessGatewayArgs:
     @pulumi.getter(name="configRecovery")
     def config_recovery(self) -> Optional['ConfigRecovery']:
         """
-        Policy for a config file that stops the gateway. Default: `manual`.
+        Policy for a config file that keeps the gateway from starting. Default: `manual`.
         """
         return pulumi.get(self, "config_recovery")
 
@@ -316,7 +316,7 @@ class ServerlessGatewayArgs:
     @pulumi.getter(name="expectedAwakeHours")
     def expected_awake_hours(self) -> Optional[_builtins.float]:
         """
-        Hours a day, 0 to 24, that the container is expected to run, with `tenancy` `chat` all containers together; for the cost estimate until usage was measured. With `sleepAfter` `never` only 24 is valid. Default: 8 conversations a day.
+        Expected hours a day, 0 to 24, that all containers together run. Used for the cost estimate until usage is measured. With `sleepAfter` `never`, only 24 is valid. Default: 8 conversations a day.
         """
         return pulumi.get(self, "expected_awake_hours")
 
@@ -340,7 +340,7 @@ class ServerlessGatewayArgs:
     @pulumi.getter
     def image(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        Name of an image, or `build` to build this package's own. Default: the image that was published with this package, by digest and only if it is signed as the release signs; built if none was published.
+        Name of an image, or `build` to build the package's own image. Default: the package's published image, by digest and with a verified release signature. An unpublished package builds its image.
         """
         return pulumi.get(self, "image")
 
@@ -352,7 +352,7 @@ class ServerlessGatewayArgs:
     @pulumi.getter(name="imagePublicKey")
     def image_public_key(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        Public key of cosign, as PEM, that must have signed the image that `image` names. Default: such an image is used as it is.
+        Cosign public key, as PEM. The image named by `image` must have a signature of this key. Default: no signature is required.
         """
         return pulumi.get(self, "image_public_key")
 
@@ -388,7 +388,7 @@ class ServerlessGatewayArgs:
     @pulumi.getter(name="maxSandboxes")
     def max_sandboxes(self) -> Optional[_builtins.int]:
         """
-        Number of containers, 1 to 500, that run at the same time; only with `tenancy` `chat`. Default: 10.
+        Maximum concurrent containers, 1 to 500. Only with `tenancy` `chat`. Default: 10.
         """
         return pulumi.get(self, "max_sandboxes")
 
@@ -400,7 +400,7 @@ class ServerlessGatewayArgs:
     @pulumi.getter
     def migrations(self) -> Optional[Sequence[pulumi.Input['MigrationArgs']]]:
         """
-        The Worker's migrations: tags `v1`, `v2`, … in order. Default: `v1` with the container's class, and with `tenancy` `chat` also `v2` with the class of the directory of chats.
+        The Worker's migrations, tagged `v1`, `v2`, … in order. Default: `v1` with the container's class. With `tenancy` `chat` also `v2` with the class of the chat directory.
         """
         return pulumi.get(self, "migrations")
 
@@ -412,7 +412,7 @@ class ServerlessGatewayArgs:
     @pulumi.getter(name="monthlyBudget")
     def monthly_budget(self) -> Optional[_builtins.float]:
         """
-        US dollars a month. A higher estimate is refused, a higher measured cost is warned of. Default: no budget.
+        US dollars a month. A higher estimate is an error, a higher measured cost a warning. Default: no budget.
         """
         return pulumi.get(self, "monthly_budget")
 
@@ -424,7 +424,7 @@ class ServerlessGatewayArgs:
     @pulumi.getter(name="monthlyChatBudget")
     def monthly_chat_budget(self) -> Optional[_builtins.float]:
         """
-        US dollars a month for each chat, beside the plan and its allowances; only with `tenancy` `chat`. A preview names the chats whose measured cost is higher. Default: no budget.
+        US dollars a month for each chat, excluding the plan and its allowances. Only with `tenancy` `chat`. A preview names the chats whose measured cost is higher. Default: no budget.
         """
         return pulumi.get(self, "monthly_chat_budget")
 
@@ -436,7 +436,7 @@ class ServerlessGatewayArgs:
     @pulumi.getter
     def origin(self) -> Optional[_builtins.str]:
         """
-        Loopback origin that the probes ask instead of the Worker's address, for rehearsals.
+        Loopback origin that probes use instead of the Worker's address, for rehearsals.
         """
         return pulumi.get(self, "origin")
 
@@ -448,7 +448,7 @@ class ServerlessGatewayArgs:
     @pulumi.getter(name="protectState")
     def protect_state(self) -> Optional[_builtins.bool]:
         """
-        Refuse to delete the bucket or volume, and keep it in a destroy. Default: false.
+        Refuse to delete the bucket or volume, and keep it when the stack is destroyed. Default: false.
         """
         return pulumi.get(self, "protect_state")
 
@@ -460,7 +460,7 @@ class ServerlessGatewayArgs:
     @pulumi.getter(name="publicWebhooks")
     def public_webhooks(self) -> Optional[_builtins.bool]:
         """
-        Accept webhooks without an identity; each is verified by its platform's signature. Default: true.
+        Accept webhooks without an identity. Each platform's signature is still verified. Default: true.
         """
         return pulumi.get(self, "public_webhooks")
 
@@ -472,7 +472,7 @@ class ServerlessGatewayArgs:
     @pulumi.getter
     def registry(self) -> Optional[_builtins.str]:
         """
-        Host of the registry that the image is pushed to. Default: Cloudflare's, or none if `origin` is given.
+        Host of the registry that receives the image. Default: Cloudflare's, or none if `origin` is given.
         """
         return pulumi.get(self, "registry")
 
@@ -484,7 +484,7 @@ class ServerlessGatewayArgs:
     @pulumi.getter(name="replayEvents")
     def replay_events(self) -> Optional[_builtins.int]:
         """
-        Number of past events, 0 to 500, that a rollout may replay to the next version. The service redacts them first: no word of a person leaves it. Default: 0.
+        Number of past events, 0 to 500, that a rollout may replay on the next version. The service first redacts everything that people wrote. Default: 0.
         """
         return pulumi.get(self, "replay_events")
 
@@ -496,7 +496,7 @@ class ServerlessGatewayArgs:
     @pulumi.getter
     def secrets(self) -> pulumi.Input[Optional[Mapping[str, pulumi.Input[_builtins.str]]]]:
         """
-        Additional variables by name, each a secret, which the config file refers to as `{"env": "NAME"}`. At most 32; no name may be in `variables` too.
+        Additional variables by name, each a secret. The config file refers to one as `{"env": "NAME"}`. At most 32, and no name that is also in `variables`.
         """
         return pulumi.get(self, "secrets")
 
@@ -520,7 +520,7 @@ class ServerlessGatewayArgs:
     @pulumi.getter(name="sleepAfter")
     def sleep_after(self) -> Optional[_builtins.str]:
         """
-        Time without traffic after which the container sleeps: `never` or a duration such as `10m`. Default: `10m`.
+        Idle time after which the container sleeps: `never` or a duration such as `10m`. Default: `10m`.
         """
         return pulumi.get(self, "sleep_after")
 
@@ -556,7 +556,7 @@ class ServerlessGatewayArgs:
     @pulumi.getter
     def tenancy(self) -> Optional['Tenancy']:
         """
-        `shared`: one sandbox serves all chats. `chat`: each chat has its own, with a container and data of its own. Default: `shared`.
+        `shared`: one sandbox serves all chats. `chat`: each chat has a separate sandbox, with its own container and data. Default: `shared`.
         """
         return pulumi.get(self, "tenancy")
 
@@ -568,7 +568,7 @@ class ServerlessGatewayArgs:
     @pulumi.getter
     def variables(self) -> pulumi.Input[Optional[Mapping[str, pulumi.Input[_builtins.str]]]]:
         """
-        Additional variables that are not secret, as in `secrets`.
+        Additional variables that are not secret. See `secrets`.
         """
         return pulumi.get(self, "variables")
 
@@ -580,7 +580,7 @@ class ServerlessGatewayArgs:
     @pulumi.getter(name="workerName")
     def worker_name(self) -> Optional[_builtins.str]:
         """
-        The Worker's name: 1 to 54 lower-case letters, digits and inner dashes. Default: derived from project, stack and the component's name.
+        The Worker's name: 1 to 54 lower-case letters, digits and inner dashes. Default: derived from the names of project, stack and component.
         """
         return pulumi.get(self, "worker_name")
 
@@ -633,43 +633,43 @@ class ServerlessGateway(pulumi.ComponentResource):
                  worker_name: Optional[_builtins.str] = None,
                  __props__=None):
         """
-        An assistant gateway on Cloudflare: a Worker with a container, its state bucket, an identity gateway before its admin pages, and its registrations with the chat platforms. It counts as deployed once it answers as it should.
+        An assistant gateway on Cloudflare: a Worker with a container, a state bucket, an identity gateway for the admin pages, and registrations with the chat platforms. A deployment succeeds if the service passes all checks.
 
         :param str resource_name: The name of the resource.
         :param pulumi.ResourceOptions opts: Options for the resource.
         :param pulumi.Input[_builtins.str] account_id: The Cloudflare account's id: 32 hexadecimal digits. Required.
-        :param _builtins.str adopt_bucket: Confirms taking over an existing bucket: the id that the preview prints, or the bucket's name without a marker.
-        :param pulumi.Input[_builtins.str] alerts: Destinations of alerts about an outage, as JSON such as `{"slack": "https://hooks.slack.com/…", "after": "5m"}`; a secret. Default: alerts go to the bot's operators only.
-        :param pulumi.Input[_builtins.str] bucket_name: The state bucket's name: 3 to 63 lower-case letters, digits and inner dashes. Default: the bucket that the stack has, otherwise derived from project, stack and the component's name.
-        :param 'BucketOnDestroy' bucket_on_destroy: Treatment of a bucket with content when it is deleted. `empty` excludes `protectState`. Default: `keep`.
-        :param Sequence[pulumi.Input[_builtins.str]] canary_tenants: Chats that an update reaches first, as ids of tenants such as `slack-C0123456789`; only with `tenancy` `chat`. Default: none.
-        :param pulumi.Input[Union['CloudflareArgs', 'CloudflareArgsDict']] cloudflare: Default: the credentials of the `cloudflare` provider in the component's options.
-        :param 'ConfigRecovery' config_recovery: Policy for a config file that stops the gateway. Default: `manual`.
+        :param _builtins.str adopt_bucket: Confirms adopting an existing bucket: the id that the preview prints, or the bucket's name if it has no marker.
+        :param pulumi.Input[_builtins.str] alerts: Destinations of outage alerts, as JSON such as `{"slack": "https://hooks.slack.com/…", "after": "5m"}`; a secret. Default: alerts go only to the bot's operators.
+        :param pulumi.Input[_builtins.str] bucket_name: The state bucket's name: 3 to 63 lower-case letters, digits and inner dashes. Default: the stack's existing bucket, else derived from the names of project, stack and component.
+        :param 'BucketOnDestroy' bucket_on_destroy: Treatment of a bucket with content when the stack is destroyed. `empty` excludes `protectState`. Default: `keep`.
+        :param Sequence[pulumi.Input[_builtins.str]] canary_tenants: Chats that receive an update first, as tenant ids such as `slack-C0123456789`. Only with `tenancy` `chat`. Default: none.
+        :param pulumi.Input[Union['CloudflareArgs', 'CloudflareArgsDict']] cloudflare: Default: the credentials of the component's `cloudflare` provider.
+        :param 'ConfigRecovery' config_recovery: Policy for a config file that keeps the gateway from starting. Default: `manual`.
         :param pulumi.Input[Union['DiscordArgs', 'DiscordArgsDict']] discord: Default: no Discord.
         :param _builtins.str environment_name: Shown on every admin page: 1 to 40 letters, digits, spaces, dots, `_` and `-`. Default: the stack's name.
-        :param _builtins.float expected_awake_hours: Hours a day, 0 to 24, that the container is expected to run, with `tenancy` `chat` all containers together; for the cost estimate until usage was measured. With `sleepAfter` `never` only 24 is valid. Default: 8 conversations a day.
+        :param _builtins.float expected_awake_hours: Expected hours a day, 0 to 24, that all containers together run. Used for the cost estimate until usage is measured. With `sleepAfter` `never`, only 24 is valid. Default: 8 conversations a day.
         :param pulumi.Input[_builtins.str] hostname: A host name in one of the account's zones, in lower case. Give this or `subdomain`.
-        :param pulumi.Input[_builtins.str] image: Name of an image, or `build` to build this package's own. Default: the image that was published with this package, by digest and only if it is signed as the release signs; built if none was published.
-        :param pulumi.Input[_builtins.str] image_public_key: Public key of cosign, as PEM, that must have signed the image that `image` names. Default: such an image is used as it is.
+        :param pulumi.Input[_builtins.str] image: Name of an image, or `build` to build the package's own image. Default: the package's published image, by digest and with a verified release signature. An unpublished package builds its image.
+        :param pulumi.Input[_builtins.str] image_public_key: Cosign public key, as PEM. The image named by `image` must have a signature of this key. Default: no signature is required.
         :param 'InstanceType' instance_type: Size of the container. Default: `lite`.
         :param 'LogLevel' log_level: Default: `info`.
-        :param _builtins.int max_sandboxes: Number of containers, 1 to 500, that run at the same time; only with `tenancy` `chat`. Default: 10.
-        :param Sequence[pulumi.Input[Union['MigrationArgs', 'MigrationArgsDict']]] migrations: The Worker's migrations: tags `v1`, `v2`, … in order. Default: `v1` with the container's class, and with `tenancy` `chat` also `v2` with the class of the directory of chats.
-        :param _builtins.float monthly_budget: US dollars a month. A higher estimate is refused, a higher measured cost is warned of. Default: no budget.
-        :param _builtins.float monthly_chat_budget: US dollars a month for each chat, beside the plan and its allowances; only with `tenancy` `chat`. A preview names the chats whose measured cost is higher. Default: no budget.
-        :param _builtins.str origin: Loopback origin that the probes ask instead of the Worker's address, for rehearsals.
-        :param _builtins.bool protect_state: Refuse to delete the bucket or volume, and keep it in a destroy. Default: false.
-        :param _builtins.bool public_webhooks: Accept webhooks without an identity; each is verified by its platform's signature. Default: true.
-        :param _builtins.str registry: Host of the registry that the image is pushed to. Default: Cloudflare's, or none if `origin` is given.
-        :param _builtins.int replay_events: Number of past events, 0 to 500, that a rollout may replay to the next version. The service redacts them first: no word of a person leaves it. Default: 0.
-        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] secrets: Additional variables by name, each a secret, which the config file refers to as `{"env": "NAME"}`. At most 32; no name may be in `variables` too.
+        :param _builtins.int max_sandboxes: Maximum concurrent containers, 1 to 500. Only with `tenancy` `chat`. Default: 10.
+        :param Sequence[pulumi.Input[Union['MigrationArgs', 'MigrationArgsDict']]] migrations: The Worker's migrations, tagged `v1`, `v2`, … in order. Default: `v1` with the container's class. With `tenancy` `chat` also `v2` with the class of the chat directory.
+        :param _builtins.float monthly_budget: US dollars a month. A higher estimate is an error, a higher measured cost a warning. Default: no budget.
+        :param _builtins.float monthly_chat_budget: US dollars a month for each chat, excluding the plan and its allowances. Only with `tenancy` `chat`. A preview names the chats whose measured cost is higher. Default: no budget.
+        :param _builtins.str origin: Loopback origin that probes use instead of the Worker's address, for rehearsals.
+        :param _builtins.bool protect_state: Refuse to delete the bucket or volume, and keep it when the stack is destroyed. Default: false.
+        :param _builtins.bool public_webhooks: Accept webhooks without an identity. Each platform's signature is still verified. Default: true.
+        :param _builtins.str registry: Host of the registry that receives the image. Default: Cloudflare's, or none if `origin` is given.
+        :param _builtins.int replay_events: Number of past events, 0 to 500, that a rollout may replay on the next version. The service first redacts everything that people wrote. Default: 0.
+        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] secrets: Additional variables by name, each a secret. The config file refers to one as `{"env": "NAME"}`. At most 32, and no name that is also in `variables`.
         :param pulumi.Input[Union['SlackAppArgs', 'SlackAppArgsDict']] slack: Default: no Slack.
-        :param _builtins.str sleep_after: Time without traffic after which the container sleeps: `never` or a duration such as `10m`. Default: `10m`.
+        :param _builtins.str sleep_after: Idle time after which the container sleeps: `never` or a duration such as `10m`. Default: `10m`.
         :param pulumi.Input[_builtins.str] subdomain: The account's name on workers.dev. Give this or `hostname`.
         :param pulumi.Input[Union['TelegramArgs', 'TelegramArgsDict']] telegram: Default: no Telegram.
-        :param 'Tenancy' tenancy: `shared`: one sandbox serves all chats. `chat`: each chat has its own, with a container and data of its own. Default: `shared`.
-        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] variables: Additional variables that are not secret, as in `secrets`.
-        :param _builtins.str worker_name: The Worker's name: 1 to 54 lower-case letters, digits and inner dashes. Default: derived from project, stack and the component's name.
+        :param 'Tenancy' tenancy: `shared`: one sandbox serves all chats. `chat`: each chat has a separate sandbox, with its own container and data. Default: `shared`.
+        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] variables: Additional variables that are not secret. See `secrets`.
+        :param _builtins.str worker_name: The Worker's name: 1 to 54 lower-case letters, digits and inner dashes. Default: derived from the names of project, stack and component.
         """
         ...
     @overload
@@ -678,7 +678,7 @@ class ServerlessGateway(pulumi.ComponentResource):
                  args: ServerlessGatewayArgs,
                  opts: Optional[pulumi.ResourceOptions] = None):
         """
-        An assistant gateway on Cloudflare: a Worker with a container, its state bucket, an identity gateway before its admin pages, and its registrations with the chat platforms. It counts as deployed once it answers as it should.
+        An assistant gateway on Cloudflare: a Worker with a container, a state bucket, an identity gateway for the admin pages, and registrations with the chat platforms. A deployment succeeds if the service passes all checks.
 
         :param str resource_name: The name of the resource.
         :param ServerlessGatewayArgs args: The arguments to use to populate this resource's properties.
@@ -817,7 +817,7 @@ class ServerlessGateway(pulumi.ComponentResource):
     @pulumi.getter(name="bundleHash")
     def bundle_hash(self) -> pulumi.Output[_builtins.str]:
         """
-        Hash over the code of Worker and container.
+        Hash of the code of Worker and container.
         """
         return pulumi.get(self, "bundle_hash")
 
@@ -830,7 +830,7 @@ class ServerlessGateway(pulumi.ComponentResource):
     @pulumi.getter
     def cost(self) -> pulumi.Output[_builtins.str]:
         """
-        The estimated cost, for people.
+        The estimated cost as text.
         """
         return pulumi.get(self, "cost")
 
@@ -846,7 +846,7 @@ class ServerlessGateway(pulumi.ComponentResource):
     @pulumi.getter
     def readiness(self) -> pulumi.Output[_builtins.str]:
         """
-        Results of the checks of the deployed service, one line per check.
+        Results of the service's checks, one line per check.
         """
         return pulumi.get(self, "readiness")
 
@@ -854,7 +854,7 @@ class ServerlessGateway(pulumi.ComponentResource):
     @pulumi.getter
     def registrations(self) -> pulumi.Output[Optional[_builtins.str]]:
         """
-        Registrations with the chat platforms, a line each; `undefined` without any.
+        Registrations with the chat platforms, one line each; `undefined` if there are none.
         """
         return pulumi.get(self, "registrations")
 
@@ -862,7 +862,7 @@ class ServerlessGateway(pulumi.ComponentResource):
     @pulumi.getter
     def url(self) -> pulumi.Output[_builtins.str]:
         """
-        The service's address, without a slash at the end.
+        The service's address, without a trailing slash.
         """
         return pulumi.get(self, "url")
 
@@ -870,7 +870,7 @@ class ServerlessGateway(pulumi.ComponentResource):
     @pulumi.getter(name="versionId")
     def version_id(self) -> pulumi.Output[_builtins.str]:
         """
-        Id of the deployed version of the Worker.
+        Id of the Worker's deployed version.
         """
         return pulumi.get(self, "version_id")
 

@@ -131,7 +131,7 @@ describe("the images of the container rehearsal", () => {
     const told: string[] = [];
     const base = await ensureBaseImage({ env, log: (line) => void told.push(line) });
     expect(base).toEqual({ image: `${key}-2001-02`, source: "present" });
-    expect(told.at(-1)).toContain("no security updates");
+    expect(told.at(-1)).toContain("later security updates");
   });
 
   test("a failed assembly tells mmdebstrap's last words", async () => {

@@ -212,7 +212,7 @@ describe("the manifest of a Slack app", () => {
 
   test("is set, and says if the app has to be installed again", async () => {
     const said = await printed(() => create(INPUTS));
-    expect(said).toContain(`Slack's app ${APP} has other permissions now: reinstall it`);
+    expect(said).toContain(`The permissions of Slack's app ${APP} have changed: reinstall it`);
     expect(address()).toContain("https://one.example.com/slack/events");
   });
 

@@ -110,7 +110,7 @@ describe("what the platforms are told, under the real engine", () => {
         "Discord offers the commands",
         `Discord's interactions endpoint is ${service.url}/discord/interactions`,
       ]);
-      expect(stdout).toContain(`Slack's app ${SLACK_APP} has other permissions now: reinstall it`);
+      expect(stdout).toContain(`The permissions of Slack's app ${SLACK_APP} have changed: reinstall it`);
       const state = await stateText(subject);
       const secrets = [TELEGRAM_TOKEN, DISCORD_TOKEN, SECRET, SLACK_TOKEN];
       expect(secrets.filter((secret) => state.includes(secret))).toEqual([]);

@@ -101,17 +101,17 @@ describe("gateways in a program of one's own", () => {
 
     expect(failure.split("\n").filter((line) => !line.includes("    fix: "))).toEqual([
       "Error: Invalid arguments of bot (stack_config_invalid), 12 problems:",
-      "  access: must be an object; its members may come from elsewhere",
+      "  access: must be an object; only its members may be outputs",
       "  accountId: missing",
       "  instanceType: must be lite, basic, standard-1, standard-2, standard-3 or standard-4",
       "  models.anthropicApiKey: missing",
       "  monthlyBudget: must be US dollars from 0 to 100000, with at most two decimals",
       "  publicWebhooks: must be true or false",
       "  secrets.lower: must be 1 to 64 capital letters, digits and _, and begin with a letter",
-      "  slack.signingSecret: missing: Slack is configured by half, by slack.botToken alone",
+      "  slack.signingSecret: missing: Slack is only partly configured, with slack.botToken",
       "  sleepAfter: must be never or a duration such as 30s, 10m, 1h or 1h30m",
       "  slepAfter: unknown argument",
-      "  subdomain: given beside hostname: the Worker has one address",
+      "  subdomain: given in addition to hostname: the Worker has one address",
       "  telegram.webhookSecret: must be 1 to 256 letters, digits, _ and -",
     ]);
     expect(failure).toContain("    fix: set slack.signingSecret, or leave out slack.botToken");

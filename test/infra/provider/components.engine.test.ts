@@ -117,7 +117,7 @@ describe("components that the provider creates", () => {
       const baseUrl = world.stage.cloudflare.url;
       wrong = () => ({ cloudflare: { apiToken: "another-token_0123456789abcdefghijklmnopqrst", baseUrl } });
       const failure = await subject.stack.preview().then(() => "", String);
-      expect(failure).toContain("has a problem: Cloudflare refuses the API token");
+      expect(failure).toContain("has a problem: Cloudflare rejects the API token");
       expect(failure).not.toContain("another-token");
     },
     UPDATE_MS,

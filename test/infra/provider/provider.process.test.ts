@@ -157,7 +157,7 @@ describe("the provider as an engine starts it", () => {
     ];
 
     expect(failure?.getReason()).toBe(
-      `steward 9.9.9 deployed this stack, and ${manifest.version} does not know its format of state (state_newer)\n` +
+      `steward 9.9.9 deployed this stack, and ${manifest.version} does not support its format of state (state_newer)\n` +
         "  fix: Deploy with steward 9.9.9 or later. Nothing was changed.",
     );
     expect(known.getFailuresList()).toEqual([]);

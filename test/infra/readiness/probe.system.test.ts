@@ -73,7 +73,7 @@ describe("the readiness probe", () => {
       expect(result.stdout.trim().split("\n")).toEqual([
         "ok   GET /healthz",
         "ok   POST /slack/events with a url_verification",
-        `ok   ${OTHER_WEBHOOKS.length} webhooks refuse what is not signed`,
+        `ok   ${OTHER_WEBHOOKS.length} webhooks reject unsigned requests`,
         `ok   ${new Set(PRIVATE).size} pages and debug routes are closed without an identity`,
       ]);
     },
@@ -151,7 +151,7 @@ describe("the readiness probe", () => {
     [
       "answers another challenge",
       { "/slack/events": (_request, response) => response.end('{"challenge":"another"}') },
-      "POST /slack/events with a url_verification: the answer does not hold the challenge",
+      "POST /slack/events with a url_verification: the response does not contain the challenge",
     ],
     [
       "takes an update that Telegram did not send",
@@ -188,7 +188,7 @@ describe("the readiness probe", () => {
       const result = await probe(url);
 
       expect(result.code).toBe(1);
-      expect(result.stderr).toBe(`${url} does not answer as it should:\n  ${reason}\n`);
+      expect(result.stderr).toBe(`${url} failed these checks:\n  ${reason}\n`);
     },
     RUN_MS,
   );
@@ -287,19 +287,19 @@ describe("channels that have to work", () => {
       "is in a container that is asleep",
       { state: "stopped" },
       0,
-      "note channel slack: not asked: the container is asleep\n",
+      "note channel slack: skipped: the container is asleep\n",
     ],
     [
       "is behind a gateway that is still starting",
       { state: "starting" },
       0,
-      "note channel slack: not known: the gateway is starting\n",
+      "note channel slack: unknown: the gateway is starting\n",
     ],
     [
       "is behind a gateway that cannot start",
       { state: "crash-looping", reason: reason("config_invalid", "Unrecognized key") },
       0,
-      "note channel slack: not known: the gateway is crash-looping (config_invalid): Unrecognized key\n",
+      "note channel slack: unknown: the gateway is crash-looping (config_invalid): Unrecognized key\n",
     ],
   ])(
     "one that %s",

@@ -103,7 +103,7 @@ describe("a signature without a key", () => {
     const signature = await sign();
     expect(verify(signature, CLAIM)).toBeUndefined();
     expect(verify(signature, { ...CLAIM, digest: `sha256:${"b".repeat(64)}` })).toBe(
-      "it is of something else",
+      "it belongs to another image",
     );
     expect(verify(signature, { ...CLAIM, bundle: "code-2" })).toContain("code-1, not code-2");
   });

@@ -110,14 +110,14 @@ describe("an image that has to be signed", () => {
   });
 
   test.each([
-    ["no signature", () => [], "it has no signature that cosign 3 has made"],
+    ["no signature", () => [], "it has no cosign 3 signature"],
     ["another key", () => [signature(other.privateKey)], "signature verification failed"],
     [
       "another image's signature",
       () => [signature(own.privateKey, { digest: `sha256:${sha256("x")}` })],
-      "it is of something else",
+      "it belongs to another image",
     ],
-    ["a signature that is none", () => ["{}", "no JSON", "[]"], "of its signatures none counts"],
+    ["a signature that is none", () => ["{}", "no JSON", "[]"], "none of its signatures is valid"],
     [
       "a changed statement",
       () => [

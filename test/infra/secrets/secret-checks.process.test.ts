@@ -137,7 +137,7 @@ describe("a secret is tried at its platform", () => {
     const printed = write.mock.calls.map(([text]) => String(text)).join("");
     write.mockRestore();
     expect(printed).toContain(
-      "Warning: The OpenAI endpoint did not answer, so steward:openaiApiKey goes out untried.",
+      "Warning: The OpenAI endpoint did not answer, so steward:openaiApiKey is deployed untested.",
     );
   });
 

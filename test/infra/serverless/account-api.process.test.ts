@@ -107,7 +107,7 @@ test("a question without an answer is explained with its code", async () => {
     return explain(await asking.catch((error: unknown) => error), commandsFor("dev"));
   };
   const told = (status: number) => ({
-    cause: `Cloudflare did not tell whether x exists: Cloudflare answered ${status}: no (7)`,
+    cause: `Could not check whether x exists: Cloudflare answered ${status}: no (7)`,
   });
   const [failing, refused, lost] = await Promise.all([
     explained("failing", fails(500)),

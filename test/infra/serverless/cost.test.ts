@@ -80,7 +80,7 @@ describe("the line of a preview", () => {
       "(lite, sleepAfter 10m, awake 3.5 h a day as measured over 12 days)",
     );
     expect(costLine({ ...measured, sleepAfter: "20m" })).toContain(
-      "(lite, sleepAfter 20m, awake 5 h a day, reckoned from 3.5 h measured over 12 days)",
+      "(lite, sleepAfter 20m, awake 5 h a day, adjusted from 3.5 h measured over 12 days)",
     );
     expect(costLine({ ...measured, sleepAfter: "never" })).toContain(
       "(lite, sleepAfter never, awake 24 h a day)",
@@ -89,8 +89,12 @@ describe("the line of a preview", () => {
 
   test("tells the difference to what is deployed, up and down", () => {
     const never: CostInputs = { instanceType: "lite", sleepAfter: "never" };
-    expect(costLine(never, lite)).toContain("+$1.74 a month to what is deployed (lite, sleepAfter 10m");
-    expect(costLine(lite, never)).toContain("-$1.74 a month to what is deployed (lite, sleepAfter never");
+    expect(costLine(never, lite)).toContain(
+      "+$1.74 a month compared with the deployed stack (lite, sleepAfter 10m",
+    );
+    expect(costLine(lite, never)).toContain(
+      "-$1.74 a month compared with the deployed stack (lite, sleepAfter never",
+    );
     expect(costLine(lite, { ...lite, sleepAfter: "5m" })).toMatch(/, as deployed$/);
   });
 });
@@ -117,7 +121,7 @@ describe("a sandbox for each chat", () => {
     );
     expect(costLine({ ...chat, measured: one })).toContain("1 container awake 60 h a day in all");
     expect(costLine({ ...chat, sleepAfter: "20m", measured }, { ...chat, measured })).toMatch(
-      /12 containers awake 75 h a day in all, reckoned from 60 h measured over 12 days\), \+\$[\d.]+ a month to what is deployed/,
+      /12 containers awake 75 h a day in all, adjusted from 60 h measured over 12 days\), \+\$[\d.]+ a month compared with the deployed stack/,
     );
     // 60 h a day are 1,825 h a month: 431.25 GiB-h, 3,450 GB-h, no vCPU beyond the 375 min, 440,960 GB-s.
     expect(monthlyCost({ ...chat, measured })).toBe(

@@ -34,9 +34,7 @@ test("a number of containers that an update has raised is put back, and told apa
   const former = (await readPreviousVersion(deployed)) as PreviousVersion;
   await stage.client.containers.applications.edit(id, { ...inAccount, max_instances: 10 });
 
-  expect(await restorePreviousVersion(deployed, former)).toEqual([
-    "Containers that may run at a time: 10 → 1.",
-  ]);
+  expect(await restorePreviousVersion(deployed, former)).toEqual(["Maximum concurrent containers: 10 → 1."]);
   expect(await stage.client.containers.applications.get(id, inAccount)).toMatchObject({ max_instances: 1 });
   expect(await restorePreviousVersion(deployed, former)).toEqual([]);
 });

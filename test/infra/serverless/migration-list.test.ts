@@ -71,12 +71,12 @@ test("a rename says what is lost: the Durable Object of all chats, or those of e
   const chat = [...shared, { tag: "v2", newSqliteClasses: ["Directory"] }];
   expect(renamingLines("old", "new", shared)).toEqual([
     "Worker old → new: created with its classes and container, and deleted under the old name",
-    "Moves along: the bucket with the container's backups, which the new container begins with",
+    "Kept: the bucket with the container's backups, from which the new container starts",
     "Lost: the old Worker's Durable Object (the ledger with accepted but unanswered events and its history), and container changes since the last backup",
   ]);
   expect(renamingLines("old", "new", chat)).toEqual([
     "Worker old → new: created with its classes and containers, and deleted under the old name",
-    "Moves along: the bucket with the containers' backups, which the new containers begin with",
+    "Kept: the bucket with the containers' backups, from which the new containers start",
     "Lost: the old Worker's Durable Objects (each chat's ledger with accepted but unanswered events and its history, and the directory of chats and people), and container changes since the last backups",
   ]);
 });

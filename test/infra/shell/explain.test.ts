@@ -12,7 +12,7 @@ const MISSING = [
 test.each(MISSING)("a missing plugin is named with the command that installs its version: %s", (text) => {
   expect(explanationText(explain(new Error(text), commandsFor("dev")))).toBe(
     "the Pulumi plugin cloudflare 6.22.1 is not installed (pulumi_plugin_missing)\n" +
-      "  fix: Run `pulumi plugin install resource cloudflare 6.22.1` once where its download can be reached.",
+      "  fix: Run `pulumi plugin install resource cloudflare 6.22.1` once on a network that can reach its download.",
   );
 });
 
@@ -20,7 +20,7 @@ test("a plugin whose version the engine does not name is named without one", () 
   const text = "no resource plugin 'pulumi-resource-docker' found in the workspace or on your $PATH";
   expect(explanationText(explain(new Error(text), commandsFor("dev")))).toBe(
     "the Pulumi plugin docker is not installed (pulumi_plugin_missing)\n" +
-      "  fix: Run `pulumi plugin install resource docker` once where its download can be reached.",
+      "  fix: Run `pulumi plugin install resource docker` once on a network that can reach its download.",
   );
 });
 

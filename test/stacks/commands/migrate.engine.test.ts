@@ -74,7 +74,7 @@ describe("npm run migrate, orphans and drift, on one stack", () => {
       expect(report["plan"]).toEqual([
         "Migrations: v2 to be applied",
         expect.stringContaining("Worker steward-one → steward-two: created with"),
-        expect.stringContaining("Moves along: the bucket"),
+        expect.stringContaining("Kept: the bucket"),
         expect.stringContaining("Lost: the old Worker's Durable Object"),
         "The address changes from https://steward-one.example.workers.dev to https://steward-two.example.workers.dev",
         expect.stringContaining("Slack's Request URL"),

@@ -79,7 +79,7 @@ test(
     const events = sendSteadily(stage.eventsUrl, stage.slack);
     const failed = await stage.rollout();
     expect(failed.code, failed.said).toBe(4);
-    expect(failed.said).toContain("does not answer as it should");
+    expect(failed.said).toContain("failed these checks");
     expect(failed.report).toMatchObject({
       ok: false,
       exit: 4,
