@@ -44,7 +44,6 @@ export const alertsSchema = () =>
       }),
     );
 
-/** Destinations of alerts. */
 export type AlertSettings = z.output<ReturnType<typeof alertsSchema>>;
 
 /** Parses the variable ALERTS; `undefined` if it is malformed. */

@@ -2,7 +2,7 @@ import { hmacHex } from "./digest.ts";
 import { ownNames, SECRET_NAMES, type Environment, type VariableName } from "./variables.ts";
 
 /**
- * Shows which secrets a deployment runs with, without revealing them: hashes under a key that only the stack and its
+ * Identifies the secrets of a running deployment without revealing them: hashes under a key that only the stack and its
  * deployment know. Equal keys and secrets give equal hashes.
  */
 export interface Attestation {
@@ -12,7 +12,6 @@ export interface Attestation {
   secrets: Record<string, string>;
 }
 
-/** The variable that holds the key. */
 export const ATTESTATION_KEY_VARIABLE = "ATTESTATION_KEY" satisfies VariableName;
 
 const HASH_LENGTH = 16;
@@ -32,7 +31,7 @@ export async function attest(key: string, environment: Environment): Promise<Att
 /** Returns the attestation of the running secrets, computed on the first call; `undefined` without a key. */
 export type Attest = () => Promise<Attestation | undefined>;
 
-/** Returns the attestation of an environment that holds its own key. */
+/** Returns a function that attests an environment's secrets with its own ATTESTATION_KEY. */
 export function attestationOf(environment: Environment): Attest {
   let reckoned: Promise<Attestation> | undefined;
   return async () => {

@@ -8,9 +8,9 @@
  * 3. The page sends `say` and stores it until the `answer`, `error` or `removed` with its id arrives. After a lost
  * connection it resends the message with the same id: each id is answered once.
  * 4. Files are fetched over HTTP at `/chat/files/<item>`, with the connection's ticket as Bearer token.
- * 5. Pages and gateways of different versions work together. Both ignore unknown message types and fields. Only if
- * `welcome` has `conversations`, a page sends `file`, `stop`, `open`, `rename`, `delete` and `find`, and the fields
- * `conversation` and `instead`.
+ * 5. Pages and gateways of different versions work together: both ignore unknown message types and fields. A page uses
+ * `file`, `stop`, `open`, `rename`, `delete`, `find` and the fields `conversation` and `instead` only if `welcome` has
+ * `conversations`.
  *
  * A browser has several conversations. The page chooses the id of each, in `conversation`; the first one has none. A
  * page receives all messages of its open conversation. Of other conversations it receives only those that end an
@@ -129,7 +129,7 @@ export interface Hit {
 interface OpenConversation {
   history: ChatTurn[];
   items: ChatItem[];
-  /** Ids of messages that are being answered or wait. In `opened`, of all the browser's conversations. */
+  /** Ids of messages that are being answered or queued. In `opened`, those of all the browser's conversations. */
   running: string[];
   /** Messages of this conversation that are queued behind another one, oldest first. */
   waiting?: { id: string; text: string }[];
@@ -157,7 +157,6 @@ export type ChatItem =
       note?: string;
     } & Read);
 
-/** Messages of the server. */
 export type ToPage =
   | (ChatItem & InConversation)
   /** Valid for this connection only. */

@@ -74,7 +74,6 @@ export interface StateRevision {
   revision: string;
 }
 
-/** Body of a POST to `/generations`. */
 export interface SnapshotRequest {
   /** The backup's id; by default the supervisor assigns the next one. */
   id?: string;
@@ -91,7 +90,6 @@ export interface ChatsReport {
   broughtBack: Readonly<Record<TenantId, string>>;
 }
 
-/** Body of a POST to `/generations/<id>/restore`. */
 export interface RestoreRequest {
   config: ConfigSource;
 }
@@ -168,7 +166,6 @@ export interface SandboxStatus {
   since: string;
   /** Restarts after crashes of the gateway or the container. */
   restarts: number;
-  /** Why it is not ready, if a cause is known. */
   reason?: Reason;
   /** Milliseconds from the container's start to the gateway's first response, once known. */
   coldStartMs?: number;
@@ -186,13 +183,11 @@ export interface SandboxStatus {
   volume?: Reason;
   /** Why a "ready" gateway currently does not respond; it is killed if this persists. */
   silent?: Reason;
-  /** The version running in the container. */
   version?: string;
   /** The hash of the bundle running in the container, or `source`. */
   bundle?: string;
 }
 
-/** Requests to the broker by outcome. */
 export interface BrokerOutcomes {
   /** The service responded, with any status. */
   answered: number;
@@ -205,7 +200,6 @@ export interface BrokerCounts extends BrokerOutcomes {
   operations: Record<string, BrokerOutcomes>;
 }
 
-/** One process of the container. */
 export interface ProcessInfo {
   name: string;
   pid: number | null;
@@ -219,7 +213,6 @@ export interface ProcessInfo {
   nextLog?: number;
 }
 
-/** Answer of `/processes`. */
 export interface ProcessList {
   processes: ProcessInfo[];
 }
@@ -235,7 +228,6 @@ export interface ContainerConfig {
   problems: ToldProblem[];
 }
 
-/** One problem in the config file, as shown to people. */
 export interface ToldProblem {
   path: string;
   message: string;
@@ -269,12 +261,10 @@ export interface CliResult {
   stderr: string;
 }
 
-/** State of a chat platform. */
 export interface ChannelHealth {
   platform: Platform;
   /** `unknown`: the platform has not responded since the gateway started. */
   state: "unknown" | "ready" | "failing" | "disabled";
-  /** Why it is not ready. */
   reason?: Reason;
   /** ISO 8601: when the gateway last accepted an event from it. */
   lastEventAt?: string;
@@ -284,18 +274,15 @@ export interface ChannelHealth {
   bot?: BotAccount & { at: string };
 }
 
-/** The bot account that the channel's token belongs to. */
 export interface BotAccount {
   id?: string | undefined;
   name?: string | undefined;
 }
 
-/** Body of a POST to `/channels/test`. */
 export interface ChannelTest {
   platform: Platform;
 }
 
-/** State of a model. */
 export interface ModelHealth {
   /** `<provider>/<model id>` */
   id: string;
@@ -306,13 +293,11 @@ export interface ModelHealth {
   until?: string;
 }
 
-/** Body of a POST to `/models/test`. */
 export interface ModelTest {
   /** `<provider>/<model id>` of the config */
   model: string;
 }
 
-/** Result of a successful model test. */
 export interface ModelTested {
   model: string;
   ms: number;
@@ -367,7 +352,6 @@ export interface UsageReport {
   sources?: Record<UsageRange, SourceUsage[]>;
 }
 
-/** State of the schedules. */
 export interface SchedulesHealth {
   count: number;
   /** ISO 8601: when the next schedule is due. The sandbox wakes for it. */
@@ -389,14 +373,13 @@ export interface FirstWordReport {
   lateAt?: string;
 }
 
-/** Response of the gateway's `/status`. */
 export interface GatewayStatus {
   version: string;
   /** ISO 8601: when it became ready. */
   since: string;
   /** The first model in the order, and the reason of its last failure, if it failed. */
   model: { id: string; reason?: Reason };
-  /** In the order in which they are tried. */
+  /** In the order in which the gateway tries them. */
   models: ModelHealth[];
   channels: ChannelHealth[];
   counts: {
@@ -426,7 +409,6 @@ export interface GatewayStatus {
   findings?: ContractFinding[];
 }
 
-/** An MCP server of the config. */
 export interface ToolServerHealth {
   name: string;
   /** `unknown`: not used yet. */
@@ -459,7 +441,6 @@ export interface RetentionNotice {
   messages: number;
 }
 
-/** The last lines of the gateway's output. */
 export interface LogTail {
   /** Oldest first. */
   lines: string[];

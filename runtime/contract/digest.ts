@@ -22,7 +22,11 @@ export function base64url(bytes: Uint8Array): string {
   return text.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
-/** @throws DOMException if the text is not base64url. */
+/**
+ * Decodes base64url.
+ *
+ * @throws DOMException for any other text.
+ */
 export function fromBase64url(text: string) {
   const binary = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
   return Uint8Array.from(binary, (character) => character.charCodeAt(0));

@@ -40,7 +40,6 @@ export type Tenancy = (typeof TENANCIES)[number];
 /** Default and upper limit of MAX_SANDBOXES, the number of containers that run at the same time. */
 export const SANDBOXES = { default: 10, most: 500 } as const;
 
-/** Limit of REPLAY_EVENTS. */
 export const MOST_REPLAYED = 500;
 
 /** Minimum length of ADMIN_TOKEN, in characters. */
@@ -54,7 +53,7 @@ type ReadElsewhere =
   | "STEWARD_OWN_SECRETS"
   | "STEWARD_OWN_VARIABLES";
 
-/** A function, so that a Worker does not build the schema while it starts, which may take 20 ms of CPU. */
+/** A function, because building the schema would use up part of the 20 ms of CPU that a Worker's start may take. */
 const edgeSchema = () =>
   z.object({
     SLACK_SIGNING_SECRET: optional,

@@ -28,7 +28,6 @@ type Texts = typeof TEXTS;
  */
 export const ERRORS: { readonly [Code in keyof Texts]: Omit<Texts[Code], "fix"> } = TEXTS;
 
-/** A stable error code. */
 export type ErrorCode = keyof typeof ERRORS;
 
 export function isErrorCode(value: unknown): value is ErrorCode {

@@ -1,10 +1,10 @@
-import type { GrantedRole, Role } from "./config/rights.ts";
-import type { Schedule } from "./config/schedules.ts";
-
 /**
  * Messages in a platform-independent form. Each channel's message.ts parses its platform's messages into this form, and
  * lists the fields that it skips on purpose.
  */
+
+import type { GrantedRole, Role } from "./config/rights.ts";
+import type { Schedule } from "./config/schedules.ts";
 
 export type ChatAddress = Pick<Schedule["to"], "platform" | "chat">;
 

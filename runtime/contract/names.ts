@@ -23,14 +23,14 @@ export const CONTAINER_USER = 10_001;
 
 /**
  * With TENANCY=chat on a host, each chat's gateway runs as its own user. `first` is the lowest user id; `rights` are
- * the capabilities that root needs for it. None of them allows reading or writing another user's files.
+ * the capabilities that root needs for this. None of them allows reading or writing another user's files.
  */
 export const CHAT_USERS = { first: 20_000, rights: ["CHOWN", "KILL", "SETGID", "SETUID"] } as const;
 
-/** The config file's name inside the data directory. */
+/** File name in the data directory. */
 export const CONFIG_FILE = `${AGENT}.json`;
 
-/** The database's name inside the data directory. */
+/** File name of the database in the data directory. */
 export const STATE_FILE = "state.db";
 
 /** Schema version of the gateway's tables in {@link STATE_FILE}. A test compares it with the store's. */
@@ -78,7 +78,6 @@ export const BINDINGS = {
 /** Names of the host deployment on its Docker engine. */
 export const HOST_NAMES: HostNames = { container: AGENT, volume: `${AGENT}-data` };
 
-/** Names on a Docker engine. */
 export interface HostNames {
   container: string;
   volume: string;

@@ -7,7 +7,7 @@ export function nearest(word: string, known: readonly string[]): string | undefi
   return best && best.distance <= Math.max(2, Math.floor(word.length / 3)) ? best.candidate : undefined;
 }
 
-/** Returns the Levenshtein distance. */
+/** Levenshtein distance. */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (const [i, letter] of [...a].entries()) {

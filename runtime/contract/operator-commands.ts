@@ -10,7 +10,6 @@ export interface OperatorPlace {
   configFile?: string | undefined;
 }
 
-/** Form of a configuration value. */
 interface ConfigForm {
   secret?: boolean;
   /** The key is a path into a list or an object. */

@@ -1,6 +1,5 @@
 import { ERRORS, fixOf, type ErrorCode } from "./errors.ts";
 
-/** Media type of a problem document. */
 export const PROBLEM_TYPE = "application/problem+json";
 
 /** A problem document, RFC 9457 section 3, with this service's `code` and `fix`. */

@@ -18,7 +18,6 @@ import { BROKER_PATH } from "./services.ts";
  */
 export type RouteAccess = "public" | "webhook" | "identity" | "stack" | "gateway" | "device";
 
-/** One route of the edge. */
 export interface Route {
   method: "GET" | "POST" | "PATCH" | "PUT";
   path: string;
@@ -32,7 +31,6 @@ export const ROUTES = {
   home: { method: "GET", path: "/", access: "public" },
   live: { method: "GET", path: "/healthz", access: "public" },
   ready: { method: "GET", path: "/readyz", access: "public" },
-  /** A style or script of the pages. */
   asset: { method: "GET", path: "/assets/:file", access: "public" },
   /** The page contains no data; the socket authenticates the device. */
   chat: { method: "GET", path: "/chat", access: "public" },
@@ -145,7 +143,6 @@ export const ROUTES = {
 
 type RoutesOf = typeof ROUTES;
 
-/** The path of a platform's webhook. */
 export type WebhookPath = {
   [Name in keyof RoutesOf]: RoutesOf[Name] extends { access: "webhook" } ? RoutesOf[Name]["path"] : never;
 }[keyof RoutesOf];

@@ -30,7 +30,6 @@ type ChatOf<Given> = [Extract<keyof Given, ChatField>] extends [never]
   : Extract<keyof Given, ChatField>;
 export type OperationArguments = Readonly<Record<string, string>>;
 
-/** A request that the gateway may send to a service. */
 export interface ServiceOperation {
   readonly method: "GET" | "POST" | "PATCH" | "PUT";
   /** The argument or field that names the chat. The broker compares it with the chat of a pass. */

@@ -2,7 +2,6 @@ import { AGENT, VERSION } from "./names.ts";
 import { SECRET_NAMES, type Environment, type VariableName } from "./variables.ts";
 
 interface Service {
-  /** The variable that holds its key. */
   readonly key: VariableName;
   /** Variable that overrides the address. */
   readonly address: VariableName;
@@ -13,7 +12,6 @@ interface Service {
    * expects the key in the URL.
    */
   readonly header: readonly [name: string, before: string];
-  /** Further headers of every request. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -92,7 +90,7 @@ function telegramPass(botToken: string, token: string): string {
   return `${botToken.split(":", 1)[0]}:${token}`;
 }
 
-/** Returns the pass in a value from {@link withPasses}. */
+/** Returns the pass in a variable's value. Telegram's value has the bot's id before it. */
 export function passOf(value: string): string {
   return value.slice(value.indexOf(":") + 1);
 }

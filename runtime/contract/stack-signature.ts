@@ -21,7 +21,7 @@ export interface SignedRequest {
   path: string;
 }
 
-/** Returns the header's value. `now` is in milliseconds since the epoch. */
+/** Returns the value of {@link STACK_SIGNATURE_HEADER}. `now` is in milliseconds since the epoch. */
 export async function signAsStack(key: string, request: SignedRequest, now: number): Promise<string> {
   const seconds = Math.floor(now / 1_000);
   return `t=${seconds},v1=${await hmacHex(key, signedText(request, seconds))}`;

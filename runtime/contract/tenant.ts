@@ -18,9 +18,9 @@ export interface TenantChat {
 
 /** Progress of replacing the running containers after an update. */
 export interface Renewal {
-  /** Containers that were allowed to be replaced. */
+  /** Number of containers whose replacement has been allowed. */
   begun: number;
-  /** Replaced containers that have answered with the new version. */
+  /** Number of replaced containers that have answered with the new version. */
   answering: number;
   /** Tenants whose new container does not answer. Until it does, no other container is replaced. */
   failing: TenantId[];

@@ -76,7 +76,7 @@ export function trimmedVariables(environment: Environment): Environment {
   );
 }
 
-/** Names for the operator's own variables, such as another provider's key, which the config can refer to. */
+/** Pattern for names of the operator's own variables, such as another provider's key, which the config can refer to. */
 const OWN_NAME = /^[A-Z][A-Z0-9_]{0,63}$/;
 /** Names that processes and platforms read themselves, so setting one would have side effects. */
 const RESERVED =

@@ -153,11 +153,9 @@ export const channels = z.prefault(
   {},
 );
 
-/** Members of every channel's config, after defaults. */
 export type ChannelRules = Omit<
   z.output<typeof slack>,
   "botToken" | "signingSecret" | "channels" | "ackReaction"
 >;
 
-/** Settings of one group, after defaults. */
 export type GroupRules = z.output<typeof group>;

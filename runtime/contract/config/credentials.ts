@@ -27,7 +27,6 @@ export function withCredentials(value: unknown, environment: Environment): unkno
   return { ...value, channels: { ...channels, ...Object.fromEntries(added) } };
 }
 
-/** Returns the channels for which every credential is set. */
 export function channelsWithCredentials(environment: Readonly<Record<string, unknown>>): Platform[] {
   return PLATFORMS.filter((platform) =>
     Object.values(CHANNEL_CREDENTIALS[platform]).every((name) => environment[name]),

@@ -50,7 +50,6 @@ const OPERATOR_IDS = [
   "web:[0-9a-f]{64}",
 ];
 
-/** Someone in `agent.operators`. */
 export const operatorId = z.string().check(
   z.regex(new RegExp(`^(?:${OPERATOR_IDS.join("|")})$`), {
     error: ({ input }) =>

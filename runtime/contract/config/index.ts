@@ -9,7 +9,7 @@ export interface ConfigProblem {
   /** Dotted path of the object or value, for example `channels.telegram`; empty for the root. */
   path: string;
   message: string;
-  /** Line in the file, from 1, if known from the text, as for a repeated key. */
+  /** Line in the file, from 1. Only problems that show in the text itself have one, such as a repeated key. */
   line?: number;
   /** A key that the schema lacks. `meant` is the key that was probably meant, `at` the path to the object. */
   unknownKey?: string;
@@ -43,7 +43,6 @@ function unknownKeyMessage(path: string, key: string): string {
   return `Unrecognized key: "${key}"${known ? ` (deprecated: ${known.use})` : ""}`;
 }
 
-/** Returns a problem's message, with the key that was probably meant. */
 export function withMeant({ message, meant }: ConfigProblem): string {
   return meant === undefined ? message : `${message}; did you mean "${meant}"?`;
 }

@@ -1,9 +1,6 @@
 import type { ConfigProblem } from "./index.ts";
 
-/**
- * Matches an unclosed string up to the end of the text. Searching its end again from each later quote would take
- * quadratic time.
- */
+/** Matches an unclosed string to the end of the text: retrying from each later quote would take quadratic time. */
 const TOKEN = /"(?:[^"\\]|\\[^])*"?|[{}[\],]|\n/g;
 /** Longest text that is parsed, in characters; far above what a config needs. */
 const LONGEST = 256 * 1024;
@@ -90,7 +87,6 @@ interface Open {
   awaits: boolean;
 }
 
-/** A key of an object or an item of a list. */
 interface Place {
   /** Dotted path of the object or list. */
   path: string;

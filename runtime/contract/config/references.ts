@@ -2,7 +2,6 @@ import { CHANNEL_CREDENTIALS } from "./credentials.ts";
 import { directAddress, SERVICES, withoutSlashes } from "../services.ts";
 import type { Environment } from "../variables.ts";
 
-/** A reference to an environment variable in a config. */
 export interface VariableReference {
   /** Such as `channels.slack.botToken`. */
   path: string;

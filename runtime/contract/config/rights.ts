@@ -31,7 +31,6 @@ const rolesOfKnown = (allowed: Role[], help: string) =>
 const EVERYONE: Role[] = [...ROLES];
 const KNOWN: Role[] = ["operator", "person", "group"];
 
-/** `agent.may`: which roles may do what. */
 export const rights = z.prefault(
   z.strictObject({
     readWorkspace: roles(EVERYONE, "Read the shared files, including those in the model's prompt."),

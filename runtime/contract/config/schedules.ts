@@ -56,11 +56,9 @@ export const schedule = z
     }),
   );
 
-/** `schedules`: by name. */
 export const schedules = z._default(
   z.record(z.string().check(z.regex(/^[a-z0-9][\w-]{0,63}$/)), schedule),
   {},
 );
 
-/** One schedule after defaults. */
 export type Schedule = z.output<typeof schedule>;

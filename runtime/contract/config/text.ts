@@ -75,12 +75,11 @@ export function secretsOf(value: unknown, path: string[] = []): { path: string; 
   return Object.entries(value).flatMap(([key, item]) => secretsOf(item, [...path, key]));
 }
 
-/** Returns the values of a config's secrets, for redaction. */
 export function secretValues(config: unknown, environment: Environment): string[] {
   return secretsOf(config).map(({ secret }) => resolveSecret(secret, environment));
 }
 
-/** Returns the {@link secretValues} of a config's text; none if the text is not JSON. */
+/** Returns the values of the secrets in a config's text; none if the text is not JSON. */
 export function secretValuesIn(text: string, environment: Environment): string[] {
   try {
     return secretValues(JSON.parse(text), environment);

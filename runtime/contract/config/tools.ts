@@ -75,5 +75,4 @@ export const tools = z.prefault(
   {},
 );
 
-/** One MCP server after defaults. */
 export type McpServer = z.output<typeof mcpServer>;
