@@ -37,7 +37,7 @@ export const deliverySchema = z.strictObject({
 
 export type Delivery = z.infer<typeof deliverySchema>;
 
-/** Most names that one request may ask for. */
+/** Maximum number of names in one request. */
 export const MOST_NAMES = 20;
 
 /** Kinds of people and places whose names the edge looks up. */

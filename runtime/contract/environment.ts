@@ -149,10 +149,10 @@ export interface EdgeSettings {
   sleepAfterMs: number;
   publicWebhooks: boolean;
   configRecovery: (typeof CONFIG_RECOVERIES)[number];
-  /** Most past events that a rollout may get as a redacted record; 0 disables this. */
+  /** Maximum number of past events in a rollout's redacted record; 0 disables the record. */
   replayEvents: number;
   tenancy: Tenancy;
-  /** Most containers that run at the same time. */
+  /** Maximum number of containers that run at the same time. */
   maxSandboxes: number;
   /** Tenants that an update reaches first. */
   canaryTenants: readonly string[];

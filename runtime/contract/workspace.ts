@@ -15,7 +15,7 @@ export const CHATS = "chats";
 const LONGEST_NAME = 400;
 /** Longest path segment, in bytes. File systems allow 255, and the temporary name during a write is 12 bytes longer. */
 const LONGEST_PART = 240;
-/** Most path segments, including the file's name. */
+/** Maximum number of path segments, including the file's name. */
 const MOST_PARTS = 8;
 /** Control characters, line separators, and invisible or direction marks that could disguise a name. */
 const HIDDEN = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/u;

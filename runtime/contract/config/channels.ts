@@ -25,7 +25,7 @@ const access = (user: IdForm) => ({
   groupAllowFrom: withHelp(ids(user), "The only people whom the bot answers in groups. Empty: everyone."),
   historyLimit: withHelp(
     z._default(integer(0, 200), 20),
-    "Most group messages not addressed to the bot that the model gets as context for the bot's next answer.",
+    "Maximum number of group messages, not addressed to the bot, that become context for its next answer.",
   ),
   streamMode: withHelp(
     z._default(z.enum(["edit", "off"]), "edit"),

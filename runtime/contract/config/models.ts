@@ -39,10 +39,13 @@ const settings = z.strictObject({
     z._default(duration, "1m"),
     "How long a failed model is not used, unless its provider says when to retry.",
   ),
-  maxOutputTokens: withHelp(z._default(integer(1, 64_000), 4_096), "Most tokens in one answer of the model."),
+  maxOutputTokens: withHelp(
+    z._default(integer(1, 64_000), 4_096),
+    "Maximum number of tokens in one answer of the model.",
+  ),
   contextTokens: withHelp(
     z._default(integer(4_000, 2_000_000), 180_000),
-    "Most tokens that a model gets as input; longer conversations are summarised.",
+    "Maximum number of input tokens for a model; longer conversations are summarised.",
   ),
   prices: withHelp(
     z._default(z.record(modelReference, price), {}),

@@ -30,16 +30,16 @@ const heartbeat = z.strictObject({
 const limits = z.strictObject({
   messagesPerMinute: withHelp(
     z.optional(integer(1, 10_000)),
-    "Most messages per minute that are answered for one person, who is then asked to wait. Not set: no limit.",
+    "Maximum number of messages per person and minute; people who send more are asked to wait. Not set: no limit.",
   ),
   workspaceMiB: withHelp(
     z._default(integer(1, 1_000_000), 256),
-    "Most space for all of the agent's files together, in MiB.",
+    "Maximum size of all the agent's files together, in MiB.",
   ),
-  groupMiB: withHelp(z._default(integer(1, 1_000_000), 16), "Most space for one group's folder, in MiB."),
+  groupMiB: withHelp(z._default(integer(1, 1_000_000), 16), "Maximum size of one group's folder, in MiB."),
   tokensPerDay: withHelp(
     z.optional(integer(1_000, 10_000_000_000)),
-    "Most tokens per day (UTC) for each chat, and for each person. Not set: no limit.",
+    "Maximum number of tokens per day (UTC), for each chat and for each person. Not set: no limit.",
   ),
 });
 
@@ -54,11 +54,11 @@ const agent = z.prefault(
     ),
     workspaceMaxChars: withHelp(
       z._default(integer(0, 200_000), 40_000),
-      "Most characters of the workspace's files in the prompt, all files together.",
+      "Maximum number of characters of the workspace's files in the prompt, all files together.",
     ),
     maxSteps: withHelp(
       z._default(integer(1, 100), 16),
-      "Most requests to the model for one answer. This limits loops of tool calls.",
+      "Maximum number of requests to the model for one answer. This limits loops of tool calls.",
     ),
     timeout: withHelp(z._default(duration, "10m"), "How long one answer may take, including tools."),
     noticeAfter: withHelp(
@@ -96,7 +96,7 @@ const retention = z.strictObject({
   ),
   messages: withHelp(
     z.optional(integer(1_000, 10_000_000)),
-    "Most messages per conversation; the oldest are removed first. Not set: no limit.",
+    "Maximum number of messages per conversation; the oldest are removed first. Not set: no limit.",
   ),
 });
 
@@ -104,7 +104,7 @@ const sessions = z.prefault(
   z.strictObject({
     historyLimit: withHelp(
       z._default(integer(2, 1_000), 60),
-      "Most messages of a conversation in the prompt.",
+      "Maximum number of a conversation's messages in the prompt.",
     ),
     reset: withHelp(z.prefault(reset, {}), "When a conversation starts over automatically."),
     retention: withHelp(

@@ -52,7 +52,7 @@ export const tools = z.prefault(
       z.strictObject({
         maxBytes: withHelp(
           z._default(integer(1_000, 10_000_000), 500_000),
-          "Most bytes of a page that are read; the rest is left out.",
+          "Maximum number of bytes of a page that are read; the rest is left out.",
         ),
         timeout: z._default(duration, "20s"),
       }),
