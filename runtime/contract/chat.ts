@@ -168,15 +168,11 @@ export type ToPage =
    * id>.<random>`.
    */
   | ({ type: "welcome"; ticket: string; conversations?: Conversation[] } & OpenConversation)
-  /** The conversation that the page asked to open. */
   | ({ type: "opened"; conversation: string } & OpenConversation)
-  /** The conversations have changed. */
   | { type: "conversations"; conversations: Conversation[] }
-  /** Result of the search with this `id`. */
   | { type: "found"; id: string; hits: Hit[] }
   /** The message was accepted. Sent to every page of the device, so that all of them show it. */
   | ({ type: "accepted"; id: string; text: string } & InConversation)
-  /** An answer is being generated. */
   | ({ type: "typing"; id: string } & InConversation)
   /** The answer's text so far; empty if it starts over. */
   | ({ type: "text"; id: string; soFar: string } & Read & InConversation)

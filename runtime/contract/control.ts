@@ -66,7 +66,6 @@ export const CONTROL_ROUTES = {
   configFile: "/config-file",
 } as const;
 
-/** Header of a POST to `/restore`: the archive's manifest as JSON. */
 export const MANIFEST_HEADER = "steward-manifest";
 
 /** Revision of the data directory, which changes whenever one of its files does. */
@@ -79,7 +78,6 @@ export interface SnapshotRequest {
   id?: string;
 }
 
-/** Chats whose data a shared state holds. */
 export interface ChatsReport {
   tenants: TenantId[];
   /** Tenants with a schedule in the state or in its config. */
@@ -119,7 +117,7 @@ export interface ConfigText {
 /** Extra fields of the problem document if a config text is rejected. */
 export interface ConfigRefusal {
   problems: ToldProblem[];
-  /** The submitted text, with its literal secrets redacted. */
+  /** The submitted text; literal secrets are redacted. */
   text: string;
 }
 
@@ -147,13 +145,12 @@ export const GATEWAY_ROUTES = {
   testChannel: "/channels/test",
 } as const;
 
-/** Request for a file of the web chat, authorised by the ticket that the page received on its socket. */
+/** Authorised by the ticket that the page received on its socket. */
 export interface ChatFileRequest {
   ticket: string;
   item: string;
 }
 
-/** State of the gateway, as seen from outside the container. */
 export type SandboxState = "stopped" | "starting" | "ready" | "crash-looping";
 
 /** Phase of a start; `crashed`: the gateway exited and is restarted automatically. */
@@ -181,7 +178,7 @@ export interface SandboxStatus {
    * Why the data directory or the ledger cannot be written; until that is fixed, no messages are accepted or answered.
    */
   volume?: Reason;
-  /** Why a "ready" gateway currently does not respond; it is killed if this persists. */
+  /** Why a "ready" gateway does not respond; if this persists, it is killed. */
   silent?: Reason;
   version?: string;
   /** The hash of the bundle running in the container, or `source`. */
@@ -253,7 +250,6 @@ export type OperationReply = (
   notes: string;
 };
 
-/** Result of a process, or of one command of `/debug/cli`. */
 export interface CliResult {
   /** 124 after a timeout, as with the `timeout` command of coreutils. */
   exitCode: number;
@@ -304,7 +300,7 @@ export interface ModelTested {
   tokens: { input: number; output: number };
 }
 
-/** Tokens and requests of one model on one day (UTC). */
+/** Per day (UTC) and model. */
 export interface ModelUsage {
   /** YYYY-MM-DD */
   day: string;
@@ -314,7 +310,7 @@ export interface ModelUsage {
   outputTokens: number;
 }
 
-/** Messages of one day (UTC) in all conversations. */
+/** Per day (UTC), in all conversations. */
 export interface DayMessages {
   /** YYYY-MM-DD */
   day: string;
@@ -322,7 +318,7 @@ export interface DayMessages {
   answered: number;
 }
 
-/** Prices of a model in US dollars per million tokens. */
+/** US dollars per million tokens. */
 export interface ModelPrice {
   input: number;
   output: number;
@@ -420,10 +416,9 @@ export interface ToolServerHealth {
   problem?: string;
 }
 
-/** Source of data that the gateway did not recognise. */
+/** Source of unrecognised data. */
 export type ContractArea = "message" | "tool" | "stream" | "answer";
 
-/** Data that the gateway did not recognise. */
 export interface ContractFinding {
   area: ContractArea;
   /** Such as `telegram: message.hologram`. */
@@ -433,7 +428,6 @@ export interface ContractFinding {
   lastAt: string;
 }
 
-/** Messages that `sessions.retention` will remove. */
 export interface RetentionNotice {
   /** ISO 8601: a rule takes effect one day after it was set. */
   beginsAt: string;

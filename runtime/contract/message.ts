@@ -24,7 +24,7 @@ export type Admission =
   /** A program with the gateway token. `inChat`: it posts in a chat that people also write in. */
   | { by: "hook"; inChat: boolean };
 
-/** Destination of a reply, in the platform's own ids. */
+/** In the platform's own ids. */
 export interface ReplyTarget {
   chat: string;
   thread?: string;
@@ -107,7 +107,6 @@ export interface ButtonPress {
   text?: string;
 }
 
-/** Result of parsing a platform's event. */
 export type Inbound =
   /**
    * Needs no answer; `note` says why. With `target`, the platform shows a pending answer, which is removed or replaced

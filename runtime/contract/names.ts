@@ -75,7 +75,6 @@ export const BINDINGS = {
   email: "ALERT_EMAIL",
 } as const;
 
-/** Names of the host deployment on its Docker engine. */
 export const HOST_NAMES: HostNames = { container: AGENT, volume: `${AGENT}-data` };
 
 export interface HostNames {

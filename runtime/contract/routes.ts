@@ -35,7 +35,7 @@ export const ROUTES = {
   /** The page contains no data; the socket authenticates the device. */
   chat: { method: "GET", path: "/chat", access: "public" },
   chatManifest: { method: "GET", path: "/chat/manifest", access: "public" },
-  /** A WebSocket, see chat.ts: the device authenticates on it. */
+  /** The device authenticates on the WebSocket: see chat.ts. */
   chatSocket: { method: "GET", path: "/chat/socket", access: "device" },
   /** A file that the assistant sent, for pages of the device that it was sent to. */
   chatFile: { method: "GET", path: "/chat/files/:item", access: "device" },

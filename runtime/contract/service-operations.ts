@@ -453,9 +453,7 @@ export interface ServiceRequest {
   headers: Record<string, string>;
 }
 
-/**
- * Returns an operation's request in the service's own format, without the body. The arguments must be valid already.
- */
+/** Returns a request in the service's own format, without the body. Arguments must be valid already. */
 export function directRequest(
   name: OperationName,
   values: OperationArguments,

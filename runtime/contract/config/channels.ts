@@ -10,7 +10,6 @@ function ids(form: IdForm) {
 
 const groupPolicy = z.enum(["open", "allowlist", "disabled"]);
 
-/** Access settings that every channel has. */
 const access = (user: IdForm) => ({
   enabled: z._default(z.boolean(), true),
   dmPolicy: withHelp(

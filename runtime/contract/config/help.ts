@@ -5,11 +5,7 @@ import { type ConfigProblem, withMeant } from "./index.ts";
 import { lineFinder } from "./json-text.ts";
 import { keysAt, schemaAt } from "./schema-at.ts";
 
-/**
- * Prepares problems for display: redacted, with line numbers and the schema's descriptions.
- *
- * @param text text of the file
- */
+/** Prepares problems for display: redacted, with lines of `text` (the file) and the schema's descriptions. */
 export function describeProblems(
   problems: readonly ConfigProblem[],
   text: string,

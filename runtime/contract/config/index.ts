@@ -19,7 +19,7 @@ export interface ConfigProblem {
 
 export type ConfigResult = { ok: true; config: Config } | { ok: false; problems: ConfigProblem[] };
 
-/** Checks a parsed config file and reports all of its problems at once. */
+/** Reports all problems of a parsed config, not only the first. */
 export function checkConfig(value: unknown): ConfigResult {
   const parsed = configSchema.safeParse(value);
   if (parsed.success) return { ok: true, config: parsed.data };

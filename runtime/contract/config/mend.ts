@@ -9,7 +9,6 @@ const MOST_ROUNDS = 8;
 /** Matches the names of keys that may restrict access. */
 const RIGHTS = /allow|deny|block|users|roles|policy/i;
 
-/** A config without the keys that the schema refuses. */
 export interface MendedConfig {
   value: unknown;
   /** One line a change, without any value. */

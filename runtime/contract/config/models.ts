@@ -6,7 +6,7 @@ const modelReference = z
   .string()
   .check(z.regex(/^[a-z][a-z0-9-]{0,31}\/[\w.:/-]{1,128}$/, "must be <provider>/<model id>"));
 
-/** A server that speaks OpenAI's chat completions. */
+/** Speaks OpenAI's chat completions. */
 const provider = z.strictObject({
   baseUrl: withHelp(httpUrl, "Up to and including `/v1`."),
   apiKey: z.optional(secret),
@@ -16,7 +16,7 @@ const provider = z.strictObject({
   ),
 });
 
-/** A server that speaks OpenAI's audio transcriptions. */
+/** Speaks OpenAI's audio transcriptions. */
 const transcription = z.strictObject({
   baseUrl: withHelp(httpUrl, "Up to and including `/v1`."),
   apiKey: z.optional(secret),

@@ -133,5 +133,5 @@ export const configSchema = z.strictObject({
   logging,
 });
 
-/** A config file's content after defaults. */
+/** After defaults. */
 export type Config = z.output<typeof configSchema>;

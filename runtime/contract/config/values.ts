@@ -42,10 +42,9 @@ export const duration = z
     ),
   );
 
-/** A time zone of the IANA database, as `Intl` knows it. */
+/** A time zone that `Intl` knows. */
 export const timezone = z.string().check(z.refine(isTimezone, "must be a time zone such as Europe/Berlin"));
 
-/** A time of day, `HH:MM`. */
 export const timeOfDay = z
   .string()
   .check(z.regex(/^([01]\d|2[0-3]):[0-5]\d$/, "must be a time of day such as 04:00"));
