@@ -116,7 +116,7 @@ const edgeSchema = () =>
     ),
   } satisfies Record<Exclude<EdgeVariable, ReadElsewhere>, z.ZodMiniType>);
 
-/** Setting of each variable. ADMIN_TOKEN has none, because only the sign-in reads it. */
+/** Key of each variable in {@link EdgeSettings}. ADMIN_TOKEN has none, because only the sign-in reads it. */
 const SETTINGS = {
   SLACK_SIGNING_SECRET: "slackSigningSecret",
   TELEGRAM_WEBHOOK_SECRET: "telegramWebhookSecret",
