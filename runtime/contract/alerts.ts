@@ -4,23 +4,23 @@ import { parseDuration } from "./duration.ts";
 const httpsUrl = () => z.url({ protocol: /^https?$/, error: "must be an http or https address" });
 const emailAddress = () => z.email({ error: "must be an e-mail address" });
 
-/** Schema of `steward:alerts` and of the variable ALERTS. A function, so that the start of a Worker does not build it. */
+/** Schema of `steward:alerts` and of the variable ALERTS. A function, so that a starting Worker does not build it. */
 export const alertsSchema = () =>
   z
     .strictObject({
       /** Name of this deployment in its messages. */
       name: z._default(z.string().check(z.minLength(1), z.maxLength(64)), "steward"),
-      /** Takes JSON by POST, signed with `signingKey`. */
+      /** Receives JSON by POST, signed with `signingKey`. */
       webhook: z.optional(httpsUrl()),
       signingKey: z.optional(z.string().check(z.minLength(16, "must have at least 16 characters"))),
       /** A Slack incoming webhook: https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks */
       slack: z.optional(httpsUrl()),
       /**
-       * An e-mail, sent by Cloudflare: `from` is on a domain with Email Routing, `to` is a verified address.
+       * Sent by Cloudflare. `from` must be on a domain with Email Routing, `to` a verified address.
        * https://developers.cloudflare.com/email-routing/email-workers/send-email-workers/
        */
       email: z.optional(z.strictObject({ from: emailAddress(), to: emailAddress() })),
-      /** Duration of the shortest failure that is reported. */
+      /** Shorter failures are not reported. */
       after: z._default(
         z
           .string()
@@ -44,7 +44,6 @@ export const alertsSchema = () =>
       }),
     );
 
-/** Destinations of alerts. */
 export type AlertSettings = z.output<ReturnType<typeof alertsSchema>>;
 
 /** Parses the variable ALERTS; `undefined` if it is malformed. */

@@ -2,8 +2,8 @@ import { hmacHex } from "./digest.ts";
 import { ownNames, SECRET_NAMES, type Environment, type VariableName } from "./variables.ts";
 
 /**
- * Attestation of the secrets that run, without a word about them: hashes under a key that only the stack and what it deployed know.
- * The same key and secrets give the same hashes, wherever they are made.
+ * Identifies the secrets of a running deployment without revealing them: hashes under a key that only the stack and its
+ * deployment know. Equal keys and secrets give equal hashes.
  */
 export interface Attestation {
   /** Over all secrets that are set. */
@@ -12,13 +12,12 @@ export interface Attestation {
   secrets: Record<string, string>;
 }
 
-/** The variable that holds the key. */
 export const ATTESTATION_KEY_VARIABLE = "ATTESTATION_KEY" satisfies VariableName;
 
 const HASH_LENGTH = 16;
 const ATTESTED = SECRET_NAMES.filter((name) => name !== ATTESTATION_KEY_VARIABLE).sort();
 
-/** Returns what an environment's secrets come to under this key. Other entries, and empty ones, are not looked at. */
+/** Returns the attestation of an environment's secrets. Ignores other and empty variables. */
 export async function attest(key: string, environment: Environment): Promise<Attestation> {
   const hash = async (text: string): Promise<string> => (await hmacHex(key, text)).slice(0, HASH_LENGTH);
   const secrets: Attestation["secrets"] = {};
@@ -29,10 +28,10 @@ export async function attest(key: string, environment: Environment): Promise<Att
   return { all: await hash(JSON.stringify(secrets)), secrets };
 }
 
-/** Tells what runs; `undefined` without a key. Reckoned when it is first asked for. */
+/** Returns the attestation of the running secrets, computed on the first call; `undefined` without a key. */
 export type Attest = () => Promise<Attestation | undefined>;
 
-/** The attestation of an environment with its own key. */
+/** Returns a function that attests an environment's secrets with its own ATTESTATION_KEY. */
 export function attestationOf(environment: Environment): Attest {
   let reckoned: Promise<Attestation> | undefined;
   return async () => {

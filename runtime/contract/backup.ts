@@ -6,28 +6,26 @@ import { WORKSPACE_FOLDERS } from "./workspace.ts";
 export { AWAIT_RESTORE_VARIABLE } from "./variables.ts";
 
 /**
- * Keys of a bucket with copies of the data directory. Such a copy, a generation, is an immutable archive (tar,
- * Zstandard) with a manifest; host and serverless stacks write the same format. A host keeps its generations in
- * `backups/` of the data directory, a serverless stack in the bucket, below these keys.
+ * Keys of the bucket with backups of the data directory. A backup ("generation") is an immutable tar archive,
+ * compressed with Zstandard, and a manifest. A host stores the same two files in `backups/` of its data directory.
  */
 export const BUCKET_KEYS = {
-  /** `<prefix><id>.tar.zst` is a generation's archive, `<prefix><id>.json` its manifest. */
+  /** Prefix: `<prefix><id>.tar.zst` is an archive, `<prefix><id>.json` its manifest. */
   generations: `${AGENT}/generations/`,
   /** The cached config file (specification, section 2). */
   config: `${AGENT}/${CONFIG_FILE}`,
   /**
-   * Marker of the last sync: {@link LastSync}. If both it and the cached config are deleted, the next start begins with
-   * a fresh config.
+   * Marker of the last sync: {@link LastSync}. If it and the cached config are deleted, the next start writes a fresh
+   * config.
    */
   marker: ".last-sync",
   /** Names the stack that owns the bucket. Only the stack writes and reads it. */
   owner: ".steward-owner.json",
 } as const;
 
-/** Endings of a generation's two files. */
 export const GENERATION_FILES = { archive: ".tar.zst", manifest: ".json" } as const;
 
-/** Parts of the data directory that belong to a generation; `state.db` without the edge's tables. */
+/** Files and folders of the data directory that a backup contains. It leaves the edge's tables out of `state.db`. */
 export const GENERATION_CONTENT = [
   CONFIG_FILE,
   "credentials",
@@ -45,8 +43,7 @@ const LARGEST_PART = 99_999_999;
 export const generationId = z.string().check(z.regex(/^\d{8}-\d{8}$/));
 
 /**
- * Returns a generation's name. The epoch increases at every container start, the sequence at every copy within an
- * epoch.
+ * Returns a backup's id. The epoch increases at every container start, the sequence at every backup within an epoch.
  */
 export function nameGeneration({ epoch, sequence }: GenerationNumber): string {
   const parts = [epoch, sequence];
@@ -56,13 +53,12 @@ export function nameGeneration({ epoch, sequence }: GenerationNumber): string {
   return parts.map((part) => String(part).padStart(8, "0")).join("-");
 }
 
-/** The two numbers in a generation's name. */
 export interface GenerationNumber {
   epoch: number;
   sequence: number;
 }
 
-/** Returns the numbers in a generation's name, which has to be one that {@link generationId} accepts. */
+/** Returns the numbers in an id, which must satisfy {@link generationId}. */
 export function readGenerationId(id: string): GenerationNumber {
   const [epoch = "", sequence = ""] = generationId.parse(id).split("-");
   return { epoch: Number(epoch), sequence: Number(sequence) };
@@ -70,11 +66,14 @@ export function readGenerationId(id: string): GenerationNumber {
 
 const sha256 = z.string().check(z.regex(/^[0-9a-f]{64}$/));
 
-/** Numbers of items in a generation. A backup that holds far fewer than the previous one is not published. */
+/** Numbers of items in a backup. A backup with far fewer items than the previous one is not published. */
 const counts = z.strictObject({
   /** Regular files in the archive. */
   files: z.int().check(z.minimum(0)),
-  /** Sessions and messages include those that `sessions.retention` has removed: their removal is no loss of data. */
+  /**
+   * Sessions and messages include those that `sessions.retention` removed, so that retention does not look like data
+   * loss.
+   */
   sessions: z.int().check(z.minimum(0)),
   messages: z.int().check(z.minimum(0)),
   schedules: z.int().check(z.minimum(0)),
@@ -82,40 +81,36 @@ const counts = z.strictObject({
   approvals: z.int().check(z.minimum(0)),
 });
 
-/** Reasons for a backup that is not automatic: an operator's request, a rollout, a restore that is about to begin. */
+/** Causes of backups that are not automatic: an operator's request, a rollout, or an imminent restore. */
 const BACKUP_CAUSES = ["operator", "rollout", "restore"] as const;
 
-/** See {@link BACKUP_CAUSES}. */
 export type BackupCause = (typeof BACKUP_CAUSES)[number];
 
-/** A generation's manifest. */
 export const generationManifest = z.strictObject({
   version: z.literal(1),
   id: generationId,
   /** ISO 8601 */
   createdAt: z.iso.datetime(),
-  /** SHA-256 of the archive, 64 hexadecimal digits. */
+  /** SHA-256 of the archive. */
   sha256,
   /** Size of the archive in bytes. */
   size: z.int().check(z.minimum(0)),
-  /** SHA-256 of the config file, 64 hexadecimal digits; `null` if there is none. */
+  /** SHA-256 of the config file; `null` if there is none. */
   configSha256: z.nullable(sha256),
-  /** True if the config file satisfied its schema when the copy was made. */
+  /** True if the config file was valid when the backup was made. */
   configValid: z.boolean(),
   counts,
-  /** Version of the steward that made the copy. */
   agentVersion: z.string().check(z.maxLength(64)),
-  /** Digest of the image that this steward ran in, if known. */
+  /** Digest of the image that made the backup, if known. */
   image: z.optional(z.string().check(z.maxLength(256))),
-  /** Absent for an automatic copy. */
+  /** Absent if the backup is automatic. */
   cause: z.optional(z.enum(BACKUP_CAUSES)),
 });
 
-/** See {@link generationManifest}. */
 export type GenerationManifest = z.output<typeof generationManifest>;
 
 /**
- * Returns the first generation of a list whose config was valid when it was made.
+ * Returns the first backup of a list whose config was valid when it was made.
  *
  * @throws StewardError `config_no_good` if there is none
  */
@@ -134,25 +129,23 @@ const lastSync = z.strictObject({
   configSha256: generationManifest.shape.configSha256,
 });
 
-/** See {@link lastSync}. */
 export type LastSync = z.output<typeof lastSync>;
 
 /**
- * Sources of the config file in a restore: the generation; no source, so that the gateway writes a fresh file from its
- * environment; or the file that is there now.
+ * Sources of the config file in a restore: the backup, a fresh file from the gateway's environment, or the current
+ * file.
  */
 export const CONFIG_SOURCES = ["generation", "fresh", "current"] as const;
 
-/** See {@link CONFIG_SOURCES}. */
 export type ConfigSource = (typeof CONFIG_SOURCES)[number];
 
-/** Result of a restore, or of a drill, which leaves the data directory unchanged. */
+/** Result of a restore, or of a trial restore, which leaves the data directory unchanged. */
 export interface RestoreReport {
   id: string;
   /**
-   * Counts of the archive's content. If they differ from the manifest's, the archive is refused as `backup_corrupt`.
+   * Counts of the archive's content. An archive whose counts differ from its manifest is refused as `backup_corrupt`.
    */
   counts: GenerationManifest["counts"];
-  /** Problems of the archived config under this version's schema. */
+  /** Problems of the archived config with this version's schema. */
   configProblems: { path: string; message: string }[];
 }

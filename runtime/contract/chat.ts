@@ -2,18 +2,19 @@
  * Protocol of the web chat: JSON text messages on a WebSocket at `/chat/socket`, on the host that serves the page.
  *
  * 1. The server sends `challenge`. Within 10 s the page answers `hello`, signed with the device's key: Ed25519 (RFC
- *    8032) over {@link proofText}. The key never leaves the browser.
+ * 8032) over {@link proofText}. The key never leaves the browser.
  * 2. An unknown device gets `pairing`, and `welcome` once the operator has approved it. A known device gets `welcome`
- *    at once, with the earlier messages. A revoked device is closed with 4403.
+ * immediately, with the earlier messages. A revoked device is closed with 4403.
  * 3. The page sends `say` and stores it until the `answer`, `error` or `removed` with its id arrives. After a lost
- *    connection it resends the message under the same id: each id is answered once.
+ * connection it resends the message with the same id: each id is answered once.
  * 4. Files are fetched over HTTP at `/chat/files/<item>`, with the connection's ticket as Bearer token.
- * 5. Pages and gateways of different versions work together. Both ignore messages of an unknown type and unknown
- *    fields. A page sends `file`, `stop`, `open`, `rename`, `delete` and `find`, and the fields `conversation` and
- *    `instead`, only to a gateway whose `welcome` has `conversations`.
+ * 5. Pages and gateways of different versions work together: both ignore unknown message types and fields. A page uses
+ * `file`, `stop`, `open`, `rename`, `delete`, `find` and the fields `conversation` and `instead` only if `welcome` has
+ * `conversations`.
  *
- * A browser has several conversations. `conversation` is the id of one, chosen by the page; the first one has none. A
- * page gets the messages of the conversation that it opened, and those that end an answer of another one.
+ * A browser has several conversations. The page chooses the id of each, in `conversation`; the first one has none. A
+ * page receives all messages of its open conversation. Of other conversations it receives only those that end an
+ * answer.
  */
 
 import type { GrantedRole } from "./config/rights.ts";
@@ -23,8 +24,8 @@ import type { Block } from "./markdown.ts";
 export const CHAT_MESSAGE_BYTES = 32 * 1024;
 
 /**
- * Limits for the files of a message: their number, the bytes of each, base64 characters of all together, and base64
- * characters per piece. The bytes are the default of the other channels' `mediaMaxMb`.
+ * Limits for the files of one message. `bytes` applies to each file; `longest` (all files together) and `piece` count
+ * base64 characters. `bytes` equals the default `mediaMaxMb` of the other channels.
  */
 export const CHAT_FILES = {
   most: 4,
@@ -48,31 +49,30 @@ export const CHAT_CLOSE = {
   late: 4408,
   /** Too many devices are already waiting for approval. */
   full: 4429,
-  /** Idle for so long that the gateway may sleep; reconnect when there is something to send. */
+  /** Idle for so long that the gateway may sleep. The page reconnects when it has something to send. */
   asleep: 4503,
   /** RFC 6455: the server restarts; connect again. */
   restart: 1012,
 } as const;
 
 /**
- * Header by which the edge names the browser that it has let in, where each one has a sandbox of its own:
- * {@link AdmittedBrowser} as JSON, percent-encoded. It counts beside the control token alone.
+ * Header in which the edge names the admitted browser to that browser's own sandbox: {@link AdmittedBrowser} as
+ * percent-encoded JSON. Accepted only together with the control token.
  */
 export const BROWSER_HEADER = "steward-browser";
 
-/** A browser that was let in before its page's connection reaches the gateway. */
+/** A browser that the edge admitted before the connection reached the gateway. */
 export interface AdmittedBrowser {
   deviceId: string;
   displayName: string;
   role: GrantedRole;
 }
 
-/** Writes the value of {@link BROWSER_HEADER}. */
 export function browserHeader(browser: AdmittedBrowser): string {
   return encodeURIComponent(JSON.stringify(browser));
 }
 
-/** Reads the value of {@link BROWSER_HEADER}, which counts as the edge's own word. */
+/** Parses {@link BROWSER_HEADER} without validation, because only the edge can send it. */
 export function readBrowserHeader(value: string): AdmittedBrowser {
   return JSON.parse(decodeURIComponent(value)) as AdmittedBrowser;
 }
@@ -88,7 +88,7 @@ export function proofText({ nonce, deviceId, origin }: Record<"nonce" | "deviceI
   return ["steward-chat-v1", nonce, deviceId, origin].join("\n");
 }
 
-/** A text and, if it was read as Markdown, its blocks. Only answers are Markdown; people's messages are not. */
+/** Holds the blocks of a text that was parsed as Markdown. Only answers are; people's messages are not. */
 interface Read {
   blocks?: Block[] | undefined;
 }
@@ -100,57 +100,54 @@ export interface ChatTurn extends Read {
   text: string;
   /** Milliseconds since the epoch. */
   at: number;
-  /** Length of the part of `text` that the person wrote; lines about files follow it. */
+  /** Characters of `text` that the person wrote; generated lines about files follow them. */
   words?: number | undefined;
-  /** The person stopped the answer: it is not complete, or there is none. */
+  /** The person stopped the answer, so it is incomplete or missing. */
   stopped?: true | undefined;
 }
 
-/** One conversation in a page's list, newest first. */
+/** An entry of the page's conversation list, which is sorted newest first. */
 export interface Conversation {
   /** Empty for the first one. */
   id: string;
-  /** Chosen by the person, or else the first words. */
+  /** Chosen by the person; by default the conversation's first words. */
   title: string;
   /** Time of the last message, in milliseconds since the epoch. */
   at: number;
 }
 
-/** A message that contains the text that was searched for. */
+/** A search result: a message that contains the text, or a conversation whose title does. */
 export interface Hit {
   conversation: string;
-  /** Title of the conversation. */
   title: string;
   /** The message's text around the first occurrence; empty if only the title contains it. */
   excerpt: string;
   at: number;
 }
 
-/** State of a conversation: its last messages, and those that are not answered yet. */
+/** State of a conversation: its last messages and the unanswered ones. */
 interface OpenConversation {
   history: ChatTurn[];
   items: ChatItem[];
-  /**
-   * Ids of messages that are being answered or wait for it: in `opened` those of all conversations of the browser.
-   */
+  /** Ids of messages that are being answered or queued. In `opened`, those of all the browser's conversations. */
   running: string[];
-  /** Messages of this conversation that wait behind another one, oldest first. */
+  /** Messages of this conversation that are queued behind another one, oldest first. */
   waiting?: { id: string; text: string }[];
 }
 
-/** Names the conversation of a message; absent for the first one. */
+/** Absent `conversation`: the browser's first conversation. */
 interface InConversation {
   conversation?: string | undefined;
 }
 
 /**
- * A file or question that the assistant sends in addition to its answers. `item` is its id: a later item with the same
- * id replaces the earlier one. `id` is the message it belongs to, empty if none.
+ * A file or question that the assistant sends in addition to its answers. An item replaces an earlier one with the same
+ * `item`. `id` names the message that it belongs to, or is empty.
  */
 export type ChatItem =
   /** A file of `size` bytes. `picture`: pages display it. */
   | { type: "file"; item: string; id: string; name: string; size: number; picture: boolean; caption?: string }
-  /** A question. Without buttons it is closed, and `note` says why. */
+  /** A question with buttons. Without buttons it is closed, and `note` says why. */
   | ({
       type: "choices";
       item: string;
@@ -160,7 +157,6 @@ export type ChatItem =
       note?: string;
     } & Read);
 
-/** Messages of the server. */
 export type ToPage =
   | (ChatItem & InConversation)
   /** Valid for this connection only. */
@@ -168,27 +164,23 @@ export type ToPage =
   /** `command`: the command that the operator runs to approve the device. */
   | { type: "pairing"; requestId: string; command: string }
   /**
-   * The first conversation. `ticket`: lets the page fetch files while this connection lasts; the device's id and a
-   * random part, with a dot between.
+   * Opens the first conversation. `ticket` lets the page fetch files during this connection; its form is `<device
+   * id>.<random>`.
    */
   | ({ type: "welcome"; ticket: string; conversations?: Conversation[] } & OpenConversation)
-  /** The conversation that the page asked to open. */
   | ({ type: "opened"; conversation: string } & OpenConversation)
-  /** The conversations have changed. */
   | { type: "conversations"; conversations: Conversation[] }
-  /** Result of the search with this `id`. */
   | { type: "found"; id: string; hits: Hit[] }
   /** The message was accepted. Sent to every page of the device, so that all of them show it. */
   | ({ type: "accepted"; id: string; text: string } & InConversation)
-  /** An answer is being generated. */
   | ({ type: "typing"; id: string } & InConversation)
   /** The answer's text so far; empty if it starts over. */
   | ({ type: "text"; id: string; soFar: string } & Read & InConversation)
   /** `stopped`: the person stopped it; the text may be empty. */
   | ({ type: "answer"; id: string; text: string; stopped?: true | undefined } & Read & InConversation)
-  /** The message and its answer are gone: it was withdrawn, or another one replaces it. */
+  /** The message and its answer are gone: the person withdrew or replaced the message. */
   | ({ type: "removed"; id: string } & InConversation)
-  /** There is no answer; with `again`, resending the message under the same id may help. */
+  /** There is no answer. `again`: resending the message with the same id may help. */
   | ({ type: "error"; id: string; code: string; text: string; again: boolean } & InConversation);
 
 /** Messages of the page. Keys and signatures are base64url without padding. */
@@ -196,11 +188,11 @@ export type FromPage =
   /** `deviceId`: SHA-256 of the raw public key, in hexadecimal. `signature` is over {@link proofText}. */
   | { type: "hello"; deviceId: string; publicKey: string; displayName: string; signature: string }
   /**
-   * A piece of a base64 file, in order, before the `say` of its message. `ends`: this is the last piece. Accepted from
-   * approved devices only.
+   * One piece of a base64 file. Pieces come in order, before the `say` of their message; `ends` marks the last one.
+   * Accepted from approved devices only.
    */
   | { type: "file"; id: string; part: string; ends?: boolean; name?: string; mediaType?: string }
-  /** The same for a picture without a name, as pages of earlier versions send it. */
+  /** A piece of an unnamed picture, from pages of earlier versions; same rules as `file`. */
   | { type: "picture"; id: string; part: string; ends?: boolean }
   /**
    * `id`: chosen by the page. The text may be empty if files came before. `instead`: id of the person's last message,

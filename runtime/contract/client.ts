@@ -1,10 +1,12 @@
-/** Client, as the platform knows it beside the request itself. */
+/** Facts about a client that come from the platform, not from the request. */
 export interface Client {
-  /** The address that the connection came from; never what a request says of itself. */
+  /** The connection's remote address; never taken from a request header. */
   clientAddress: string | undefined;
 }
 
-/** Returns an IPv4 address, or the first 64 bits of an IPv6 one: one client has all addresses that begin so. */
+/**
+ * Returns an IPv4 address, or the first 64 bits of an IPv6 address, because one client usually has that whole network.
+ */
 export function networkOf(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (mapped !== undefined || !address.includes(":")) return mapped ?? address;
@@ -16,7 +18,7 @@ export function networkOf(address: string): string {
     .join(":");
 }
 
-/** Header of a page that loads itself again, which is no use of the container. */
+/** Marks the request of a page that reloads itself. It does not count as use, so the container may sleep. */
 export const LOOK_HEADER = "steward-look";
 /** Value of {@link LOOK_HEADER} if the page reloads because the server reported a change. */
 export const LOOK_AFTER_CHANGE = "change";

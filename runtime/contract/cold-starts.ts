@@ -6,18 +6,18 @@ export interface ColdStart {
   at: string;
   /** Milliseconds until it ended. */
   ms: number;
-  /** With a gateway that answers, or why with none. */
+  /** `ready`, or the reason for the failure. */
   ended: "ready" | ErrorCode;
 }
 
 const MOST = 20;
 
-/** With one more, newest first; the oldest of too many is dropped. */
+/** Returns the starts with a new one first, without the oldest if there are too many. */
 export function addColdStart(starts: readonly ColdStart[], start: ColdStart): ColdStart[] {
   return [start, ...starts].slice(0, MOST);
 }
 
-/** Returns what was kept as JSON; what is none of them is left out, since nothing depends on it. */
+/** Parses stored starts. Drops malformed entries, because the starts are only displayed. */
 export function readColdStarts(text: string | undefined): ColdStart[] {
   try {
     const value: unknown = JSON.parse(text ?? "[]");

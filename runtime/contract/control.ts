@@ -7,15 +7,15 @@ import type { TenantId } from "./tenant.ts";
 
 export { CONTROL_TOKEN_VARIABLE } from "./variables.ts";
 
-/** The supervisor's control API, on its own port; requests need the control token as Bearer token. */
+/** The supervisor's control API, on its own port. Requests need the control token as Bearer token. */
 export const CONTROL_ROUTES = {
   /** GET: {@link SandboxStatus} */
   status: "/status",
-  /** GET, query `logs=true`, with `after` only the lines after that number: {@link ProcessList} */
+  /** GET: {@link ProcessList}. Query `logs=true` adds log lines, `after` only those after that number. */
   processes: "/processes",
   /** GET: {@link ContainerConfig} */
   config: "/config",
-  /** POST, {@link OperationRequest}: {@link OperationReply}; 400 if the operation or its input is not allowed. */
+  /** POST {@link OperationRequest}: {@link OperationReply}; 400 if the operation or its input is not allowed. */
   operations: "/operations",
   /** POST: 202; restarts the gateway, even if it is "crash-looping". */
   restart: "/restart",
@@ -24,101 +24,100 @@ export const CONTROL_ROUTES = {
   /** GET: {@link StateRevision} */
   revision: "/revision",
   /**
-   * The backups in `backups/` (see backup.ts). GET: their manifests, newest first, as `{generations}`. POST, {@link
-   * SnapshotRequest}: creates one and returns its manifest. Below it, `/<id>`: GET the archive with its content-length,
-   * DELETE both files (204); POST `/<id>/verify`: {@link RestoreReport} of a trial restore; POST `/<id>/restore`,
-   * {@link RestoreRequest}: replaces the state.
+   * Backups in `backups/` of the data directory (see backup.ts):
+   *
+   * - GET: manifests, newest first, as `{generations}`.
+   * - POST {@link SnapshotRequest}: creates a backup and returns its manifest.
+   * - GET `/<id>`: the archive, with its content-length. DELETE `/<id>`: removes archive and manifest (204).
+   * - POST `/<id>/verify`: {@link RestoreReport} of a trial restore.
+   * - POST `/<id>/restore` {@link RestoreRequest}: replaces the state.
    */
   generations: "/generations",
   /**
-   * POST, query `config` of {@link RestoreRequest}: the body is an archive, or empty if there is nothing to restore;
-   * header `steward-manifest` is its manifest as JSON. Installs the data and starts the gateway: {@link RestoreReport}.
-   * With `start=false` the gateway stays stopped for `/config-file`.
+   * POST an archive, or an empty body if there is nothing to restore: installs the data, starts the gateway and returns
+   * {@link RestoreReport}. The header `steward-manifest` holds the archive's manifest as JSON. Queries:
    *
-   * `chat=<tenant>` merges the archive of a tenant into the state, while the gateway is stopped.
-   *
-   * These queries leave the gateway as it is: `drill=true` only tests the archive, as `/generations/<id>/verify` does.
-   * `show=config` returns the archive's config file as {@link ConfigText}. `take=config` replaces the current config file with it and saves the current one beside it; 404
-   * `config_no_good` if the archived config is no longer valid.
+   * - `config`: as in {@link RestoreRequest}.
+   * - `start=false`: leaves the gateway stopped, for `/config-file`.
+   * - `chat=<tenant>`: merges a tenant's archive into the state while the gateway is stopped.
+   * - `drill=true`: only tests the archive, as `/generations/<id>/verify` does.
+   * - `show=config`: only returns the archive's config file, as {@link ConfigText}.
+   * - `take=config`: replaces only the config file, and saves the current one beside it; 404 `config_no_good` if the
+   *   archived one is no longer valid.
    */
   restore: "/restore",
   /**
-   * GET: {@link ChatsReport}. Below it, POST `/<tenant>`, {@link SnapshotRequest} with an id: creates a backup with the
-   * part of one chat and returns its manifest. It is read and removed as those of `/generations`. PUT `/approvals`,
-   * `Approvals` of tenant.ts: replaces the approvals while the gateway is stopped (204).
+   * GET: {@link ChatsReport}. POST `/<tenant>` {@link SnapshotRequest} with an id: creates a backup of one chat's part
+   * and returns its manifest; read and delete it under `/generations`. PUT `/approvals` (`Approvals` of tenant.ts):
+   * replaces the approvals while the gateway is stopped (204).
    */
   chats: "/chats",
   /**
-   * GET, query `as` of {@link CONFIG_TEXTS}: {@link ConfigText}. PUT, query `expected` (sha256 of the file it replaces,
-   * or `none`): writes the body as the config file, applies it to the gateway and returns the resulting {@link
-   * ConfigText}. 422 `config_invalid` as {@link ConfigRefusal} unless `unchecked=true`; 409 `config_changed` if the
-   * file has changed since. With `write=false` it is validated but not written; with `secrets=plain` it may hold
-   * secrets. Below it, POST `/fresh`, query `expected`: removes the file and restarts the gateway, which writes a new
-   * one. The previous file is always saved beside the new one.
+   * Config file, at most {@link CONFIG_LIMIT_BYTES}:
+   *
+   * - GET, query `as` (one of {@link CONFIG_TEXTS}): {@link ConfigText}.
+   * - PUT, query `expected` (SHA-256 of the file it replaces, or `none`): writes the body, applies it to the gateway
+   *   and returns the new {@link ConfigText}. 422 `config_invalid` with {@link ConfigRefusal} unless `unchecked=true`;
+   *   409 `config_changed` if the file has changed since. `write=false` only validates; `secrets=plain` allows secrets.
+   * - POST `/fresh`, query `expected`: removes the file and restarts the gateway, which writes a new one.
+   *
+   * The previous file is always saved beside the new one.
    */
   configFile: "/config-file",
 } as const;
 
-/** Header of a POST to `/restore`: the archive's manifest as JSON. */
 export const MANIFEST_HEADER = "steward-manifest";
 
-/** A revision of the state, which changes whenever a file of the data directory does. */
+/** Revision of the data directory, which changes whenever one of its files does. */
 export interface StateRevision {
-  /** Opaque; equal while nothing has changed. */
   revision: string;
 }
 
-/** Body of a POST to `/generations`. */
 export interface SnapshotRequest {
   /** The backup's id; by default the supervisor assigns the next one. */
   id?: string;
 }
 
-/** Chats of a state that served several. */
 export interface ChatsReport {
-  /** Tenants whose chats have data in it. */
   tenants: TenantId[];
-  /** Tenants whose chats have a schedule in it, or in its config. */
+  /** Tenants with a schedule in the state or in its config. */
   scheduled: TenantId[];
-  /** It has files that every chat may read. */
+  /** True if the state has files that every chat may read. */
   shared: boolean;
-  /** Backups whose content was brought back into it: the last one of each tenant. */
+  /** Id of each tenant's last backup that was merged into the state. */
   broughtBack: Readonly<Record<TenantId, string>>;
 }
 
-/** Body of a POST to `/generations/<id>/restore`. */
 export interface RestoreRequest {
   config: ConfigSource;
 }
 
 /**
- * The text to return: the current file, the file as `doctor --fix` would rewrite it, or the file that a start without
- * one would write.
+ * Config texts that an editor can request: the current file, the file after `doctor --fix`, and the file that a first
+ * start would write.
  */
 export const CONFIG_TEXTS = ["file", "mended", "fresh"] as const;
 
-/** See {@link CONFIG_TEXTS}. */
 export type ConfigTextKind = (typeof CONFIG_TEXTS)[number];
 
-/** Largest config file that can be edited over the control API, in bytes. */
+/** Largest config file for the control API. */
 export const CONFIG_LIMIT_BYTES = 256 * 1024;
 
-/** The config file as an editor shows it. */
 export interface ConfigText {
   /** `null` if there is no file. Literal secrets in it are redacted. */
   text: string | null;
-  /** Dotted paths of its literal secrets, if there are any; a path is empty if the text is not JSON. */
+  /** Dotted paths of the text's literal secrets; a path is empty if the text is not JSON. */
   secrets?: string[] | undefined;
   /** SHA-256 of the file on disk; `null` if there is no file. */
   sha256: string | null;
-  /** Problems that a repair leaves. */
+  /** Problems that remain after a repair. */
   problems?: ToldProblem[];
 }
 
-/** Reasons for rejecting a config text, added to the fields of the problem document. */
+/** Extra fields of the problem document if a config text is rejected. */
 export interface ConfigRefusal {
   problems: ToldProblem[];
-  /** The submitted text, with its literal secrets redacted. */
+  /** The submitted text; literal secrets are redacted. */
   text: string;
 }
 
@@ -126,15 +125,13 @@ export interface ConfigRefusal {
 export const GATEWAY_ROUTES = {
   live: "/healthz",
   ready: "/readyz",
-  /** POST {@link Delivery}: one event, from an edge that predates {@link GATEWAY_ROUTES.chat}, or a notice. */
+  /** POST {@link Delivery}: a notice, or one event from an edge older than {@link GATEWAY_ROUTES.chat}. */
   deliveries: "/deliveries",
   /**
-   * POST {@link ChatDeliveries}: {@link DeliveryEnd}s, one per line. The response starts once all events are queued.
+   * POST {@link ChatDeliveries}: {@link DeliveryEnd}s, one per line. The response starts when all events are queued.
    */
   chat: "/deliveries/chat",
-  /**
-   * POST {@link ChatFileRequest}: returns a file's bytes for a page of the web chat; a picture has its content type.
-   */
+  /** POST {@link ChatFileRequest}: returns the bytes of a web-chat file. Only pictures get their content type. */
   chatFile: "/chat/file",
   /** GET: {@link GatewayStatus} */
   status: "/status",
@@ -148,13 +145,12 @@ export const GATEWAY_ROUTES = {
   testChannel: "/channels/test",
 } as const;
 
-/** Request for a file of the web chat, authorised by the ticket that the page received on its socket. */
+/** Authorised by the ticket that the page received on its socket. */
 export interface ChatFileRequest {
   ticket: string;
   item: string;
 }
 
-/** State of the gateway, as seen from outside the container. */
 export type SandboxState = "stopped" | "starting" | "ready" | "crash-looping";
 
 /** Phase of a start; `crashed`: the gateway exited and is restarted automatically. */
@@ -165,9 +161,8 @@ export interface SandboxStatus {
   state: SandboxState;
   /** ISO 8601: the start of this state. */
   since: string;
-  /** Number of restarts after a crash of the gateway or the container. */
+  /** Restarts after crashes of the gateway or the container. */
   restarts: number;
-  /** Why it is not ready, if a cause is known. */
   reason?: Reason;
   /** Milliseconds from the container's start to the gateway's first response, once known. */
   coldStartMs?: number;
@@ -183,15 +178,13 @@ export interface SandboxStatus {
    * Why the data directory or the ledger cannot be written; until that is fixed, no messages are accepted or answered.
    */
   volume?: Reason;
-  /** Why a "ready" gateway currently does not respond; it is killed if this persists. */
+  /** Why a "ready" gateway does not respond; if this persists, it is killed. */
   silent?: Reason;
-  /** The version running in the container. */
   version?: string;
   /** The hash of the bundle running in the container, or `source`. */
   bundle?: string;
 }
 
-/** Requests to the broker by outcome. */
 export interface BrokerOutcomes {
   /** The service responded, with any status. */
   answered: number;
@@ -199,13 +192,11 @@ export interface BrokerOutcomes {
   refused: number;
 }
 
-/** Counts of the gateway's requests to services through the broker, by outcome. */
 export interface BrokerCounts extends BrokerOutcomes {
   /** Counts of the gateway's own requests by operation, such as `slack/file`; only operations used so far. */
   operations: Record<string, BrokerOutcomes>;
 }
 
-/** One process of the container. */
 export interface ProcessInfo {
   name: string;
   pid: number | null;
@@ -219,7 +210,6 @@ export interface ProcessInfo {
   nextLog?: number;
 }
 
-/** Answer of `/processes`. */
 export interface ProcessList {
   processes: ProcessInfo[];
 }
@@ -235,7 +225,6 @@ export interface ContainerConfig {
   problems: ToldProblem[];
 }
 
-/** One problem in the config file, as shown to people. */
 export interface ToldProblem {
   path: string;
   message: string;
@@ -261,7 +250,6 @@ export type OperationReply = (
   notes: string;
 };
 
-/** Result of a process, or of one command of `/debug/cli`. */
 export interface CliResult {
   /** 124 after a timeout, as with the `timeout` command of coreutils. */
   exitCode: number;
@@ -269,12 +257,10 @@ export interface CliResult {
   stderr: string;
 }
 
-/** State of a chat platform. */
 export interface ChannelHealth {
   platform: Platform;
   /** `unknown`: the platform has not responded since the gateway started. */
   state: "unknown" | "ready" | "failing" | "disabled";
-  /** Why it is not ready. */
   reason?: Reason;
   /** ISO 8601: when the gateway last accepted an event from it. */
   lastEventAt?: string;
@@ -284,18 +270,15 @@ export interface ChannelHealth {
   bot?: BotAccount & { at: string };
 }
 
-/** The account that a platform knows by the channel's token. */
 export interface BotAccount {
   id?: string | undefined;
   name?: string | undefined;
 }
 
-/** Body of a POST to `/channels/test`. */
 export interface ChannelTest {
   platform: Platform;
 }
 
-/** State of a model. */
 export interface ModelHealth {
   /** `<provider>/<model id>` */
   id: string;
@@ -306,20 +289,18 @@ export interface ModelHealth {
   until?: string;
 }
 
-/** Body of a POST to `/models/test`. */
 export interface ModelTest {
   /** `<provider>/<model id>` of the config */
   model: string;
 }
 
-/** Result of a successful model test. */
 export interface ModelTested {
   model: string;
   ms: number;
   tokens: { input: number; output: number };
 }
 
-/** Tokens and requests of one model on one day (UTC). */
+/** Per day (UTC) and model. */
 export interface ModelUsage {
   /** YYYY-MM-DD */
   day: string;
@@ -329,7 +310,7 @@ export interface ModelUsage {
   outputTokens: number;
 }
 
-/** Messages of one day (UTC) in all conversations. */
+/** Per day (UTC), in all conversations. */
 export interface DayMessages {
   /** YYYY-MM-DD */
   day: string;
@@ -337,23 +318,22 @@ export interface DayMessages {
   answered: number;
 }
 
-/** Prices of a model in US dollars per million tokens. */
+/** US dollars per million tokens. */
 export interface ModelPrice {
   input: number;
   output: number;
 }
 
-/** Tokens and requests of one model for one person or place. `id` is empty for all others together. */
+/** Usage of one model by one person or place. The row with an empty `id` sums up all others. */
 export interface SourceUsage extends Omit<ModelUsage, "day"> {
   kind: "person" | "place";
   platform: string;
   id: string;
 }
 
-/** Ranges of days up to today (UTC), with their lengths. */
+/** Ranges of a usage report, with their lengths in days up to and including today (UTC). */
 export const USAGE_RANGES = { day: 1, week: 7, month: 30 } as const;
 
-/** See {@link USAGE_RANGES}. */
 export type UsageRange = keyof typeof USAGE_RANGES;
 
 /** Response of the gateway's `/usage`: the 30 days up to today (UTC). Days without usage are left out. */
@@ -368,7 +348,6 @@ export interface UsageReport {
   sources?: Record<UsageRange, SourceUsage[]>;
 }
 
-/** State of the schedules. */
 export interface SchedulesHealth {
   count: number;
   /** ISO 8601: when the next schedule is due. The sandbox wakes for it. */
@@ -379,7 +358,7 @@ export interface SchedulesHealth {
   failed?: number;
 }
 
-/** Waiting times of messages until the first word of their answer or a notice; since the first start. */
+/** Histogram of the times from a message to the first word of its answer or a notice, since the first start. */
 export interface FirstWordReport {
   /** Number of messages that waited at most `le` seconds, cumulative; the last bucket is `+Inf`. */
   buckets: { le: string; count: number }[];
@@ -390,14 +369,13 @@ export interface FirstWordReport {
   lateAt?: string;
 }
 
-/** Response of the gateway's `/status`. */
 export interface GatewayStatus {
   version: string;
   /** ISO 8601: when it became ready. */
   since: string;
   /** The first model in the order, and the reason of its last failure, if it failed. */
   model: { id: string; reason?: Reason };
-  /** In the order in which they are tried. */
+  /** In the order in which the gateway tries them. */
   models: ModelHealth[];
   channels: ChannelHealth[];
   counts: {
@@ -423,11 +401,10 @@ export interface GatewayStatus {
   retention?: RetentionNotice;
   /** Configured MCP servers; absent from older gateways. */
   servers?: ToolServerHealth[];
-  /** Parts of messages, tools and answers that were not understood, most recent first; absent from older gateways. */
+  /** Data that the gateway did not recognise, most recent first. Absent from older gateways. */
   findings?: ContractFinding[];
 }
 
-/** An MCP server of the config. */
 export interface ToolServerHealth {
   name: string;
   /** `unknown`: not used yet. */
@@ -439,20 +416,18 @@ export interface ToolServerHealth {
   problem?: string;
 }
 
-/** The source of something that was not understood. */
+/** Source of unrecognised data. */
 export type ContractArea = "message" | "tool" | "stream" | "answer";
 
-/** Something that was not understood. */
 export interface ContractFinding {
   area: ContractArea;
-  /** Its kind, such as `telegram: message.hologram`. */
+  /** Such as `telegram: message.hologram`. */
   what: string;
   count: number;
   /** ISO 8601. */
   lastAt: string;
 }
 
-/** Messages that `sessions.retention` removes. */
 export interface RetentionNotice {
   /** ISO 8601: a rule takes effect one day after it was set. */
   beginsAt: string;
@@ -460,7 +435,6 @@ export interface RetentionNotice {
   messages: number;
 }
 
-/** The last lines of the gateway's output. */
 export interface LogTail {
   /** Oldest first. */
   lines: string[];

@@ -1,16 +1,18 @@
-/** An option's type: https://docs.discord.com/developers/interactions/application-commands#application-command-object-application-command-option-type */
+/**
+ * Option types:
+ * https://docs.discord.com/developers/interactions/application-commands#application-command-object-application-command-option-type
+ */
 const STRING = 3;
 const ATTACHMENT = 11;
-/** `CHAT_INPUT`: a command that is typed with a slash. */
+/** A slash command. */
 const CHAT_INPUT = 1;
-/** Added to a server; the other kind, added to a person, brings commands into chats that the bot cannot write to. */
+/** Installs the commands in servers only. A user install would bring them into chats that the bot cannot write to. */
 const GUILD_INSTALL = 0;
-/** Places where commands are offered: servers, and direct messages with the bot. */
+/** Offers the commands in servers (0) and in direct messages with the bot (1). */
 const CONTEXTS = [0, 1];
-/** Characters of a text option; Discord's own highest limit. */
+/** Discord's limit for a text option, in characters. */
 const LONGEST_TEXT = 6_000;
 
-/** One option of a command. */
 interface DiscordCommandOption {
   type: typeof STRING | typeof ATTACHMENT;
   name: string;
@@ -19,7 +21,6 @@ interface DiscordCommandOption {
   max_length?: number;
 }
 
-/** One command in the form that Discord registers. */
 export interface DiscordCommand {
   type: typeof CHAT_INPUT;
   name: string;
@@ -29,11 +30,10 @@ export interface DiscordCommand {
   contexts: number[];
 }
 
-/** A command, and who sees its answer in a server. */
 interface Entry {
   description: string;
   options?: DiscordCommandOption[];
-  /** In a server only the person who asked sees the answer. */
+  /** In servers, only the person who asked sees the answer. */
   private: boolean;
 }
 
@@ -47,7 +47,7 @@ const text: DiscordCommandOption = {
 const file: DiscordCommandOption = {
   type: ATTACHMENT,
   name: "file",
-  description: "A file that belongs to it",
+  description: "A file to send with it",
   required: false,
 };
 const model: DiscordCommandOption = {
@@ -58,21 +58,21 @@ const model: DiscordCommandOption = {
   max_length: 100,
 };
 
-/** The commands. All but `ask` are the chat commands of every platform. */
+/** All but `ask` are the chat commands of every platform. */
 const COMMANDS: Record<string, Entry> = {
   ask: { description: "Ask the assistant", options: [text, file], private: false },
   new: { description: "Start a new conversation", private: false },
   reset: { description: "Forget this conversation", private: false },
-  stop: { description: "Stop the answer that is being made", private: false },
+  stop: { description: "Stop the current answer", private: false },
   model: { description: "Show or change the model", options: [model], private: false },
-  status: { description: "How the assistant stands", private: true },
-  usage: { description: "What has been used", private: true },
-  whoami: { description: "Your user id and your standing", private: true },
-  help: { description: "What the assistant understands", private: true },
+  status: { description: "Show the assistant's status", private: true },
+  usage: { description: "Show the usage", private: true },
+  whoami: { description: "Show your user id and your role", private: true },
+  help: { description: "Show what the assistant understands", private: true },
 };
 
 /**
- * The commands as Discord takes them, all at once:
+ * Commands in Discord's format for replacing all of an application's commands:
  * https://docs.discord.com/developers/interactions/application-commands#bulk-overwrite-global-application-commands
  */
 export const DISCORD_COMMANDS: readonly DiscordCommand[] = Object.entries(COMMANDS).map(registration);
@@ -82,12 +82,11 @@ function registration([name, { description, options }]: [string, Entry]): Discor
   return { type: CHAT_INPUT, name, description, ...(options && { options }), ...offered };
 }
 
-/** Tells whether a command of this name is offered. */
 export function isDiscordCommand(name: string): boolean {
   return Object.hasOwn(COMMANDS, name);
 }
 
-/** Tells whether the answer to a command is only for the person who asked. Direct messages have no one else. */
+/** Returns true if only the person who asked may see the command's answer. In a direct message nobody else can. */
 export function isPrivateAnswer(name: string, inGuild: boolean): boolean {
   return inGuild && isDiscordCommand(name) && COMMANDS[name]?.private === true;
 }

@@ -1,17 +1,15 @@
 const UNITS = { h: 3_600_000, m: 60_000, s: 1_000 } as const;
 const DURATION = /^(?:(\d{1,4})h)?(?:(\d{1,4})m)?(?:(\d{1,4})s)?$/;
 
-/** Longest delay of a timer: Node fires a longer one at once. */
+/** Longest delay of a timer: Node fires a longer one immediately. */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** Form of `SANDBOX_SLEEP_AFTER`, for people. */
+/** Describes the format of `SANDBOX_SLEEP_AFTER` in messages. */
 export const DURATION_HELP = "`never` or a duration such as `30s`, `10m`, `1h` or `1h30m`";
 
 /**
- * Reads `never` or a duration of hours, minutes and seconds in that order.
- *
- * Strict on purpose: a bare number, a fraction, a space or an unknown unit is refused, since a
- * lenient reading turns a typing error into a bill or into a bot that sleeps after 10 ms.
+ * Parses `never`, or a duration of hours, minutes and seconds in this order. It refuses bare numbers, fractions, spaces
+ * and unknown units, because a lenient reading of a typing error could cause costs, or a bot that sleeps after 10 ms.
  *
  * @returns milliseconds above zero, `Infinity` for `never`, `undefined` for anything else.
  */

@@ -4,7 +4,10 @@ import { AGENT } from "./names.ts";
 const amount = z.number().check(z.minimum(0));
 const time = z.iso.datetime();
 
-/** Reads a {@link DutyRecord}. Apart from the type, since the Worker only writes one. */
+/**
+ * Schema of a {@link DutyRecord}. Separate from the type, because the Worker only writes records and need not bundle
+ * it.
+ */
 export const dutyRecord: z.ZodMiniType<DutyRecord> = z.strictObject({
   version: z.literal(2),
   since: time,
@@ -16,44 +19,42 @@ export const dutyRecord: z.ZodMiniType<DutyRecord> = z.strictObject({
 });
 
 /**
- * Object in the bucket that says how long the serverless stack's container was awake. Its Durable Object writes it, and a
- * preview estimates the cost with it.
+ * Key of the object that records how long the serverless stack's container was awake. Its Durable Object writes it, and
+ * a preview uses it to estimate the cost.
  */
 export const DUTY_KEY = `${AGENT}/duty.json`;
 
-/** Shortest measurement that is used. */
+/** Shorter measurements are ignored. */
 export const SHORTEST_DUTY_HOURS = 24;
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 
-/** Content of the object at {@link DUTY_KEY}. */
 export interface DutyRecord {
   version: 2;
   /** Start of the measurement, ISO 8601. */
   since: string;
   /** End of the measurement, ISO 8601. */
   at: string;
-  /** The container slept at the end, and has not run since this was written. */
+  /** True if the container slept at the end; it has not run since. */
   asleep: boolean;
-  /** SANDBOX_SLEEP_AFTER during the measurement; `null` for `never`. */
+  /** SANDBOX_SLEEP_AFTER during the measurement; `null`: `never`. */
   sleepAfterMs: number | null;
-  /** Time awake during the measurement. */
   awakeMs: number;
-  /** Starts during the measurement. */
   starts: number;
 }
 
-/** Averages of a record. */
 export interface Duty {
-  /** Length of the measurement. */
   measuredHours: number;
-  /** Hours awake a day. */
+  /** Per day. */
   awakeHours: number;
   startsADay: number;
 }
 
-/** Returns a record's averages. A container that slept at its end is taken to sleep until `now`. */
+/**
+ * Returns a record's averages. If the container slept at its end, it is assumed to sleep until `now` (milliseconds
+ * since the epoch).
+ */
 export function dutyOf({ since, at, asleep, awakeMs, starts }: DutyRecord, now: number): Duty {
   const end = asleep ? Math.max(now, Date.parse(at)) : Date.parse(at);
   const measuredMs = Math.max(end - Date.parse(since), 1);
@@ -65,7 +66,6 @@ export function dutyOf({ since, at, asleep, awakeMs, starts }: DutyRecord, now: 
   };
 }
 
-/** Returns the length of a measurement, for people. */
 export function formatSpan(measuredHours: number): string {
   const days = Math.floor(measuredHours / 24);
   return `measured over ${days} ${days === 1 ? "day" : "days"}`;

@@ -1,5 +1,5 @@
 import en from "zod/v4/locales/en.js";
 import * as z from "zod/mini";
 
-// People read what is wrong with a value; of itself the small zod says "Invalid input" to everything.
+// zod/mini without a locale reports every problem as "Invalid input".
 z.config(en());

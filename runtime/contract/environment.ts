@@ -12,7 +12,10 @@ const optional = z.pipe(
   z.transform((text) => (text === "" ? undefined : text)),
 );
 
-/** A variable that is read as something else; what `read` makes `undefined` of is not as `form` says. */
+/**
+ * Schema of a variable that `read` parses. If `read` returns `undefined`, the problem says that the value is `form`,
+ * such as `not a number`.
+ */
 function readAs<T>(read: (text: string | undefined) => T | undefined, form: string) {
   const transform = z.transform((text: string | undefined, { issues }) => {
     const value = read(text);
@@ -24,24 +27,22 @@ function readAs<T>(read: (text: string | undefined) => T | undefined, form: stri
 }
 
 /**
- * Policy for a config that stops the gateway: `auto` takes the one of the newest backup in which it was valid,
- * once a start.
+ * Policies for a config that stops the gateway. `auto` restores the newest valid config from the backups, once per
+ * start.
  */
 export const CONFIG_RECOVERIES = ["manual", "auto"] as const;
 
 /** `shared`: one sandbox serves the deployment. `chat`: each chat has its own; see tenant.ts. */
 export const TENANCIES = ["shared", "chat"] as const;
 
-/** See {@link TENANCIES}. */
 export type Tenancy = (typeof TENANCIES)[number];
 
 /** Default and upper limit of MAX_SANDBOXES, the number of containers that run at the same time. */
 export const SANDBOXES = { default: 10, most: 500 } as const;
 
-/** Limit of REPLAY_EVENTS. */
 export const MOST_REPLAYED = 500;
 
-/** The length that ADMIN_TOKEN has at least. */
+/** Minimum length of ADMIN_TOKEN, in characters. */
 export const SHORTEST_ADMIN_TOKEN = 16;
 
 /** Variables that other modules of the edge read themselves. */
@@ -52,7 +53,7 @@ type ReadElsewhere =
   | "STEWARD_OWN_SECRETS"
   | "STEWARD_OWN_VARIABLES";
 
-/** Created by readers of settings, once, and not while a Worker starts: that has 20 ms of CPU. */
+/** A function, because building the schema would use up part of the 20 ms of CPU that a Worker's start may take. */
 const edgeSchema = () =>
   z.object({
     SLACK_SIGNING_SECRET: optional,
@@ -92,13 +93,13 @@ const edgeSchema = () =>
       const tenants = (text ?? "").split(",").filter((tenant) => tenant !== "");
       return tenants.every(isTenantId) ? tenants : undefined;
     }, "not a list of tenant ids"),
-    // A right token is never made to wait, so its length is all that keeps it from being guessed.
+    // Sign-in never delays a right token, so only its length protects it from guessing.
     ADMIN_TOKEN: optional.check(
       z.refine((text) => text === undefined || text.length >= SHORTEST_ADMIN_TOKEN, {
         message: `the value has fewer than ${SHORTEST_ADMIN_TOKEN} characters`,
       }),
     ),
-    // The value is a secret, so a problem leaves it out.
+    // The value is a secret, so the message does not show it.
     ALERTS: z.pipe(
       optional,
       z.transform((text, { issues }) => {
@@ -115,7 +116,7 @@ const edgeSchema = () =>
     ),
   } satisfies Record<Exclude<EdgeVariable, ReadElsewhere>, z.ZodMiniType>);
 
-/** The setting that each variable becomes. ADMIN_TOKEN is read where people sign in. */
+/** Key of each variable in {@link EdgeSettings}. ADMIN_TOKEN has none, because only the sign-in reads it. */
 const SETTINGS = {
   SLACK_SIGNING_SECRET: "slackSigningSecret",
   TELEGRAM_WEBHOOK_SECRET: "telegramWebhookSecret",
@@ -135,33 +136,33 @@ const SETTINGS = {
 
 type Values = z.infer<ReturnType<typeof edgeSchema>>;
 
-/** Dependencies of the edge. `sleepAfterMs` is `Infinity` for `never`. */
 export interface EdgeSettings {
   slackSigningSecret?: string;
   telegramWebhookSecret?: string;
   /** 64 hexadecimal digits. */
   discordPublicKey?: string;
-  /** Shown on every admin page, so that production and others look different. */
+  /** Shown on every admin page, so that nobody mistakes production for another environment. */
   environmentName?: string;
   teamDomain?: string;
   audience?: string;
+  /** `Infinity` for `never`. */
   sleepAfterMs: number;
   publicWebhooks: boolean;
   configRecovery: (typeof CONFIG_RECOVERIES)[number];
-  /** Number of past events that a rollout may get as a redacted record; 0: none. */
+  /** Maximum number of past events in a rollout's redacted record; 0 disables the record. */
   replayEvents: number;
   tenancy: Tenancy;
-  /** Number of containers that may run at the same time. */
+  /** Maximum number of containers that run at the same time. */
   maxSandboxes: number;
   /** Tenants that an update reaches first. */
   canaryTenants: readonly string[];
   alerts?: AlertSettings;
 }
 
-/** The edge's settings, or every variable that is wrong, named. */
+/** The edge's settings, or one problem per wrong variable. */
 export type EdgeSettingsResult = { ok: true; settings: EdgeSettings } | { ok: false; problems: string[] };
 
-/** Returns steward's variables whose form is wrong, each by its name. */
+/** Returns a problem for each of steward's variables that {@link formProblem} objects to. */
 function formProblems(environment: Readonly<Record<string, unknown>>): string[] {
   return Object.keys(VARIABLES).flatMap((name) => {
     const value = environment[name];
@@ -170,7 +171,7 @@ function formProblems(environment: Readonly<Record<string, unknown>>): string[] 
   });
 }
 
-/** Reads the edge's variables from an environment; of the others only the form is looked at. */
+/** Reads the edge's variables. Of the gateway's variables it checks only {@link formProblem}. */
 export function readEdgeSettings(environment: Readonly<Record<string, unknown>>): EdgeSettingsResult {
   const parsed = edgeSchema().safeParse(environment);
   const problems = [

@@ -23,48 +23,44 @@ const TEXTS = {
 type Texts = typeof TEXTS;
 
 /**
- * Texts of every stable error code, by area; every row of the specification's section 7 has a code. Runtime, stacks and
- * CLI read the texts here, except for the fix: it may name commands, so {@link fixOf} returns it.
+ * Texts of every stable error code. The specification's section 7 lists the codes. Fixes are left out because they may
+ * name commands: use {@link fixOf}.
  */
 export const ERRORS: { readonly [Code in keyof Texts]: Omit<Texts[Code], "fix"> } = TEXTS;
 
-/** A stable error code. */
 export type ErrorCode = keyof typeof ERRORS;
 
-/** Returns true if the value is an error code of this version. */
 export function isErrorCode(value: unknown): value is ErrorCode {
   return typeof value === "string" && Object.hasOwn(ERRORS, value);
 }
 
-/** Remedy of an error. It is a function if it names commands, which are passed in where the fix is printed. */
+/** Remedy of an error: a function if it names commands, which depend on the stack and installation. */
 export type Fix = ErrorText["fix"];
 
-/** Returns the text of a fix. `commands` writes its commands for the stack and launcher at hand. */
+/** Returns the text of a fix. `commands` renders its commands for the current stack and installation. */
 export function fixText(fix: Fix, commands: OperatorCommands = UNPLACED): string {
   return typeof fix === "string" ? fix : fix(commands);
 }
 
-/** Returns the fix for an error code. `commands` writes its commands for the stack and launcher at hand. */
 export function fixOf(code: ErrorCode, commands: OperatorCommands = UNPLACED): string {
   return fixText(TEXTS[code].fix, commands);
 }
 
-/** Why something is not as it should be, in a form that is safe to show. */
+/** Explains a failure. Contains no secrets. */
 export interface Reason {
   code: ErrorCode;
   detail: string;
   fix: string;
 }
 
-/** Returns the reason for an error code; `detail` defaults to the code's general cause. */
 export function reason(code: ErrorCode, detail: string = ERRORS[code].cause): Reason {
   return { code, detail, fix: fixOf(code) };
 }
 
-/** An error with a stable code. Its message is safe to show: it never holds a secret. */
+/** An error with a stable code. Its message must be safe to show: it never contains a secret. */
 export class StewardError extends Error {
   readonly code: ErrorCode;
-  /** Default: the code's own fix. Empty if the detail names the fix of each problem. */
+  /** Defaults to the code's fix. Empty if the detail already has a fix for each problem. */
   readonly fix: Fix;
 
   constructor(code: ErrorCode, detail?: string, options?: ErrorOptions & { fix?: Fix }) {
@@ -74,7 +70,6 @@ export class StewardError extends Error {
     this.fix = options?.fix ?? TEXTS[code].fix;
   }
 
-  /** This error as a reason. */
   get reason(): Reason {
     return { code: this.code, detail: this.message, fix: fixText(this.fix) };
   }

@@ -1,6 +1,6 @@
 /**
- * `steward-gateway/contract`: names, types and texts that a program outside of the service needs. Bodies of the service's
- * own interfaces are not here, because they change with it.
+ * `steward-gateway/contract`: names, types and texts for programs outside of the service. It leaves out the bodies of
+ * the service's internal APIs, which may change with every version.
  */
 export {
   AGENT,

@@ -1,6 +1,5 @@
-/** Parsed Markdown, as the gateway's writers and the chat page get it. `Own` are additional members of each node. */
+/** Parsed Markdown, for the gateway's formatters and the chat page. `Own` adds members to every node. */
 
-/** A piece of a line or paragraph. */
 export type Inline<Own = unknown> = Own &
   (
     | { kind: "text"; text: string }
@@ -10,10 +9,9 @@ export type Inline<Own = unknown> = Own &
     | { kind: "link"; label: Inline<Own>[]; target: string }
   );
 
-/** A list item; `done` is set if it has a checkbox. */
+/** A list item; `done` is set only if it has a checkbox. */
 export type Item<Own = unknown> = Own & { done?: boolean; blocks: Block<Own>[] };
 
-/** A block. */
 export type Block<Own = unknown> = Own &
   (
     | { kind: "paragraph" | "heading"; inside: Inline<Own>[] }

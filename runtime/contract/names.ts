@@ -1,67 +1,69 @@
 /** Names, ports and paths that the runtime, the stacks and the policies share. */
 
-/** The agent's name: directory, container and bucket keys derive from it. */
+/** The agent's name. The names of its directory, container and bucket keys derive from it. */
 export const AGENT = "steward";
 
-/** The version that every part reports. Equal to package.json's, which a test holds. */
+/** Version that every part reports. A test compares it with package.json. */
 export const VERSION = "0.1.0";
 
-/** Changes of every version, also of one that was never released, in the repository that package.json names. */
+/** Changelog, including unreleased versions, in the repository that package.json names. */
 export const CHANGELOG = "https://github.com/example/steward/blob/HEAD/CHANGELOG.md";
 
-/** TCP ports. `edge` is the host deployment's; the two others listen inside the container. */
+/** TCP ports. `edge` belongs to the host deployment; the others listen inside the container. */
 export const PORTS = { edge: 8080, gateway: 18789, supervisor: 18790 } as const;
 
-/** The data directory inside the container; elsewhere `STEWARD_HOME` names it. */
+/** Data directory inside the container. Outside of one, `STEWARD_HOME` names it. */
 export const DATA_DIRECTORY = `/root/.${AGENT}`;
 
-/** The user that everything in the container runs as but chats' own gateways, and its group. Equal to the base image's, which a test holds. */
+/**
+ * User and group id of all processes in the container except the gateways of single chats. A test compares it with the
+ * base image.
+ */
 export const CONTAINER_USER = 10_001;
 
 /**
- * Users of a host whose chats have gateways of their own: the first one's id, and root's rights that it takes to give each
- * chat its own. None of these rights reads or writes another user's file.
+ * With TENANCY=chat on a host, each chat's gateway runs as its own user. `first` is the lowest user id; `rights` are
+ * the capabilities that root needs for this. None of them allows reading or writing another user's files.
  */
 export const CHAT_USERS = { first: 20_000, rights: ["CHOWN", "KILL", "SETGID", "SETUID"] } as const;
 
-/** The config file's name inside the data directory. */
+/** File name in the data directory. */
 export const CONFIG_FILE = `${AGENT}.json`;
 
-/** The database's name inside the data directory. */
+/** File name of the database in the data directory. */
 export const STATE_FILE = "state.db";
 
-/** The schema of the gateway's tables in it, counted up by each change. Equal to the store's, which a test holds. */
+/** Schema version of the gateway's tables in {@link STATE_FILE}. A test compares it with the store's. */
 export const STATE_SCHEMA = 10;
 
-/** The oldest schema that the gateway migrates: that of the oldest archive in test/releases. */
+/** Oldest schema that the gateway migrates: that of the oldest archive in test/releases. */
 export const OLDEST_STATE_SCHEMA = 9;
 
 /**
- * Format of the edge's ledger. Only a change that an older edge would misread raises it: the older version then refuses
- * the ledger. A change that an older one can ignore, such as a new column, leaves it, so that a failed update can put the
- * version before it back.
+ * Format version of the edge's ledger. Raise it only for a change that older edges would misread: they then refuse the
+ * ledger. Keep it for a change that they can ignore, such as a new column, so that a failed update can be rolled back.
  */
 export const LEDGER_FORMAT = 1;
 
-/** Lies at the top of a container's bundle and holds the bundle's hash. */
+/** File at the top of a container's bundle that holds the bundle's hash. */
 export const BUNDLE_FILE = "bundle";
 
-/** In the place of a bundle's hash where what runs was not bundled. */
+/** Replaces a bundle's hash if the code runs from source. */
 export const FROM_SOURCE = "source";
 
-/** File in the data directory with the token that reads the gateway's status, for the command line. */
+/** File in the data directory with the token that lets the command line read the gateway's status. */
 export const STATUS_TOKEN_FILE = "status-token";
 
-/** Place where a host's backups lie inside the data directory. */
+/** Folder of a host's backups in the data directory. */
 export const BACKUPS_DIRECTORY = "backups";
 
-/** Lies in the data directory while a restore is being put in place; the next start finishes it. */
+/** File in the data directory during a restore. If the restore is interrupted, the next start finishes it. */
 export const RESTORE_MARKER = "restore.json";
 
 /** The Durable Object class that owns the container (specification, section 9). */
 export const SANDBOX_CLASS = "Sandbox";
 
-/** The Durable Object class that knows the tenants, where each chat has a sandbox of its own. */
+/** The Durable Object class that lists the tenants if each chat has its own sandbox. */
 export const DIRECTORY_CLASS = "Directory";
 
 /** The Worker's bindings that are not environment variables. */
@@ -73,10 +75,8 @@ export const BINDINGS = {
   email: "ALERT_EMAIL",
 } as const;
 
-/** Names of the host deployment on its Docker engine. */
 export const HOST_NAMES: HostNames = { container: AGENT, volume: `${AGENT}-data` };
 
-/** Names on a Docker engine. */
 export interface HostNames {
   container: string;
   volume: string;

@@ -6,22 +6,21 @@ export interface OperatorPlace {
   pulumi: string;
   /** Returns the start of a command of this package: `npm run drift --` or `npx steward-deploy drift`. */
   script(name: string): string;
-  /** The stack's settings file, if it is not where the project keeps it. */
+  /** The stack's settings file, if it is not at the project's default place. */
   configFile?: string | undefined;
 }
 
-/** Form of a configuration value. */
 interface ConfigForm {
   secret?: boolean;
   /** The key is a path into a list or an object. */
   path?: boolean;
-  /** The value is the name of the file that holds it. */
+  /** `value` names a file that contains the value. */
   file?: boolean;
 }
 
 /**
- * Every command that a message tells somebody to type, each complete: with the stack, and with words quoted for a
- * POSIX shell. A word in angle brackets, such as `<value>`, is a placeholder and is not quoted.
+ * Renders the commands that messages ask people to type, complete with the stack and quoted for a POSIX shell.
+ * Placeholders such as `<value>` are not quoted.
  */
 export interface OperatorCommands {
   /** The stack, or its placeholder. */
@@ -38,10 +37,8 @@ export interface OperatorCommands {
   tool(name: string, ...words: string[]): string;
 }
 
-/** The placeholder of a stack whose name is not known. */
 const ANY_STACK = "<stack>";
 
-/** Returns the commands of a place. */
 export function operatorCommands(place: OperatorPlace): OperatorCommands {
   const { stack = ANY_STACK, pulumi, script, configFile } = place;
   const line = (start: string, words: readonly string[]): string =>
@@ -50,7 +47,7 @@ export function operatorCommands(place: OperatorPlace): OperatorCommands {
     line(pulumi, [...words, "-s", stack, ...more]);
   const config = (name: string, flags: readonly string[], words: readonly string[]): string => {
     const file = configFile === undefined ? [] : ["--config-file", configFile];
-    // A value that begins with a dash is not an option.
+    // Without `--`, the CLI takes a value that begins with a dash for an option.
     const end = words.some((word) => word.startsWith("-")) ? ["--"] : [];
     return onStack(["config", name], [...file, ...flags, ...end, ...words]);
   };
@@ -70,7 +67,7 @@ export function operatorCommands(place: OperatorPlace): OperatorCommands {
   };
 }
 
-/** Returns the commands where only the stack is known, and not how steward was installed. */
+/** Returns the commands for a stack if it is unknown how steward was installed. */
 export function commandsOfStack(stack?: string): OperatorCommands {
   return operatorCommands({ stack, pulumi: "pulumi", script: (name) => `npm run ${name} --` });
 }
@@ -78,7 +75,7 @@ export function commandsOfStack(stack?: string): OperatorCommands {
 /** Commands as the runtime prints them: it knows neither the stack nor how steward was installed. */
 export const UNPLACED: OperatorCommands = commandsOfStack();
 
-/** Quotes a word for a POSIX shell where necessary. A placeholder such as `<value>` is not quoted. */
+/** Quotes a word for a POSIX shell if necessary, but not a placeholder such as `<value>`. */
 export function shellWord(word: string): string {
   if (/^(?:[\w@%+=:,./-]|<[^<>]+>)+$/.test(word)) return word;
   return `'${word.replaceAll("'", String.raw`'\''`)}'`;

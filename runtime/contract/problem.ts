@@ -1,9 +1,8 @@
 import { ERRORS, fixOf, type ErrorCode } from "./errors.ts";
 
-/** Media type of a problem document. */
 export const PROBLEM_TYPE = "application/problem+json";
 
-/** A problem document, RFC 9457 section 3, with this service's `code` and `fix`. */
+/** RFC 9457 section 3, extended with `code` and `fix`. */
 export interface Problem {
   type: string;
   title: string;
@@ -13,7 +12,7 @@ export interface Problem {
   fix: string;
 }
 
-/** The problem document of a code. `status` overrides the code's own where a route demands it. */
+/** Returns the problem document of a code. `status` overrides the code's status if a route requires another one. */
 export function problem(code: ErrorCode, detail?: string, status: number = ERRORS[code].status): Problem {
   const { title, cause } = ERRORS[code];
   return {
@@ -26,7 +25,6 @@ export function problem(code: ErrorCode, detail?: string, status: number = ERROR
   };
 }
 
-/** A response that carries the problem document. */
 export function problemResponse(document: Problem, headers: Record<string, string> = {}): Response {
   return new Response(JSON.stringify(document), {
     status: document.status,

@@ -3,17 +3,17 @@ import { type Platform, platformSchema } from "./delivery.ts";
 import { MOST_REPLAYED } from "./environment.ts";
 
 /**
- * Record of past events that a rollout gives to the next version. The running version redacts it before it leaves the
- * service: its payloads have the form of the events and no word of a person.
+ * Record of past events that a rollout replays with the next version. The running version redacts it before it leaves
+ * the service: payloads keep their structure, but none of people's words.
  */
 
-/** Larger events, in characters of JSON, are left out of a record. */
+/** Longest event in a record, in characters of JSON. */
 export const LONGEST_REPLAYED = 64 * 1024;
 
-/** Reports show these words, so they have no markup. */
+/** Reports show these words, so they must not contain markup. */
 const word = z.string().check(z.regex(/^[a-z ]{1,40}$/));
 
-/** Result of reading one event. Two versions that agree give the same one. */
+/** Result of reading one event; equal if two versions agree. */
 const outcomeSchema = z.object({
   /** `message`, `command`, `edit` or a kind of {@link Inbound}; `error` if the version cannot read the event. */
   kind: word,
@@ -21,13 +21,12 @@ const outcomeSchema = z.object({
   admitted: z.optional(word),
 });
 
-/** See {@link outcomeSchema}. */
 export type Outcome = z.infer<typeof outcomeSchema>;
 
 const ids = z.array(z.string());
 const group = z.object({ enabled: z.boolean(), requireMention: z.boolean() });
 
-/** Access rules and identity that a channel reads events with. All ids are pseudonyms. */
+/** Access rules and bot identity with which a channel reads events. All ids are pseudonyms. */
 const readingSchema = z.object({
   rules: z.object({
     dmPolicy: z.enum(["pairing", "allowlist", "open", "disabled"]),
@@ -37,7 +36,7 @@ const readingSchema = z.object({
     groups: z.record(z.string(), group),
     operators: ids,
   }),
-  /** Roles that were granted by approval, by person. */
+  /** Roles from approvals, by person. */
   granted: z.record(z.string(), z.enum(["operator", "person"])),
   /** Identity that Telegram addresses the bot by. */
   bot: z.optional(z.object({ id: z.string(), username: z.optional(z.string()) })),
@@ -46,22 +45,21 @@ const readingSchema = z.object({
   mediaMaxBytes: z.number(),
 });
 
-/** See {@link readingSchema}. */
 export type Reading = z.infer<typeof readingSchema>;
 
-/** Events that are not part of a record, by reason. */
+/** Numbers of events left out of a record, by reason. */
 const leftSchema = z.object({
   /** Larger than {@link LONGEST_REPLAYED}. */
   tooLarge: z.number(),
-  /** Of a channel that is switched off, or not readable as an event. */
+  /** From a disabled channel, or malformed. */
   unread: z.number(),
-  /** Redaction would change their outcome, so a comparison would say nothing. */
+  /** Events whose outcome redaction would change, which makes them useless for a comparison. */
   changed: z.number(),
 });
 
-/** A redacted record of the newest events, and what the running version makes of each. */
+/** Redacted record of the newest events, each with the running version's outcome. */
 export const replayRecordSchema = z.object({
-  /** Changes with the record's form. */
+  /** Version of the record's format. */
   form: z.literal(1),
   readings: z.object(
     Object.fromEntries(platformSchema.options.map((name) => [name, z.optional(readingSchema)])) as Record<
@@ -79,20 +77,19 @@ export const replayRecordSchema = z.object({
     )
     .check(z.maxLength(MOST_REPLAYED)),
   /**
-   * Time to read an event, divided by the time to parse its JSON: the median. The ratio allows comparing two machines.
+   * Median of the time to read an event, divided by the time to parse its JSON. The ratio is comparable between
+   * machines.
    */
   cost: z.number(),
   left: leftSchema,
 });
 
-/** See {@link replayRecordSchema}. */
 export type ReplayRecord = z.infer<typeof replayRecordSchema>;
 
-/** A version's outcomes of a record's events, in their order. */
+/** A version's outcomes for the events of a record, in the same order. */
 export const replayedSchema = z.object({ outcomes: z.array(outcomeSchema), cost: z.number() });
 
-/** See {@link replayedSchema}. */
 export type Replayed = z.infer<typeof replayedSchema>;
 
-/** Request of the edge to its gateway for a record: deliveries as the ledger stores them, newest first. */
+/** The edge's request to its gateway for a record: deliveries as the ledger stores them, newest first. */
 export const replayRequestSchema = z.object({ deliveries: z.array(z.unknown()) });

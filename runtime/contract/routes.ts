@@ -18,7 +18,6 @@ import { BROKER_PATH } from "./services.ts";
  */
 export type RouteAccess = "public" | "webhook" | "identity" | "stack" | "gateway" | "device";
 
-/** One route of the edge. */
 export interface Route {
   method: "GET" | "POST" | "PATCH" | "PUT";
   path: string;
@@ -27,21 +26,18 @@ export interface Route {
   onlyWithAdminToken?: true;
 }
 
-/**
- * All routes of the edge. The app, the readiness probe and the tests use this table; a test requests every combination.
- */
+/** All routes of the edge. The app, the readiness probe and the tests use this table. */
 export const ROUTES = {
   home: { method: "GET", path: "/", access: "public" },
   live: { method: "GET", path: "/healthz", access: "public" },
   ready: { method: "GET", path: "/readyz", access: "public" },
-  /** A style or script of the pages: see assets.ts. */
   asset: { method: "GET", path: "/assets/:file", access: "public" },
-  /** The page contains no data: the socket decides what it may see. */
+  /** The page contains no data; the socket authenticates the device. */
   chat: { method: "GET", path: "/chat", access: "public" },
   chatManifest: { method: "GET", path: "/chat/manifest", access: "public" },
-  /** A WebSocket, see chat.ts: the device authenticates on it. */
+  /** The device authenticates on the WebSocket: see chat.ts. */
   chatSocket: { method: "GET", path: "/chat/socket", access: "device" },
-  /** A file that the assistant sent, for pages of the receiving device: see chat.ts. */
+  /** A file that the assistant sent, for pages of the device that it was sent to. */
   chatFile: { method: "GET", path: "/chat/files/:item", access: "device" },
   slackEvents: { method: "POST", path: "/slack/events", access: "webhook" },
   telegramWebhook: { method: "POST", path: "/telegram-webhook", access: "webhook" },
@@ -51,7 +47,7 @@ export const ROUTES = {
   /** Public, so that it also works when the session has expired. */
   signOut: { method: "POST", path: "/_admin/sign-out", access: "public", onlyWithAdminToken: true },
   admin: { method: "GET", path: "/_admin/", access: "identity" },
-  /** The address typed without its trailing slash: redirects to the page. */
+  /** Redirects the address without its trailing slash to the page. */
   adminBare: { method: "GET", path: "/_admin", access: "identity" },
   tenantsPage: { method: "GET", path: "/_admin/chats", access: "identity" },
   tenantChoose: { method: "POST", path: "/_admin/chats", access: "identity" },
@@ -147,7 +143,6 @@ export const ROUTES = {
 
 type RoutesOf = typeof ROUTES;
 
-/** The path of a platform's webhook. */
 export type WebhookPath = {
   [Name in keyof RoutesOf]: RoutesOf[Name] extends { access: "webhook" } ? RoutesOf[Name]["path"] : never;
 }[keyof RoutesOf];

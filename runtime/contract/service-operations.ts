@@ -18,34 +18,33 @@ const LONGEST_QUESTION_BYTES = 32 * 1024 * 1024;
 const LONGEST_UPLOAD_BYTES = 26 * 1024 * 1024;
 /** The longest message of any platform has 40,000 characters, and JSON may escape each of them. */
 const LONGEST_MESSAGE_BYTES = 512 * 1024;
-/** Arguments and fields that hold a chat's id. */
 type ChatField = "channel" | "channel_id" | "chat_id";
 /**
- * Operations without such a field: `none` concerns no chat, `file` reads a file of some chat, and `unnamed` writes to a
- * chat that the request does not name.
+ * Operations without a {@link ChatField}: `none` concerns no chat, `file` reads a file of some chat, and `unnamed`
+ * writes to a chat that the request does not name.
  */
 type NoChatField = "none" | "file" | "unnamed";
-/** Makes an operation that has such a field declare it. */
+/** Makes the compiler reject an operation that has a {@link ChatField} and does not declare it. */
 type ChatOf<Given> = [Extract<keyof Given, ChatField>] extends [never]
   ? NoChatField
   : Extract<keyof Given, ChatField>;
-/** Values used to build an operation's URL, by name. */
 export type OperationArguments = Readonly<Record<string, string>>;
 
-/** A request that the gateway may send to a service. */
 export interface ServiceOperation {
   readonly method: "GET" | "POST" | "PATCH" | "PUT";
-  /** The argument or field with the chat that it writes to or reads from. A pass for one chat is checked by it. */
+  /** The argument or field that names the chat. The broker compares it with the chat of a pass. */
   readonly chat: ChatField | NoChatField;
-  /** Validators of its arguments. All are required, and no others are accepted. */
+  /** Validators of the arguments. All arguments are required; others are refused. */
   readonly takes: Readonly<Record<string, (value: string) => boolean>>;
-  /** Returns the path relative to the service's address. `key` is used if the service expects it in the URL. */
+  /** Returns the path below the service's address, including `key` if the service expects it there. */
   path(values: OperationArguments, key: string): string;
-  /** The kind of body: none; fields that are validated as JSON, form or multipart; or JSON that is forwarded unread. */
+  /**
+   * Kind of body. `json`, `form` and `parts` (multipart) have validated fields; `unread` is JSON that is forwarded
+   * unvalidated.
+   */
   readonly body: "none" | "json" | "form" | "parts" | "unread";
-  /** The schema of a validated body. */
   readonly fields?: z.ZodMiniType<Record<string, unknown>>;
-  /** Size limit of the body, in bytes. */
+  /** Largest body, in bytes. */
   readonly longest: number;
 }
 
@@ -114,7 +113,7 @@ const keyboard = z.strictObject({
   ),
 });
 
-/** Text and buttons as JSON. Pictures, links and fields are refused: Slack would fetch or display them. */
+/** Slack blocks as JSON: a text and buttons only. Slack would fetch or display pictures, links and fields. */
 const buttonBlocks = z.string().check(z.maxLength(20_000), z.refine(isButtons));
 const buttonSchema = z.tuple([
   z.strictObject({
@@ -142,7 +141,7 @@ function isButtons(blocks: string): boolean {
   }
 }
 
-/** Fields of an upload besides the file. A form has text only. */
+/** Fields of a multipart upload besides the file. All values are strings. */
 const TELEGRAM_FILE = z.strictObject({
   chat_id: id,
   message_thread_id: z.optional(z.string().check(z.regex(/^\d{1,15}$/))),
@@ -151,7 +150,7 @@ const TELEGRAM_FILE = z.strictObject({
 
 /** Longest path or model id, in characters. */
 const LONGEST_PATH = 1_024;
-/** A path segment without characters that a server might decode again or treat as the end of a path. */
+/** A path segment without characters that a server might decode again or treat as the path's end. */
 const PATH_PART = /^[^/\\%?#\p{C}]+$/u;
 
 /** Returns true for a relative path that every server resolves to the same file. */
@@ -169,13 +168,13 @@ function encoded(path: string): string {
   return path.split("/").map(encodeURIComponent).join("/");
 }
 
-/** Escapes a malformed token, so that it stays one path segment. */
+/** Escapes a malformed token, so that it remains one path segment. */
 function botPath(key: string): string {
   return `bot${key.replace(/[^\w:-]/g, encodeURIComponent)}`;
 }
 
 const isSnowflake = (value: string): boolean => /^\d{1,20}$/.test(value);
-/** A text that notifies nobody and gets no link preview. */
+/** A message that notifies nobody and has no link previews. */
 const DISCORD_TEXT = z.strictObject({
   content: text,
   allowed_mentions: z.strictObject({ parse: z.tuple([]) }),
@@ -197,7 +196,6 @@ const discordRow = z.strictObject({
     }),
   ),
 });
-/** A message, optionally as a reply to another one in its channel. */
 const DISCORD_MESSAGE = z.extend(DISCORD_TEXT, {
   components: z.optional(z.array(discordRow)),
   message_reference: z.optional(
@@ -208,8 +206,8 @@ const DISCORD_MESSAGE = z.extend(DISCORD_TEXT, {
   ),
 });
 /**
- * Returns true for valid fields encoded exactly as by JSON.stringify. Parsers could disagree on other forms, such as a
- * repeated field.
+ * Returns true for valid fields that are encoded exactly as JSON.stringify does. Other encodings, such as a repeated
+ * field, could be parsed differently by Discord.
  */
 function isDiscordText(json: string): boolean {
   try {
@@ -225,9 +223,8 @@ const isEmoji = (value: string): boolean =>
 const isSlackFileId = (value: string): boolean => /^F[A-Z0-9]{1,31}$/.test(value);
 
 /**
- * Every request that the gateway makes with the deployment's keys, by `<service>/<operation>`; the broker uses the same
- * names and refuses all others. A test runs the gateway's own clients through the broker and checks that each entry is
- * used.
+ * Every request that the gateway makes with the deployment's keys, as `<service>/<operation>`. The broker refuses all
+ * others. A test checks that the gateway's clients use every entry.
  */
 export const SERVICE_OPERATIONS = {
   /** https://docs.claude.com/en/api/messages */
@@ -316,7 +313,7 @@ export const SERVICE_OPERATIONS = {
   /** https://docs.discord.com/developers/resources/channel#get-channel */
   "discord/channel": get("channel", ({ channel }) => `/channels/${channel}`, { channel: isSnowflake }),
   /**
-   * https://docs.discord.com/developers/resources/message#create-message: a thread is a channel with an id of its own
+   * https://docs.discord.com/developers/resources/message#create-message: a thread is a channel with its own id
    * (https://docs.discord.com/developers/topics/threads).
    */
   "discord/message.create": send({
@@ -391,8 +388,8 @@ export const SERVICE_OPERATIONS = {
     }),
   ),
   /**
-   * https://core.telegram.org/bots/api#answercallbackquery: the id is opaque, is in the press of a button only, and is
-   * answered once. The person who pressed sees the text, and the chat does not.
+   * https://core.telegram.org/bots/api#answercallbackquery: concerns no chat, because only the person who pressed the
+   * button sees the text. The opaque id comes with that press and is valid once.
    */
   "telegram/answerCallbackQuery": telegram(
     "answerCallbackQuery",
@@ -426,21 +423,19 @@ export const SERVICE_OPERATIONS = {
     "parts",
   ),
   /**
-   * https://core.telegram.org/bots/api#getfile: an id is valid for one bot
-   * (https://core.telegram.org/bots/api#sending-files) and holds a random access hash
-   * (https://core.telegram.org/api/files#downloading-files), so only a chat that got the file knows it.
+   * https://core.telegram.org/bots/api#getfile: needs no chat, because only a chat that received the file knows its id.
+   * The id is valid for one bot (https://core.telegram.org/bots/api#sending-files) and holds a random access hash
+   * (https://core.telegram.org/api/files#downloading-files).
    */
   "telegram/getFile": telegram("getFile", "none", z.strictObject({ file_id: id })),
-  /** A file at the path that `getFile` gives. Paths are numbered, such as `photos/file_12.jpg`, so they can be guessed. */
+  /** A file at the path from `getFile`. Paths are numbered, such as `photos/file_12.jpg`, so they can be guessed. */
   "telegram/file": get("file", ({ path = "" }, key) => `/file/${botPath(key)}/${encoded(path)}`, {
     path: isTelegramFilePath,
   }),
 } as const satisfies Record<`${ServiceName}/${string}`, ServiceOperation>;
 
-/** The name of an operation. */
 export type OperationName = keyof typeof SERVICE_OPERATIONS;
 
-/** Returns the operation with this name; `undefined` for an unknown name. */
 export function serviceOperation(
   name: string,
 ): { name: OperationName; operation: ServiceOperation } | undefined {
@@ -448,19 +443,17 @@ export function serviceOperation(
   return { name: name as OperationName, operation: SERVICE_OPERATIONS[name as OperationName] };
 }
 
-/** Returns the service that an operation belongs to. */
 function serviceOf(name: OperationName): ServiceName {
   return name.slice(0, name.indexOf("/")) as ServiceName;
 }
 
-/** A request without its body. */
 export interface ServiceRequest {
   method: ServiceOperation["method"];
   url: string;
   headers: Record<string, string>;
 }
 
-/** Returns the request for an operation in the service's own format. The arguments must have been validated. */
+/** Returns a request in the service's own format, without the body. Arguments must be valid already. */
 export function directRequest(
   name: OperationName,
   values: OperationArguments,
@@ -476,10 +469,7 @@ export function directRequest(
   };
 }
 
-/**
- * Returns the gateway's request for an operation: to the broker if the key is a pass for it, else to the service
- * itself.
- */
+/** Returns the gateway's request for an operation: to the broker if the key is a pass, else to the service itself. */
 export function operationRequest(
   name: OperationName,
   values: OperationArguments,

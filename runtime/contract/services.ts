@@ -2,22 +2,23 @@ import { AGENT, VERSION } from "./names.ts";
 import { SECRET_NAMES, type Environment, type VariableName } from "./variables.ts";
 
 interface Service {
-  /** The variable that holds its key. */
   readonly key: VariableName;
-  /** The variable that holds another address than its own. */
+  /** Variable that overrides the address. */
   readonly address: VariableName;
-  /** Without a slash at the end. */
+  /** Default address, without a trailing slash. */
   readonly own: string;
-  /** The header that holds the key, and what stands before it there. Telegram takes only a pass there. */
+  /**
+   * Header that holds the key, and the text before the key. For Telegram only the broker reads it: Telegram itself
+   * expects the key in the URL.
+   */
   readonly header: readonly [name: string, before: string];
-  /** Further headers of every request. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
 const USER_AGENT = `${AGENT}/${VERSION}`;
 const BEARER = ["authorization", "Bearer "] as const;
 
-/** The services that a deployment has a key for. A key goes to its own service and nowhere else. */
+/** Services for which a deployment has keys. Each key is sent to its own service only. */
 export const SERVICES = {
   anthropic: {
     key: "ANTHROPIC_API_KEY",
@@ -57,23 +58,22 @@ export const SERVICES = {
   },
 } as const satisfies Record<string, Service>;
 
-/** The name of a service. */
 export type ServiceName = keyof typeof SERVICES;
 
-/** The gateway's variable with the broker's address, without a slash at the end. */
+/** The gateway's variable with the broker's address, without a trailing slash. */
 export const BROKER_VARIABLE = "STEWARD_BROKER_URL";
 
-/** The header that names the HTTP proxy which a request to the broker is to go through. */
+/** Header that names the HTTP proxy through which the broker sends the request. */
 export const PROXY_HEADER = "steward-proxy";
 
-/** Place where the edge serves the broker. */
 export const BROKER_PATH = "/broker";
 
 /**
- * Returns a gateway's environment with a pass in place of each secret of steward's own, which the broker alone takes.
- * One without {@link BROKER_VARIABLE} is returned as it is. The operator's own secrets stay: the config says what for.
+ * Returns the gateway's environment with passes, which only the broker accepts, instead of steward's own secrets.
+ * Without {@link BROKER_VARIABLE}, returns the environment unchanged. The operator's own secrets stay, because the
+ * config decides where they are sent.
  *
- * @param token without a colon or a slash.
+ * @param token must not contain a colon or a slash.
  */
 export function withPasses<Values extends Environment>(environment: Values, token: string): Values {
   if (environment[BROKER_VARIABLE] === undefined) return environment;
@@ -85,42 +85,45 @@ export function withPasses<Values extends Environment>(environment: Values, toke
   return { ...environment, ...Object.fromEntries(passes) };
 }
 
-/** A bot knows itself in what others write by its id, which its token begins with. */
+/** Keeps the bot id before the colon of the token: the gateway recognises mentions of the bot by it. */
 function telegramPass(botToken: string, token: string): string {
   return `${botToken.split(":", 1)[0]}:${token}`;
 }
 
-/** Returns the pass in a variable of {@link withPasses}. */
+/** Returns the pass in a variable's value. Telegram's value has the bot's id before it. */
 export function passOf(value: string): string {
   return value.slice(value.indexOf(":") + 1);
 }
 
-/** Returns the header by which a service, or the broker in its place, knows who asks. */
+/** Returns the header that authenticates a request to a service or to the broker. */
 export function credential(name: ServiceName, key: string): Record<string, string> {
   const [header, before] = SERVICES[name].header;
   return { [header]: `${before}${key}` };
 }
 
-/** Returns the address that a service has without a broker, without a slash at the end. */
+/** Returns the service's own address, even if there is a broker, without a trailing slash. */
 export function directAddress(name: ServiceName, environment: Environment): string {
   const { address, own } = SERVICES[name];
   const root = withoutSlashes(environment[address] || own);
-  // Given with or without it; Anthropic's clients add it themselves.
+  // The variable may end in `/v1`, which the paths of Anthropic's operations contain already.
   return name === "anthropic" && root.endsWith("/v1") ? root.slice(0, -3) : root;
 }
 
-/** Tells whether a key is a pass, which the broker takes, and not the service. */
+/** Returns true if a key is a pass for the broker instead of the service's own key. */
 export function isPass(name: ServiceName, key: string, environment: Environment): boolean {
   return environment[BROKER_VARIABLE] !== undefined && key !== "" && key === environment[SERVICES[name].key];
 }
 
-/** Returns where a service takes this key, without a slash at the end: at the broker, if the key is a pass for it. */
+/**
+ * Returns the address to use with a key, without a trailing slash: the broker's if the key is a pass, else the
+ * service's.
+ */
 export function serviceAddress(name: ServiceName, key: string, environment: Environment): string {
   if (isPass(name, key, environment)) return `${environment[BROKER_VARIABLE]}/${name}`;
   return directAddress(name, environment);
 }
 
-/** Removes the slashes at the end of an address. */
+/** Removes trailing slashes. */
 export function withoutSlashes(address: string): string {
   let end = address.length;
   while (address[end - 1] === "/") end -= 1;

@@ -1,43 +1,41 @@
 import { hmacHex, hmacKey } from "./digest.ts";
 
 /**
- * Signature of a stack's requests to what it has deployed, under the key that only the two know (ATTESTATION_KEY). It
- * covers the method, the path with its query, and the time in seconds; there is no body. Each is accepted once, so every
- * request has a {@link NONCE_PARAMETER}.
+ * Header with the stack's signature of a request to its deployment: an HMAC under ATTESTATION_KEY, which only the two
+ * know. It covers the method, the path with query, and the time in seconds; there is no body. Each signature is
+ * accepted once, so every request has a {@link NONCE_PARAMETER}.
  */
 export const STACK_SIGNATURE_HEADER = "x-steward-signature";
 
-/** Query parameter that makes two requests of one second differ. A service that does not know it ignores it. */
+/** Query parameter that makes requests of the same second differ. Older services ignore it. */
 export const NONCE_PARAMETER = "nonce";
 
-/** A signature is taken this long, either way: clocks differ. */
+/** Largest accepted difference between the two clocks. */
 const VALID_SECONDS = 300;
 const FORM = /^t=(\d{1,12}),v1=([0-9a-f]{64})$/;
 const encoder = new TextEncoder();
 
-/** Signed part of a request. */
 export interface SignedRequest {
   method: string;
   /** Path with query. */
   path: string;
 }
 
-/** The header's value for a request at this time, in milliseconds. */
+/** Returns the value of {@link STACK_SIGNATURE_HEADER}. `now` is in milliseconds since the epoch. */
 export async function signAsStack(key: string, request: SignedRequest, now: number): Promise<string> {
   const seconds = Math.floor(now / 1_000);
   return `t=${seconds},v1=${await hmacHex(key, signedText(request, seconds))}`;
 }
 
-/** A signature that the stack made for a request. */
 export interface StackSignature {
   mac: string;
-  /** The time, in milliseconds, after which it is refused. */
+  /** Milliseconds since the epoch. */
   expiresAt: number;
 }
 
 /**
- * Returns the stack's signature of this request if it was made not long before or after `now`, else `undefined`. Takes
- * the same time for every wrong signature.
+ * Returns the request's signature if it is valid and its time is close to `now` (milliseconds since the epoch), else
+ * `undefined`. The comparison takes constant time.
  */
 export async function verifyStackSignature(
   key: string,
@@ -53,7 +51,7 @@ export async function verifyStackSignature(
   return isRight ? { mac: hex, expiresAt: (Number(seconds) + VALID_SECONDS) * 1_000 } : undefined;
 }
 
-/** Begins as nothing does that is attested under the same key. */
+/** Returns the text to sign. Its first line prevents confusion with attestations, which use the same key. */
 function signedText({ method, path }: SignedRequest, seconds: number): string {
   return `stack request\n${method}\n${path}\n${seconds}`;
 }

@@ -5,30 +5,29 @@ import { DUTY_KEY } from "./duty.ts";
 import { AGENT } from "./names.ts";
 
 /**
- * A chat with a sandbox of its own: a direct chat, a group, a channel with its threads, or a paired browser. Its id is
- * `<platform>-<chat>`; it names the Durable Object, the bucket's prefix and a host's folder.
+ * Id of a chat that has its own sandbox, in the form `<platform>-<chat>`. The chat is a direct chat, a group, a channel
+ * with its threads, or a paired browser. The id names the Durable Object, the bucket's prefix and a host's folder.
  */
 export type TenantId = string;
 
-/** A tenant's chat. That of a paired browser is its device. */
+/** A tenant's chat. For a paired browser, `chat` is the device id. */
 export interface TenantChat {
   platform: Platform | "web";
   chat: string;
 }
 
-/** Progress of an update of the running containers. */
+/** Progress of replacing the running containers after an update. */
 export interface Renewal {
-  /** Containers that were allowed to be replaced. */
+  /** Number of containers whose replacement has been allowed. */
   begun: number;
-  /** Those of them that have answered with the present version. */
+  /** Number of replaced containers that have answered with the new version. */
   answering: number;
-  /** Tenants whose new container does not answer: no other one is replaced. */
+  /** Tenants whose new container does not answer. Until it does, no other container is replaced. */
   failing: TenantId[];
 }
 
-/** Characters of a chat's id that stand for themselves in a tenant's id. */
+/** Characters of a chat's id that remain unescaped in a tenant's id. */
 const PLAIN = /^[A-Za-z0-9-]$/;
-/** Places of chats: the platforms, and the web chat. */
 export const CHAT_PLACES = [...platformSchema.options, "web"] as const;
 const TENANT_ID = new RegExp(`^(?:${CHAT_PLACES.join("|")})-(?:[A-Za-z0-9-]|_[0-9a-f]{2}){1,128}$`);
 
@@ -37,17 +36,14 @@ export function isTenantId(text: string): boolean {
   return TENANT_ID.test(text);
 }
 
-/** Returns the tenant of a chat. */
 export function tenantOf({ platform, chat }: TenantChat): TenantId {
   return `${platform}-${escaped(chat)}`;
 }
 
-/** Returns the tenant of a paired browser. */
 export function tenantOfBrowser(deviceId: string): TenantId {
   return tenantOf({ platform: "web", chat: deviceId });
 }
 
-/** Returns the chat that a tenant serves. */
 export function chatOfTenant(tenant: TenantId): TenantChat {
   const end = tenant.indexOf("-");
   const chat = decodeURIComponent(tenant.slice(end + 1).replaceAll("_", "%"));
@@ -55,10 +51,8 @@ export function chatOfTenant(tenant: TenantId): TenantChat {
 }
 
 /**
- * Returns true if a container sends scheduled messages to a chat: its own tenant's, or any chat of a deployment without
- * tenants.
- *
- * @param serves Value of TENANT_VARIABLE in the container.
+ * Returns true if a container sends scheduled messages to a chat: its tenant's chat, or any chat if the deployment has
+ * no tenants.
  */
 export function sendsTo(serves: string | undefined, chat: TenantChat): boolean {
   return serves === undefined || serves === "" || serves === tenantOf(chat);
@@ -73,7 +67,7 @@ export type StateKeys = Pick<
   duty: string;
 };
 
-/** Returns the keys of a tenant, or of the sandbox that serves the whole deployment. All have one config. */
+/** Returns a tenant's keys, or those of the sandbox that serves the whole deployment. All share one config. */
 export function stateKeys(tenant?: TenantId): StateKeys {
   if (tenant === undefined) return { ...BUCKET_KEYS, duty: DUTY_KEY };
   const prefix = `${TENANTS_PREFIX}${tenant}/`;
@@ -85,21 +79,20 @@ export function stateKeys(tenant?: TenantId): StateKeys {
   };
 }
 
-/** Beginning of the keys of all tenants. */
 export const TENANTS_PREFIX = `${AGENT}/tenants/`;
 
-/** Returns the key of the object that says since when a tenant has had its chat's data. */
+/** Returns the key of the object that records when a tenant received its chat's data. */
 export function tenantMark(tenant: TenantId): string {
   return `${TENANTS_PREFIX}${tenant}/tenant.json`;
 }
 
-/** Key of the approvals that the directory keeps: {@link Approvals}. */
+/** Key of the {@link Approvals} that the directory stores. */
 export const APPROVALS_KEY = `${TENANTS_PREFIX}approvals.json`;
 
 const approvalLists = z.object({
   allowFrom: z.array(z.string()),
   operators: z.array(z.string()),
-  /** Senders that wait for an approval. Absent if a version stored the lists that moved no requests. */
+  /** Senders waiting for approval. Absent in lists from versions that did not transfer requests. */
   requests: z.optional(
     z.array(
       z.object({
@@ -112,19 +105,18 @@ const approvalLists = z.object({
   ),
 });
 
-/** Approvals and requests of all platforms, for a sandbox that serves every chat again. */
+/** Approvals and requests of all platforms, for the switch from separate sandboxes back to a shared one. */
 export const approvalsForm = z.object({
   /** ISO 8601: when they were stored. */
   version: z.string(),
   platforms: z.partialRecord(platformSchema, approvalLists),
-  /** Paired browsers, as a data directory keeps them in `devices/paired.json`. */
+  /** Paired browsers, in the form of `devices/paired.json` in the data directory. */
   browsers: z.optional(z.array(z.looseObject({ deviceId: z.string() }))),
 });
 
-/** See {@link approvalsForm}. */
 export type Approvals = z.infer<typeof approvalsForm>;
 
-// An underscore and two hexadecimal digits for each other byte: an id is a plain name, and no two chats share one.
+// Encodes each other byte as `_` and two hexadecimal digits, so that ids are safe names and differ between chats.
 function escaped(chat: string): string {
   return Array.from(new TextEncoder().encode(chat), (byte) => {
     const character = String.fromCharCode(byte);

@@ -1,4 +1,3 @@
-/** Reader of a variable: the edge, the container's gateway, or both. */
 type Reader = "edge" | "gateway" | "both";
 
 interface Variable {
@@ -6,7 +5,7 @@ interface Variable {
   readonly secret: boolean;
 }
 
-/** The variables that a stack writes and the runtime reads. */
+/** Variables that a stack sets for the runtime. */
 export const VARIABLES = {
   ANTHROPIC_API_KEY: { reader: "gateway", secret: true },
   ANTHROPIC_BASE_URL: { reader: "gateway", secret: false },
@@ -42,36 +41,32 @@ export const VARIABLES = {
   STEWARD_OWN_VARIABLES: { reader: "both", secret: false },
 } as const satisfies Record<string, Variable>;
 
-/** The name of a variable. */
 export type VariableName = keyof typeof VARIABLES;
 
-/** The name of a variable that holds a secret. */
 export type SecretVariable = {
   [Name in VariableName]: (typeof VARIABLES)[Name]["secret"] extends true ? Name : never;
 }[VariableName];
 
-/** The name of a variable that the edge reads. */
 export type EdgeVariable = {
   [Name in VariableName]: (typeof VARIABLES)[Name]["reader"] extends "gateway" ? never : Name;
 }[VariableName];
 
-/** An environment as a process or a Worker receives it. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Returns what is wrong with the form of a value, as files of variables, `$(cat file)` and a copy from a web page leave
- * it; the end of a sentence about it, which does not show it. `undefined`: nothing.
+ * Returns why a value looks copied or quoted by mistake (from a file of variables, `$(cat file)` or a web page), or
+ * `undefined`. The text completes "the value …" and does not reveal the value.
  */
 export function formProblem(value: string): string | undefined {
-  if (/[\r\n]$/.test(value)) return "ends with the end of a line: give it without that character";
-  if (/^\s|\s$/.test(value)) return "begins or ends with white space: give it without";
+  if (/[\r\n]$/.test(value)) return "ends with a line break: remove it";
+  if (/^\s|\s$/.test(value)) return "begins or ends with white space: remove it";
   if (/^(["'])[^]*\1$/.test(value))
-    return "is in quotation marks, which are part of it here: give it without";
+    return "is in quotation marks, which count as part of it here: remove them";
   const isHidden = [...value].some((character) => /[\p{Cc}\p{Cf}]/u.test(character));
-  return isHidden ? "holds a character that is not seen: type it anew" : undefined;
+  return isHidden ? "contains an invisible character: type it again" : undefined;
 }
 
-/** Returns steward's own variables, without the blanks and line ends around a value that files of variables leave. */
+/** Returns steward's own variables without white space around the values, which files of variables may leave. */
 export function trimmedVariables(environment: Environment): Environment {
   return Object.fromEntries(
     Object.keys(VARIABLES).flatMap((name) => {
@@ -81,20 +76,21 @@ export function trimmedVariables(environment: Environment): Environment {
   );
 }
 
-/** Names of variables that the operator adds, such as another provider's key, for the config to refer to. */
+/** Pattern for names of the operator's own variables, such as another provider's key, which the config can refer to. */
 const OWN_NAME = /^[A-Z][A-Z0-9_]{0,63}$/;
-/** Names that processes and platforms read themselves; setting one of these changes more than a config. */
+/** Names that processes and platforms read themselves, so setting one would have side effects. */
 const RESERVED =
   /^(?:STEWARD_.*|NODE_.*|LD_.*|MALLOC_.*|SSL_.*|GLIBC_.*|(?:.*_)?PORT|PATH|HOME|SHELL|USER|TZ|LANG|LC_.*|IFS|ENV|BASH_ENV|SANDBOX|DIRECTORY|STATE|VERSION)$/;
 
-/** Returns why a name cannot be that of a variable of the operator's own, or nothing. */
+/** Returns why the operator cannot add a variable of this name, or `undefined`. */
 export function ownNameProblem(name: string): string | undefined {
   if (!OWN_NAME.test(name)) return "must be 1 to 64 capital letters, digits and _, and begin with a letter";
-  if (Object.hasOwn(VARIABLES, name)) return "is a variable of steward's own, which has a key of its own";
-  return RESERVED.test(name) ? "is read by the system, or reserved" : undefined;
+  if (Object.hasOwn(VARIABLES, name))
+    return "is one of steward's own variables: use its own configuration key";
+  return RESERVED.test(name) ? "is reserved, or read by the system" : undefined;
 }
 
-/** Returns the names of the operator's own variables, as the environment lists them: all, or the secret ones. */
+/** Returns the sorted names of the operator's own variables; with `secretOnly`, only of the secrets. */
 export function ownNames(environment: Environment, { secretOnly = false } = {}): string[] {
   const lists = [
     environment["STEWARD_OWN_SECRETS"],
@@ -104,20 +100,17 @@ export function ownNames(environment: Environment, { secretOnly = false } = {}):
   return [...new Set(names)].filter((name) => name !== "" && ownNameProblem(name) === undefined).sort();
 }
 
-/** The names of steward's own variables that hold a secret. */
+/** Names of steward's own secrets. */
 export const SECRET_NAMES = (Object.keys(VARIABLES) as VariableName[]).filter(
   (name) => VARIABLES[name].secret,
 );
 
-/** Returns the names of all variables that hold a secret: steward's, the operator's own, the control token. */
+/** Returns the names of all secrets: steward's, the operator's own, and the control token. */
 export function secretNames(environment: Environment): string[] {
   return [...SECRET_NAMES, ...ownNames(environment, { secretOnly: true }), CONTROL_TOKEN_VARIABLE];
 }
 
-/**
- * Returns the part of an environment that goes into the container: the gateway's variables and the operator's own.
- * Empty values are left out.
- */
+/** Returns the variables for the container: the gateway's and the operator's own, without empty ones. */
 export function gatewayVariables(environment: Environment): Record<string, string> {
   const names = (Object.keys(VARIABLES) as VariableName[]).filter(
     (name) => VARIABLES[name].reader !== "edge",
@@ -131,28 +124,26 @@ export function gatewayVariables(environment: Environment): Record<string, strin
 }
 
 /**
- * The variable that carries the control token into the container. Edge, supervisor and gateway
- * share it; each start of the container has its own.
+ * Variable with the control token, which edge, supervisor and gateway share. Each start of the container has a new one.
  */
 export const CONTROL_TOKEN_VARIABLE = "STEWARD_CONTROL_TOKEN";
 
-/** Variable in which a stack names the bundle that it deploys as the Worker; a container's bundle says it itself. */
+/** Variable with the hash of the Worker's bundle, set by the stack. A container reads it from its bundle instead. */
 export const BUNDLE_VARIABLE = "STEWARD_BUNDLE";
 
 /**
- * Variable with the id of the tenant that a container serves, where each chat has one of its own. The container that
- * serves the rest, browsers and operators, has {@link REST_TENANT}.
+ * Variable with the id of the container's tenant if each chat has its own container. {@link REST_TENANT} serves
+ * browsers, operators and everything else.
  */
 export const TENANT_VARIABLE = "STEWARD_TENANT";
 
-/** See {@link TENANT_VARIABLE}. */
 export const REST_TENANT = "rest";
 
 /**
- * Variable with the path of the config file, where the data directory has none: on a host all chats' gateways read that
- * of the deployment. They cannot write it.
+ * Variable with the path of a config file outside of the data directory. On a host, the gateways of single chats read
+ * the deployment's config there and cannot write it.
  */
 export const CONFIG_VARIABLE = "STEWARD_CONFIG";
 
-/** Set to `true` for a supervisor that is given its data first: it starts the gateway after the first `/restore`. */
+/** If `true`, the supervisor waits for its data: it starts the gateway after the first `/restore`. */
 export const AWAIT_RESTORE_VARIABLE = "STEWARD_AWAIT_RESTORE";

@@ -1,38 +1,38 @@
-/** Folders of the data directory with the assistant's files: what all chats share, one per chat, and former versions. */
+/**
+ * Folders of the data directory for the assistant's files: shared by all chats, separate per chat, and previous
+ * versions.
+ */
 export const WORKSPACE_FOLDERS = {
   shared: "workspace",
   chats: "workspace-chats",
   history: "workspace-history",
 } as const;
 
-/** Name of the folder in which people and the model see the chats' files, as in `chats/slack-C1/plan.md`. */
+/** Folder name under which people and the model see the chats' files, as in `chats/slack-C1/plan.md`. */
 export const CHATS = "chats";
 
-/** Bytes of a name within its root, in UTF-8. Every surface can pass one of this length. */
+/** Longest path within a root, in UTF-8 bytes; short enough for every interface. */
 const LONGEST_NAME = 400;
-/** Bytes of one part. File systems take 255, and a file is written under a temporary name first, 12 bytes longer. */
+/** Longest path segment, in bytes. File systems allow 255, and the temporary name during a write is 12 bytes longer. */
 const LONGEST_PART = 240;
-/** Folders above a file, and the file. */
+/** Maximum number of path segments, including the file's name. */
 const MOST_PARTS = 8;
-/** Control characters, line separators, and marks that make a name read as another. */
+/** Control characters, line separators, and invisible or direction marks that could disguise a name. */
 const HIDDEN = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/u;
-/** A file that is being written; no backup holds it. */
+/** Name of a file during a write. Backups skip such files. */
 const TEMPORARY = /\.\d+\.tmp$/;
 const LEADS_OUT = "The path must be relative and stay in the workspace.";
-const DASH = "A path does not begin with a dash.";
+const DASH = "A path must not begin with a dash.";
 const CHAT = /^[\w-]{1,120}$/;
 
 /** A name as people and the model write it, such as `skills/mail/SKILL.md` or `chats/slack-C1/plan.md`. */
 export type FileName =
   /** `name` is relative to the root, without `.` and empty parts; empty for the root itself. */
-  | { root: "shared"; name: string }
-  | { root: "chat"; chat: string; name: string }
-  /** The folder of all chats. */
-  | { root: "chats" };
+  { root: "shared"; name: string } | { root: "chat"; chat: string; name: string } | { root: "chats" };
 
 /**
- * Returns the parts of a path, without `.` and empty ones; `undefined` for one that is absolute or leads upwards, on
- * whatever system.
+ * Returns the segments of a path without `.` and empty ones. Returns `undefined` if the path is absolute or contains
+ * `..`, by the rules of POSIX or Windows.
  */
 export function pathParts(text: string): string[] | undefined {
   const isAbsolute = /^(?:[\\/]|[A-Za-z]:[\\/])/.test(text);
@@ -41,8 +41,8 @@ export function pathParts(text: string): string[] | undefined {
 }
 
 /**
- * Reads the name of a file or folder: which root it is in, and its name there. This is the only reader of such names.
- * Returns `undefined` for a name that leads out of the workspace or that no chat can have.
+ * Splits a file or folder name into its root and the name within it. Returns `undefined` if the name leaves the
+ * workspace or its chat is malformed. All code must parse names with this function.
  */
 export function readFileName(text: string): FileName | undefined {
   const parts = pathParts(text);
@@ -52,7 +52,7 @@ export function readFileName(text: string): FileName | undefined {
   return CHAT.test(chat) ? { root: "chat", chat, name: rest.join("/") } : undefined;
 }
 
-/** Returns why no file may be written under a name, as {@link rootNameProblem} does for the name in its root. */
+/** Returns why no file may have this name, as a sentence; `undefined` if one may. */
 export function fileNameProblem(text: string): string | undefined {
   const read = readFileName(text);
   if (read === undefined) return LEADS_OUT;
@@ -60,24 +60,25 @@ export function fileNameProblem(text: string): string | undefined {
 }
 
 /**
- * Returns why no file of a root may be written under a name relative to it, as a sentence; `undefined` if one may.
- * Whatever has such a name can be listed, read, shown and removed on every surface, and is part of the backups.
+ * Returns why no file may have this name within its root, as a sentence; `undefined` if one may. Every interface can
+ * list, show and remove a file with an accepted name, and backups include it.
  */
 export function rootNameProblem(name: string): string | undefined {
   const parts = pathParts(name);
   if (parts === undefined) return LEADS_OUT;
   if (parts.length === 0) return "The path must name a file of the workspace.";
-  if (!name.isWellFormed() || HIDDEN.test(name)) return "A path has no control or invisible characters.";
-  if (name.includes("\\")) return "A path has no backslash; folders end in a slash.";
+  if (!name.isWellFormed() || HIDDEN.test(name))
+    return "A path must not have control or invisible characters.";
+  if (name.includes("\\")) return "A path must not have a backslash; separate folders with a slash.";
   if (parts[0]?.startsWith("-")) return DASH;
   if (parts.length > MOST_PARTS) return `A path has at most ${MOST_PARTS} parts.`;
   if (bytesOf(name) > LONGEST_NAME) return `A path has at most ${LONGEST_NAME} bytes.`;
   if (parts.some((part) => bytesOf(part) > LONGEST_PART))
     return `Each part of a path has at most ${LONGEST_PART} bytes.`;
   if (parts.some((part) => part !== part.trim() || part.endsWith(".")))
-    return "No part of a path begins or ends with a blank, or ends with a dot.";
+    return "No part of a path may begin or end with a blank, or end with a dot.";
   if (parts.some((part) => TEMPORARY.test(part)))
-    return "Names such as a.1.tmp are those of files that are being written.";
+    return "Names such as a.1.tmp are reserved for files that are being written.";
   return undefined;
 }
 

@@ -158,7 +158,7 @@ test.skipIf(browserIsMissing)("the editor completes, explains, marks, mends and 
   // Completion: a key, with its help, and a value.
   await page.keyboard.type('{\n"agent": {"maxS');
   await page.getByRole("option", { name: "maxSteps" }).waitFor();
-  await page.getByText("Questions to the model for one answer").waitFor();
+  await page.getByText("Maximum number of requests to the model for one answer").waitFor();
   await page.keyboard.press("Enter");
   await page.keyboard.type("7");
   await page.keyboard.press("End");

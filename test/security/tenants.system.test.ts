@@ -457,7 +457,7 @@ describe("a chat that was never let in", SLOW, () => {
       expect(page.status).toBe(200);
       expect(await world.cli("sessions list", tenant)).toContain("tenant_unknown");
       expect(await world.cli("workspace write a.md none -- a", tenant)).toContain("tenant_unknown");
-      expect(await world.cli("backup create", tenant)).toContain("The chat was not let in");
+      expect(await world.cli("backup create", tenant)).toContain("The chat has not been admitted");
       const change = { method: "POST", headers: { ...FORM, "sec-fetch-site": "same-origin" } };
       const restarted = await world.ask(`/_admin/restart?${about}`, change);
       const woken = await world.ask(`/_admin/wake?${about}`, { ...change, body: "page=/_admin/" });

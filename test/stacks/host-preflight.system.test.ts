@@ -166,7 +166,7 @@ describe.skipIf(!engine.ok)("the preflight of the host stack", { timeout: UPDATE
     await container(names.container, `--label=steward.state-schema=${OLDEST_STATE_SCHEMA - 1}`);
 
     expect(await found({})).toMatch(
-      /data_older: The data has schema 8, .* Deploy the sources of before 0\.1\.0/s,
+      /data_older: The data has schema 8, .* First deploy the sources from before 0\.1\.0/s,
     );
   });
 

@@ -34,10 +34,10 @@ test("missing variables and misplaced keys are in one report, each with its fix"
   );
   expect(problem?.detail).toBe(
     "The running config refers to variables that this deployment does not set: channels.discord.token names DISCORD_BOT_TOKEN. " +
-      "tools.mcp.own.env.TOKEN: SLACK_BOT_TOKEN is sent to its own service alone: store the key for another one " +
-      "under a name of its own, with steward:secrets. " +
-      "models.providers.a.apiKey: OPENAI_API_KEY is sent to https://proxy.example/v1 alone: store the key for another " +
-      "one under a name of its own, with steward:secrets. (config_variables_missing)",
+      "tools.mcp.own.env.TOKEN: SLACK_BOT_TOKEN is only sent to its own service: store another service's key " +
+      "under another name, with steward:secrets. " +
+      "models.providers.a.apiKey: OPENAI_API_KEY is only sent to https://proxy.example/v1: store another service's " +
+      "key under another name, with steward:secrets. (config_variables_missing)",
   );
   expect(problem?.fix).toContain("pulumi config set -s dev --secret steward:discordBotToken <value>");
   expect(problem?.fix).toContain("pulumi config set -s dev --path --secret steward:secrets.<NAME> <value>");

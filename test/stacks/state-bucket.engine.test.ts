@@ -156,7 +156,7 @@ test(
     const failure = await failureOf(stack.destroy());
     expect(failure).toContain("Cloudflare refuses to delete the bucket test-steward (bucket_not_empty)");
     expect(failure).toContain(
-      "fix: End what writes to the bucket, and abort unfinished uploads at Cloudflare's dashboard",
+      "fix: Stop the programs that write to the bucket, abort unfinished uploads in Cloudflare's dashboard",
     );
     expect(failure).not.toMatch(/\s+at \S+ \(/);
     expect(failure).not.toContain('"success"');

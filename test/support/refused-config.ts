@@ -199,12 +199,12 @@ export const REFUSED: readonly (readonly [
   [
     "a variable of steward's own among the operator's",
     { "steward:variables": '{"LOG_LEVEL":"debug"}' },
-    "steward:variables: LOG_LEVEL: is a variable of steward's own, which has a key of its own",
+    "steward:variables: LOG_LEVEL: is one of steward's own variables: use its own configuration key",
   ],
   [
     "a variable that Node reads",
     { "steward:secrets": '{"NODE_OPTIONS":"--inspect"}' },
-    "steward:secrets: NODE_OPTIONS: is read by the system, or reserved",
+    "steward:secrets: NODE_OPTIONS: is reserved, or read by the system",
   ],
   [
     "a variable in small letters",

@@ -10,43 +10,42 @@ function ids(form: IdForm) {
 
 const groupPolicy = z.enum(["open", "allowlist", "disabled"]);
 
-/** Access settings that every channel has. */
 const access = (user: IdForm) => ({
   enabled: z._default(z.boolean(), true),
   dmPolicy: withHelp(
     z._default(z.enum(["pairing", "allowlist", "open", "disabled"]), "pairing"),
-    "Who may write a direct message: the listed user ids and whoever the operator approves by a pairing code, the listed ones alone, everyone, or nobody.",
+    "Who may write direct messages. `pairing`: people in `allowFrom`, and people whom the operator approves by a pairing code. `allowlist`: only people in `allowFrom`. `open`: everyone. `disabled`: nobody.",
   ),
   allowFrom: ids(user),
   groupPolicy: withHelp(
     z._default(groupPolicy, "open"),
-    "Which groups are answered when the bot is mentioned or replied to: every one it was added to, the ones named in `groups` (`channels` on Slack, `guilds` on Discord), or none.",
+    "Groups in which the bot answers when it is mentioned or replied to. `open`: all groups it was added to. `allowlist`: those in `groups` (`channels` on Slack, `guilds` on Discord). `disabled`: none.",
   ),
-  groupAllowFrom: withHelp(ids(user), "In groups, answer these people alone. Empty: everyone there."),
+  groupAllowFrom: withHelp(ids(user), "The only people whom the bot answers in groups. Empty: everyone."),
   historyLimit: withHelp(
     z._default(integer(0, 200), 20),
-    "Messages of a group that were not for the bot and are put before its next answer as context.",
+    "Maximum number of group messages, not addressed to the bot, that become context for its next answer.",
   ),
   streamMode: withHelp(
     z._default(z.enum(["edit", "off"]), "edit"),
-    "A reply grows by edits of one message while it is made (`edit`), or comes whole (`off`).",
+    "`edit`: the reply appears early and grows by edits of one message. `off`: the reply is sent when it is complete.",
   ),
   mediaMaxMb: withHelp(
     z._default(z.number().check(z.positive(), z.maximum(20)), 5),
-    "Larger files become a placeholder.",
+    "Largest file that the bot reads, in MB. The model gets a placeholder for larger files.",
   ),
 });
 
-/** Settings that may differ in one group. */
+/** Settings per group. */
 const group = z.strictObject({
   enabled: z._default(z.boolean(), true),
   requireMention: withHelp(
     z._default(z.boolean(), true),
-    "False: every message of the group is answered, mentioned or not.",
+    "`false`: the bot answers every message of the group, even without a mention.",
   ),
   sendElsewhere: withHelp(
     z.optional(sendElsewhere),
-    "Other chats that this group may have messages sent to. Not set: none.",
+    "Other chats to which the bot may send messages at this group's request. Not set: none.",
   ),
 });
 
@@ -54,7 +53,7 @@ function groups(form: IdForm) {
   return z._default(z.record(idOrAll(form), group), {});
 }
 
-/** Opening a channel to everyone must be stated twice: in `dmPolicy` and in `allowFrom`. */
+/** Requires two settings to open a channel to everyone: `dmPolicy` "open" and `*` in `allowFrom`. */
 function openNamesEveryone(value: { dmPolicy: string; allowFrom: string[] }): boolean {
   return value.dmPolicy !== "open" || value.allowFrom.includes("*");
 }
@@ -71,7 +70,7 @@ const telegram = z
     ...access(USER_IDS.telegram),
     groupPolicy: withHelp(
       z._default(groupPolicy, "allowlist"),
-      "Which groups are answered: those named in `groups` unless told otherwise, since anyone may add a bot to a group of their own.",
+      "Groups in which the bot answers. By default only those in `groups`, because anyone may add the bot to a group.",
     ),
     botToken: secret,
     groups: withHelp(
@@ -80,19 +79,19 @@ const telegram = z
     ),
     textChunkLimit: withHelp(
       z._default(integer(200, 4_096), 4_096),
-      "Characters of one message before it is split; Telegram's own limit is 4,096.",
+      "Longest message, in characters; longer replies are split. Telegram's own limit is 4,096.",
     ),
     ackReaction: withHelp(
       z.optional(z.string().check(z.minLength(1), z.maxLength(16))),
-      "An emoji that the bot sets on a message that it is going to answer; Telegram takes those of its own list, such as 👀.",
+      "Emoji with which the bot reacts to a message that it will answer, such as 👀. Telegram accepts only some emoji.",
     ),
     webhookUrl: withHelp(
       z.optional(httpUrl),
-      "Where Telegram delivers updates; ends in `/telegram-webhook`. Set, nothing polls.",
+      "Address to which Telegram delivers updates; must end in `/telegram-webhook`. If set, steward does not poll.",
     ),
     webhookSecret: withHelp(
       z.optional(secret),
-      "What Telegram has to send along (`X-Telegram-Bot-Api-Secret-Token`).",
+      "Secret that Telegram must send in the header `X-Telegram-Bot-Api-Secret-Token`.",
     ),
     proxy: withHelp(z.optional(httpUrl), "An HTTP proxy for Telegram's API."),
   })
@@ -114,11 +113,11 @@ const slack = z
     channels: withHelp(groups(GROUP_IDS.slack), "Channel ids, or `*` for all others."),
     ackReaction: withHelp(
       z.optional(z.string().check(z.regex(/^[\w+'-]{1,100}$/))),
-      "The name of an emoji that the bot sets on a message that it is going to answer, such as `eyes`; the app needs the scope `reactions:write`.",
+      "Name of the emoji with which the bot reacts to a message that it will answer, such as `eyes`. The app needs the scope `reactions:write`.",
     ),
     textChunkLimit: withHelp(
       z._default(integer(200, 12_000), 4_000),
-      "Characters of one message before it is split.",
+      "Longest message, in characters; longer replies are split.",
     ),
   })
   .check(z.refine(openNamesEveryone, OPEN_RULE));
@@ -129,22 +128,21 @@ const discord = z
     ...access(USER_IDS.discord),
     groupPolicy: withHelp(
       z._default(groupPolicy, "allowlist"),
-      "Which servers are answered: those named in `guilds` unless told otherwise, since anyone may add a public app to a server of their own.",
+      "Servers in which the bot answers. By default only those in `guilds`, because anyone may add a public app to a server.",
     ),
     token: secret,
     guilds: withHelp(
       groups(GROUP_IDS.discord),
-      "Server ids, or `*` for all others. `requireMention: false` needs the Message Content intent, which is switched on at the Bot page of the developer portal.",
+      "Server ids, or `*` for all others. `requireMention: false` needs the Message Content intent: enable it on the Bot page of the developer portal.",
     ),
     ackReaction: withHelp(
       z.optional(z.string().check(z.minLength(1), z.maxLength(64))),
-      "An emoji that the bot sets on a message that it is going to answer, such as 👀, or `name:id` of one of the server's own.",
+      "Emoji with which the bot reacts to a message that it will answer, such as 👀, or `name:id` of a server's own emoji.",
     ),
     textChunkLimit: z._default(integer(200, 2_000), 2_000),
   })
   .check(z.refine(openNamesEveryone, OPEN_RULE));
 
-/** `channels`. */
 export const channels = z.prefault(
   z.strictObject({
     telegram: z.optional(telegram),
@@ -154,11 +152,9 @@ export const channels = z.prefault(
   {},
 );
 
-/** Members of every channel's config, after defaults. */
 export type ChannelRules = Omit<
   z.output<typeof slack>,
   "botToken" | "signingSecret" | "channels" | "ackReaction"
 >;
 
-/** Settings that may differ in one group, after defaults. */
 export type GroupRules = z.output<typeof group>;

@@ -3,7 +3,7 @@ import type { Environment, VariableName } from "../variables.ts";
 
 type Credentials = Readonly<Record<string, VariableName>>;
 
-/** Credentials that switch a channel on: the keys of its section that hold secrets, and the variables that these stand in. */
+/** Credentials that enable a channel: the secret keys of its config section, each with its environment variable. */
 export const CHANNEL_CREDENTIALS: Readonly<Record<Platform, Credentials>> = {
   slack: { botToken: "SLACK_BOT_TOKEN", signingSecret: "SLACK_SIGNING_SECRET" },
   telegram: { botToken: "TELEGRAM_BOT_TOKEN" },
@@ -12,9 +12,9 @@ export const CHANNEL_CREDENTIALS: Readonly<Record<Platform, Credentials>> = {
 const PLATFORMS = Object.keys(CHANNEL_CREDENTIALS) as Platform[];
 
 /**
- * Returns a parsed config with the channels that the environment has credentials for: a missing section is added, and
- * one that leaves credentials out gets references to their variables. A section that sets a key itself keeps it, and
- * `"enabled": false` keeps a channel off. The value given is left as it is, and returned where it is no config.
+ * Returns a parsed config with every channel that the environment has credentials for. It adds missing sections, and
+ * references to the variables for missing keys. It never replaces a key of the file, such as `"enabled": false`. The
+ * input is not modified; if it is not a config, it is returned.
  */
 export function withCredentials(value: unknown, environment: Environment): unknown {
   if (!isRecord(value)) return value;
@@ -27,14 +27,13 @@ export function withCredentials(value: unknown, environment: Environment): unkno
   return { ...value, channels: { ...channels, ...Object.fromEntries(added) } };
 }
 
-/** Returns the channels for which every credential is set. */
 export function channelsWithCredentials(environment: Readonly<Record<string, unknown>>): Platform[] {
   return PLATFORMS.filter((platform) =>
     Object.values(CHANNEL_CREDENTIALS[platform]).every((name) => environment[name]),
   );
 }
 
-/** Returns, for each channel that the environment configures by half, the variables that are missing. */
+/** Returns the missing variables of each channel that has only some of its credentials. */
 export function missingCredentials(environment: Environment): Partial<Record<Platform, VariableName[]>> {
   const halves = PLATFORMS.flatMap((platform) => {
     const names = Object.values(CHANNEL_CREDENTIALS[platform]);
@@ -46,7 +45,7 @@ export function missingCredentials(environment: Environment): Partial<Record<Pla
 
 function completed(section: unknown = {}, credentials: Credentials, environment: Environment): unknown {
   if (!isRecord(section)) return section;
-  // A section that is off needs no secret; its references are not looked at.
+  // A disabled section needs no secrets, and its references are never resolved.
   const isOff = section["enabled"] === false;
   const references = Object.entries(credentials)
     .filter(([, name]) => isOff || environment[name])

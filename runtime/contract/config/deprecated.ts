@@ -1,24 +1,23 @@
-/** A JSON object of a config file, as it was parsed. */
 export type ConfigSection = Record<string, unknown>;
 
-/** A key of older versions or of other gateways' files that steward does not have. */
+/** A key of older versions, or of other gateways' config files, that steward does not support. */
 export interface DeprecatedKey {
-  /** The section that it stood in; empty for the root. */
+  /** Dotted path of the section; empty for the root. */
   at: string;
   key: string;
   /** Advice on what to write instead. */
   use: string;
-  /** Carries what the key said over into what is there now; where it is left out, the key is dropped. */
+  /** Migrates the key's value to its replacement. Without this function the key is dropped. */
   mend?(value: unknown, section: ConfigSection, root: ConfigSection): void;
 }
 
-/** The key with its old meaning, under another name. */
+/** Describes a key that was renamed within its section. */
 function renamed(at: string, key: string, name: string): DeprecatedKey {
   const path = at === "" ? name : `${at}.${name}`;
   return { at, key, use: `use ${path}`, mend: (value, section) => setMissing(section, [name], value) };
 }
 
-/** The key elsewhere in the file. */
+/** Describes a key that moved elsewhere. */
 function moved(at: string, key: string, path: string): DeprecatedKey {
   return {
     at,
@@ -28,14 +27,13 @@ function moved(at: string, key: string, path: string): DeprecatedKey {
   };
 }
 
-/** The key has no meaning any more; `use` says why. */
+/** Describes a key without a replacement; `use` explains why. */
 function dropped(at: string, key: string, use: string): DeprecatedKey {
   return { at, key, use };
 }
 
-const EVENTS_API = "remove it: Slack is served by its Events API at /slack/events";
+const EVENTS_API = "remove it: Slack sends its events to /slack/events (Events API)";
 
-/** Every deprecated key that is known by name. Others are reported as unknown. */
 const DEPRECATED: readonly DeprecatedKey[] = [
   {
     at: "channels.telegram",
@@ -64,9 +62,9 @@ const DEPRECATED: readonly DeprecatedKey[] = [
     "webhookPath",
     "remove it: the path is /telegram-webhook, at the end of webhookUrl",
   ),
-  dropped("channels.telegram", "retry", "remove it: failed requests are tried again by themselves"),
-  dropped("channels.slack", "retry", "remove it: failed requests are tried again by themselves"),
-  dropped("channels.discord", "retry", "remove it: failed requests are tried again by themselves"),
+  dropped("channels.telegram", "retry", "remove it: steward retries failed requests automatically"),
+  dropped("channels.slack", "retry", "remove it: steward retries failed requests automatically"),
+  dropped("channels.discord", "retry", "remove it: steward retries failed requests automatically"),
   dropped("channels.slack", "mode", EVENTS_API),
   dropped("channels.slack", "appToken", EVENTS_API),
   dropped("channels.slack", "webhookPath", EVENTS_API),
@@ -96,24 +94,22 @@ const DEPRECATED: readonly DeprecatedKey[] = [
   renamed("logging", "logLevel", "level"),
 ];
 
-/** Returns what is known of a key that the schema refuses. */
 export function deprecatedKey(section: string, key: string): DeprecatedKey | undefined {
   return DEPRECATED.find((one) => one.at === section && one.key === key);
 }
 
-/** The sections below a value, `undefined` where one is missing. Own keys only. */
+/** Returns the value at a path of own keys, or `undefined` if a key is missing. */
 function at(value: unknown, ...keys: string[]): unknown {
   const [key, ...rest] = keys;
   if (key === undefined) return value;
   return isSection(value) && Object.hasOwn(value, key) ? at(value[key], ...rest) : undefined;
 }
 
-/** Tells whether a value is a JSON object. */
 export function isSection(value: unknown): value is ConfigSection {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Sets a value below a section unless there is one already: what stands there was written for this version. */
+/** Sets a value below a section unless one exists, because that one was written for this version. */
 function setMissing(section: ConfigSection, path: readonly string[], value: unknown): void {
   const [key, ...rest] = path;
   if (key === undefined || value === undefined) return;

@@ -5,11 +5,7 @@ import { type ConfigProblem, withMeant } from "./index.ts";
 import { lineFinder } from "./json-text.ts";
 import { keysAt, schemaAt } from "./schema-at.ts";
 
-/**
- * Describes problems in words that may be shown, with their lines and what the schema says of their places.
- *
- * @param text text of the file
- */
+/** Prepares problems for display: redacted, with lines of `text` (the file) and the schema's descriptions. */
 export function describeProblems(
   problems: readonly ConfigProblem[],
   text: string,
@@ -31,7 +27,7 @@ export function describeProblems(
   });
 }
 
-/** The message itself names the key to use, if the key is deprecated or near another one. */
+/** Lists the allowed keys, unless the message already names the right one for a deprecated or misspelt key. */
 function keysHelp({ path, meant }: ConfigProblem, unknownKey: string): string | undefined {
   const keys = keysAt(path);
   if (meant !== undefined) return undefined;
@@ -39,7 +35,7 @@ function keysHelp({ path, meant }: ConfigProblem, unknownKey: string): string | 
   return `Keys here: ${keys.join(", ")}.`;
 }
 
-/** The description may stand on the schema itself or on what its default wraps. */
+/** Returns the schema's description, which may be on the schema inside a default. */
 function describe(path: string): string | undefined {
   for (let schema = schemaAt(path); schema !== undefined; schema = schema.def.innerType) {
     const description = z.globalRegistry.get(schema)?.description;

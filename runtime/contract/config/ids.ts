@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { type Platform, platformSchema } from "../delivery.ts";
 import { textUpTo } from "./values.ts";
 
-/** The form of a platform's ids, and in words. */
+/** Format of a platform's ids: a regular expression, and a description for messages. */
 export interface IdForm {
   form: string;
   words: string;
@@ -26,14 +26,16 @@ export const GROUP_IDS: Readonly<Record<Platform, IdForm>> = {
   discord: { form: "\\d{1,20}", words: "Discord's ids are numbers, such as 290926798626357999" },
 };
 
-/** Ids of chats that a message can be sent to, groups and direct chats. */
+/** Ids of chats that can receive messages: groups and direct chats. */
 const CHAT_IDS: Readonly<Record<Platform, IdForm>> = {
   telegram: { form: "-?\\d{1,20}", words: "Telegram's chat ids are numbers, such as -1001234567890" },
   slack: { form: "[CDGUW][A-Z0-9]{1,31}", words: "Slack's chat ids look like C024BE91L" },
   discord: { form: "\\d{1,20}", words: "Discord's channel ids are numbers, such as 290926798626357999" },
 };
 
-/** An id, or `*` for everyone. One of another form could never match, and would shut out the people it means. */
+/**
+ * An id, or `*` for everyone. Any other text is refused: it could never match, and would lock out the intended people.
+ */
 export function idOrAll({ form, words }: IdForm) {
   return z.string().check(
     z.regex(new RegExp(`^(?:\\*|${form})$`), {
@@ -42,13 +44,12 @@ export function idOrAll({ form, words }: IdForm) {
   );
 }
 
-/** On the web chat a person is a browser: the SHA-256 of its key. */
+/** In the web chat, a person's id is that of the browser: the SHA-256 of its key. */
 const OPERATOR_IDS = [
   ...Object.entries(USER_IDS).map(([name, { form }]) => `${name}:${form}`),
   "web:[0-9a-f]{64}",
 ];
 
-/** Someone in `agent.operators`. */
 export const operatorId = z.string().check(
   z.regex(new RegExp(`^(?:${OPERATOR_IDS.join("|")})$`), {
     error: ({ input }) =>
@@ -56,7 +57,6 @@ export const operatorId = z.string().check(
   }),
 );
 
-/** Returns true if a text has the form of a user's id on a platform. */
 export function isUserId(platform: Platform, text: string): boolean {
   return new RegExp(`^(?:${USER_IDS[platform].form})$`).test(text);
 }
@@ -68,7 +68,7 @@ const place = (platform: Platform) =>
     platform: z.literal(platform),
     chat: z.string().check(
       z.regex(new RegExp(`^(?:${CHAT_IDS[platform].form})$`), {
-        error: ({ input }) => `${JSON.stringify(input)} is no chat: ${CHAT_IDS[platform].words}`,
+        error: ({ input }) => `${JSON.stringify(input)} is not a chat id: ${CHAT_IDS[platform].words}`,
       }),
     ),
     thread: z.optional(textUpTo(128)),
@@ -76,5 +76,5 @@ const place = (platform: Platform) =>
 
 const places = platformSchema.options.map(place) as [Place, ...Place[]];
 
-/** `sendElsewhere`: chats that a group or a schedule may write to, beside its own. An id that cannot be one is refused. */
+/** Chats that a group or a schedule may write to, in addition to its own. Malformed ids are refused. */
 export const sendElsewhere = z.array(z.discriminatedUnion("platform", places)).check(z.maxLength(100));

@@ -5,23 +5,21 @@ import { configSchema, type Config } from "./schema.ts";
 
 export type { Config } from "./schema.ts";
 
-/** One thing wrong with a config: where, and what. */
 export interface ConfigProblem {
   /** Dotted path of the object or value, for example `channels.telegram`; empty for the root. */
   path: string;
   message: string;
-  /** Line of the file's text, from 1, if the text itself shows it. */
+  /** Line in the file, from 1. Only problems that show in the text itself have one, such as a repeated key. */
   line?: number;
-  /** The key itself, where the schema does not have it, the one that was probably meant, and the keys that lead there. */
+  /** A key that the schema lacks. `meant` is the key that was probably meant, `at` the path to the object. */
   unknownKey?: string;
   meant?: string;
   at?: readonly PropertyKey[];
 }
 
-/** A config, or everything that is wrong with it. */
 export type ConfigResult = { ok: true; config: Config } | { ok: false; problems: ConfigProblem[] };
 
-/** Checks a parsed config file and reports all of its problems at once. */
+/** Reports all problems of a parsed config, not only the first. */
 export function checkConfig(value: unknown): ConfigResult {
   const parsed = configSchema.safeParse(value);
   if (parsed.success) return { ok: true, config: parsed.data };
@@ -39,20 +37,19 @@ export function checkConfig(value: unknown): ConfigResult {
   return { ok: false, problems };
 }
 
-// The first words are the reference's; scripts look for them.
+// Operators' scripts look for the first two words.
 function unknownKeyMessage(path: string, key: string): string {
   const known = deprecatedKey(path, key);
   return `Unrecognized key: "${key}"${known ? ` (deprecated: ${known.use})` : ""}`;
 }
 
-/** Returns a problem's message, with the key that was probably meant. */
 export function withMeant({ message, meant }: ConfigProblem): string {
   return meant === undefined ? message : `${message}; did you mean "${meant}"?`;
 }
 
 /**
- * The report of an invalid config: a head line, then one line a problem. The wording is what
- * operators and their scripts look for (specification, section 7).
+ * Returns the report of an invalid config: a header, then one line per problem. Operators' scripts rely on the wording
+ * (specification, section 7).
  */
 export function formatConfigProblems(file: string, problems: readonly ConfigProblem[]): string {
   const lines = problems.map((one) => `- ${one.path === "" ? "(root)" : one.path}: ${withMeant(one)}`);

@@ -1,20 +1,19 @@
 import type { ConfigProblem } from "./index.ts";
 
-/** A string that is not closed reaches to the text's end: looked for from each quote, its end takes quadratic time. */
+/** Matches an unclosed string to the end of the text: retrying from each later quote would take quadratic time. */
 const TOKEN = /"(?:[^"\\]|\\[^])*"?|[{}[\],]|\n/g;
-/** Far above what a config needs; what is above is refused before it is parsed. */
+/** Longest text that is parsed, in characters; far above what a config needs. */
 const LONGEST = 256 * 1024;
 const DEEPEST = 64;
 const BYTE_ORDER_MARK = "\ufeff";
-/** Stands for bytes that are none of UTF-8. */
+/** Decoders replace invalid UTF-8 with this. */
 const UNREADABLE = "\ufffd";
 
-/** Returns the first reason why a text is not read as JSON; otherwise `undefined`. */
+/** Returns the first problem that prevents reading a text as JSON. */
 export function jsonProblem(text: string): ConfigProblem | undefined {
   return encodingProblem(text) ?? sizeProblem(text) ?? syntaxProblem(text);
 }
 
-/** Returns the problem of a file that is not UTF-8 or begins with a byte order mark; otherwise `undefined`. */
 function encodingProblem(text: string): ConfigProblem | undefined {
   if (text.startsWith(BYTE_ORDER_MARK)) {
     return problemAt("The file begins with a byte order mark (U+FEFF): save it as UTF-8 without one");
@@ -25,19 +24,19 @@ function encodingProblem(text: string): ConfigProblem | undefined {
     : undefined;
 }
 
-/** Returns the problem of a file that is too long, or nested too deeply, to be a config; otherwise `undefined`. */
 function sizeProblem(text: string): ConfigProblem | undefined {
   if (text.length > LONGEST) return problemAt(`The file is longer than ${LONGEST / 1024} KiB: shorten it`);
   let depth = 0;
   for (const [token] of text.matchAll(TOKEN)) {
     if (token === "{" || token === "[") depth += 1;
     if (token === "}" || token === "]") depth -= 1;
-    if (depth > DEEPEST) return problemAt(`The file is nested more than ${DEEPEST} times: remove brackets`);
+    if (depth > DEEPEST)
+      return problemAt(`The file is nested more than ${DEEPEST} levels deep: remove brackets`);
   }
   return undefined;
 }
 
-/** Returns the problem of a text that is no JSON, with its line and column and nothing of the text; otherwise `undefined`. */
+/** Returns a syntax error with line and column. It quotes nothing of the text, which may contain secrets. */
 function syntaxProblem(text: string): ConfigProblem | undefined {
   const error = syntaxError(text);
   if (error === undefined) return undefined;
@@ -49,7 +48,10 @@ function syntaxProblem(text: string): ConfigProblem | undefined {
   return { ...problemAt(`Not valid JSON: ${what} at ${place}`), line: before.length };
 }
 
-/** The parser does not tell a position with every error: the length of the longest beginning that JSON can have. */
+/**
+ * Returns the length of the longest prefix that could still become JSON. The parser does not report a position with
+ * every error.
+ */
 function lengthOfJson(text: string): number {
   let [low, high] = [0, text.length];
   while (low < high) {
@@ -75,28 +77,27 @@ function problemAt(message: string): ConfigProblem {
   return { path: "", message };
 }
 
-/** An object or a list that is open while a text is read. */
+/** An object or list whose end has not been read yet. */
 interface Open {
-  /** The lines on which its keys stand; absent for a list. */
+  /** Line of each key read so far; absent for a list. */
   keys?: Map<string, number>;
-  /** The key whose value is read, or the index of the item. */
+  /** Current key or index. */
   at: string | number;
   /** A key or an item comes next. */
   awaits: boolean;
 }
 
-/** A key of an object or an item of a list. */
 interface Place {
   /** Dotted path of the object or list. */
   path: string;
   key: string;
   line: number;
-  /** Line on which the object has the key already. */
+  /** Line of the same key's first occurrence, if this one repeats it. */
   first?: number;
 }
 
 /**
- * Yields every key and item of a text in their order. Reads the text once.
+ * Yields every key and list item of a text in order, in one pass.
  *
  * @param text valid JSON that has no {@link sizeProblem}
  */
@@ -137,8 +138,8 @@ function* placesIn(text: string): Generator<Place> {
 }
 
 /**
- * Returns the keys that stand twice in one object, each with both lines: JSON takes the last of them in silence, and
- * with it an allow-list may go.
+ * Returns keys that occur twice in one object, with both lines. JSON.parse silently takes the last one, which could
+ * drop an allow-list.
  *
  * @param text valid JSON that has no {@link sizeProblem}
  */
@@ -151,8 +152,8 @@ export function repeatedKeys(text: string): ConfigProblem[] {
 }
 
 /**
- * Returns the line at which a path of a text stands, or else the line of what is around it. A path of a text that is
- * not JSON stands nowhere.
+ * Returns a function that finds the line of a dotted path, or of its closest existing parent. It finds nothing in a
+ * text that is not JSON.
  */
 export function lineFinder(text: string): (path: string) => number | undefined {
   if (jsonProblem(text) !== undefined) return () => undefined;
@@ -167,5 +168,5 @@ export function lineFinder(text: string): (path: string) => number | undefined {
 
 function twice(key: string, first: number, second: number): string {
   const where = first === second ? `on line ${first}` : `on lines ${first} and ${second}`;
-  return `"${key}" stands twice, ${where}: JSON takes only the last one, so put them together`;
+  return `"${key}" occurs twice, ${where}: JSON uses only the last one, so merge them`;
 }

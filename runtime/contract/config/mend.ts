@@ -4,23 +4,22 @@ import { misplacedKey } from "./references.ts";
 import { secretsOf } from "./text.ts";
 import { gatewayVariables, secretNames, type Environment } from "../variables.ts";
 
-/** Deprecated keys may carry others with them, as a whole channel that stood at the top does. */
+/** Migrating a key can reveal further deprecated keys, such as those of a channel at the top level. */
 const MOST_ROUNDS = 8;
-/** Names of the keys by which the config says who may do what. */
+/** Matches the names of keys that may restrict access. */
 const RIGHTS = /allow|deny|block|users|roles|policy/i;
 
-/** A config without the keys that the schema refuses. */
 export interface MendedConfig {
   value: unknown;
   /** One line a change, without any value. */
   changes: string[];
-  /** Problems that only a person can mend. */
+  /** Problems that only a person can solve. */
   problems: ConfigProblem[];
 }
 
 /**
- * Carries deprecated keys over to what is there now and drops unknown ones, but for those that may keep
- * somebody out: without them the bot might answer more people than before. The value given is left as it is.
+ * Migrates deprecated keys and drops unknown ones, except those that may restrict access: without them the bot might
+ * answer more people than before. The input is not modified.
  */
 export function mendConfigValue(value: unknown): MendedConfig {
   const root = structuredClone(value);
@@ -46,7 +45,9 @@ export function mendConfigValue(value: unknown): MendedConfig {
   }
 }
 
-/** By its name, or since it stands in what is said of one group, such as its people or its topics. */
+/**
+ * Returns true for an unknown key that may restrict access: by its name, or because it is in a single group's settings.
+ */
 function restrictsAccess({ path, at = [], unknownKey = "" }: ConfigProblem): boolean {
   if (deprecatedKey(path, unknownKey) !== undefined) return false;
   return RIGHTS.test(unknownKey) || (at[0] === "channels" && at.length > 3);
@@ -60,7 +61,7 @@ function sectionAt(value: unknown, path: readonly PropertyKey[]): ConfigSection 
 }
 
 /**
- * Replaces each literal secret that a variable holds, too, by a reference to the variable. Changes the value given.
+ * Replaces literal secrets that a variable also holds with references to that variable. Modifies `value`.
  *
  * @returns one line a change, without any value.
  */

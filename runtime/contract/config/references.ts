@@ -2,25 +2,22 @@ import { CHANNEL_CREDENTIALS } from "./credentials.ts";
 import { directAddress, SERVICES, withoutSlashes } from "../services.ts";
 import type { Environment } from "../variables.ts";
 
-/** A reference to an environment variable in a config. */
 export interface VariableReference {
-  /** Its place, such as `channels.slack.botToken`. */
+  /** Such as `channels.slack.botToken`. */
   path: string;
-  /** The variable. */
   name: string;
-  /** Of a provider's key, where it is sent: the address without a query. */
+  /** For a provider's key: the address it is sent to, without the query. */
   baseUrl?: string | undefined;
 }
 
-/** Tells whether a value of a config is a reference to a variable. */
 export function isReference(value: unknown): value is { env: string } {
   if (typeof value !== "object" || value === null) return false;
   if (!("env" in value) || typeof value.env !== "string" || Object.keys(value).length !== 1) return false;
-  // Anything else under `env` may be a secret that was put there by mistake, not a name to show.
+  // Other values of `env` may be secrets put there by mistake, which must not be shown as names.
   return /^[A-Z][A-Z0-9_]*$/.test(value.env);
 }
 
-/** Collects the references of a parsed config, valid or not, but for those in a section that is switched off. */
+/** Returns the references in a parsed config, which need not be valid, except those in disabled sections. */
 export function references(value: unknown, path: string[] = [], baseUrl?: string): VariableReference[] {
   if (typeof value !== "object" || value === null) return [];
   if ("enabled" in value && value.enabled === false) return [];
@@ -35,7 +32,7 @@ function withoutQuery(address: unknown): string | undefined {
   return `${origin}${pathname}`;
 }
 
-/** Collects the references of a config's text. A text that is not JSON has none. */
+/** Returns the references in a config's text; none if the text is not JSON. */
 export function referencesInText(text: string): VariableReference[] {
   try {
     return references(JSON.parse(text));
@@ -44,7 +41,9 @@ export function referencesInText(text: string): VariableReference[] {
   }
 }
 
-/** The one place of each key that the deployment has for a channel. Elsewhere it would be sent to somebody else. */
+/**
+ * The only allowed config path of each channel credential. Elsewhere in the config it would be sent to another service.
+ */
 const PLACES: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     Object.entries(CHANNEL_CREDENTIALS).flatMap(([channel, credentials]) =>
@@ -56,8 +55,8 @@ const PLACES: Readonly<Record<string, string>> = {
 const PROVIDER_KEY = /^models\.(?:providers\.[^.]+|transcription)\.apiKey$/;
 
 /**
- * Returns why a service's key may not stand where a config has it, or nothing. Each key goes to its own service: the
- * broker sends it nowhere else, and this says so before a message needs it.
+ * Returns why a service's key must not be at its config path, or `undefined`. The broker sends each key to its own
+ * service only; this check reports the problem before a message needs the key.
  */
 export function misplacedKey(
   { path, name, baseUrl }: VariableReference,
@@ -75,5 +74,5 @@ export function misplacedKey(
 }
 
 function misplaced(name: string, service: string): string {
-  return `${name} is sent to ${service} alone: store the key for another one under a name of its own, with steward:secrets`;
+  return `${name} is only sent to ${service}: store another service's key under another name, with steward:secrets`;
 }

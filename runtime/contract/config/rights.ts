@@ -3,22 +3,22 @@ import { withHelp } from "./values.ts";
 
 /**
  * Roles of people. `operator`: named in `agent.operators`, or approved as one. `person`: in a direct chat, approved or
- * listed by id. `group`: a member of a group, and whatever a schedule asks. `guest`: in a direct chat, let in only
- * because `allowFrom` has `*`. Everyone else is a stranger, and may do nothing.
+ * listed by id. `group`: a member of a group, or a schedule. `guest`: in a direct chat, admitted only by `*` in
+ * `allowFrom`. Nobody else may do anything.
  */
 export const ROLES = ["operator", "person", "group", "guest"] as const;
 
-/** One of {@link ROLES}. */
 export type Role = (typeof ROLES)[number];
 
-/** A role that an approval or a name in the config can grant. */
+/** A role that an approval or the config can grant. */
 export type GrantedRole = Extract<Role, "person" | "operator">;
 
 const roles = (allowed: Role[], help: string) => withHelp(z._default(z.array(z.enum(ROLES)), allowed), help);
 
-const NOT_GUESTS = '"guest" cannot have this: it is everyone whom "*" lets in. List people by id instead';
+const NOT_GUESTS =
+  '"guest" cannot have this, because it means everyone whom "*" admits. List people by id instead';
 
-/** Of a capability that nobody has only because `*` lets them in. */
+/** Schema of a capability that the role `guest` cannot have. */
 const rolesOfKnown = (allowed: Role[], help: string) =>
   withHelp(
     z._default(
@@ -31,30 +31,28 @@ const rolesOfKnown = (allowed: Role[], help: string) =>
 const EVERYONE: Role[] = [...ROLES];
 const KNOWN: Role[] = ["operator", "person", "group"];
 
-/** `agent.may`: which roles may do what. */
 export const rights = z.prefault(
   z.strictObject({
-    readWorkspace: roles(EVERYONE, "Read the shared files, also those that stand before the model."),
+    readWorkspace: roles(EVERYONE, "Read the shared files, including those in the model's prompt."),
     writeWorkspace: rolesOfKnown(
       ["operator", "person"],
-      "Write the shared files: instructions, memory, skills. A role without it has a folder of the chat's own.",
+      "Write the shared files: instructions, memory, skills. Roles without this right write to the chat's own folder.",
     ),
     keepFiles: roles(
       KNOWN,
-      "Write files and remember facts at all; without `writeWorkspace` in the chat's own folder.",
+      "Write files and remember facts; without `writeWorkspace`, only in the chat's own folder.",
     ),
-    fetchWeb: roles(EVERYONE, "Have pages of the web read."),
-    schedule: roles(KNOWN, "Make and remove schedules of the chat."),
-    sendFiles: roles(KNOWN, "Have files that the chat may read sent into it."),
+    fetchWeb: roles(EVERYONE, "Let the agent read web pages."),
+    schedule: roles(KNOWN, "Create and remove the chat's schedules."),
+    sendFiles: roles(KNOWN, "Let the agent send files that the chat may read into the chat."),
     sendElsewhere: roles(
       KNOWN,
-      "Have messages sent to other chats: operators, persons and guests to those of `tools.sendMessage.to`, a group or a schedule to those of its own `sendElsewhere`.",
+      "Let the agent send messages to other chats. Operators, persons and guests: to those in `tools.sendMessage.to`. Groups and schedules: to those in their own `sendElsewhere`.",
     ),
-    useMcp: roles(KNOWN, "Have the tools of MCP servers used."),
-    seeDeployment: rolesOfKnown(["operator"], "See what all chats together have used: /usage."),
+    useMcp: roles(KNOWN, "Let the agent use the tools of MCP servers."),
+    seeDeployment: rolesOfKnown(["operator"], "See the usage of all chats together: /usage."),
   }),
   {},
 );
 
-/** Something that a role may do. */
 export type Capability = keyof z.output<typeof rights>;

@@ -3,8 +3,8 @@ import { sendElsewhere } from "./ids.ts";
 import { chatAddress, withHelp, duration, whenFieldsValid, textUpTo, timezone } from "./values.ts";
 
 /**
- * Time of a schedule: once at a time (ISO 8601), in equal steps, or by a cron expression of five
- * fields. Exactly one of the three.
+ * Time of a schedule, exactly one of: `at`, once (ISO 8601); `every`, a fixed interval; `cron`, an expression of five
+ * fields.
  */
 const when = {
   at: z.optional(z.iso.datetime({ offset: true, error: "must be a time such as 2027-01-31T09:00:00Z" })),
@@ -20,23 +20,24 @@ const when = {
   timezone: withHelp(z.optional(timezone), "For `cron`; default UTC."),
 };
 
-/** Content of a schedule: says a text as it stands, or asks the agent and says its answer. Exactly one of the two. */
+/** Content of a schedule, exactly one of: `text`, sent as it is; `prompt`, answered by the agent. */
 const what = {
   text: z.optional(textUpTo(20_000)),
   prompt: z.optional(textUpTo(20_000)),
 };
 
-/** One schedule, in the config, in the store and as the agent's tool takes it. */
+/** A schedule in the config, in the store, and in calls of the agent's tool. */
 export const schedule = z
   .strictObject({
     ...when,
     ...what,
     to: chatAddress,
     enabled: z._default(z.boolean(), true),
-    // Optional, not an empty list: versions before this key read what is stored without it.
+    // Optional instead of an empty list by default: older versions, which lack this key, can then read stored
+    // schedules.
     sendElsewhere: withHelp(
       z.optional(sendElsewhere),
-      "For `prompt`: other chats that the agent may write to when it answers. Not set: none.",
+      "For `prompt`: other chats to which the agent may send messages. Not set: none.",
     ),
   })
   .check(
@@ -50,16 +51,14 @@ export const schedule = z
     }),
     z.refine(({ cron, timezone: zone }) => zone === undefined || cron !== undefined, {
       path: ["timezone"],
-      message: "timezone goes with cron",
+      message: "timezone is only allowed with cron",
       ...whenFieldsValid("timezone", "cron"),
     }),
   );
 
-/** `schedules`: by name. */
 export const schedules = z._default(
   z.record(z.string().check(z.regex(/^[a-z0-9][\w-]{0,63}$/)), schedule),
   {},
 );
 
-/** One schedule after defaults. */
 export type Schedule = z.output<typeof schedule>;

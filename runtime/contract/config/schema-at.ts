@@ -22,7 +22,7 @@ export function schemaKeys(): ReadonlySet<string> {
   return keys;
 }
 
-/** A schema with the parts of it that lead to other schemas. */
+/** A schema, with those parts of its definition that lead to other schemas. */
 interface Node extends z.core.$ZodType {
   def: {
     type: string;
@@ -34,7 +34,7 @@ interface Node extends z.core.$ZodType {
   };
 }
 
-// The library's own type of a schema of any kind hides the parts of its definition.
+// zod's general schema type hides these parts of the definition.
 const ROOT = configSchema as unknown as Node;
 
 /** Returns the schema of the value at a dotted path, or `undefined` if the config has no such value. */
@@ -49,7 +49,7 @@ function below(schema: Node | undefined, key: string): Node | undefined {
   return valueType ?? element;
 }
 
-/** Without what only adds a default or lets it be left out. */
+/** Unwraps defaults and optionals. */
 function inner(schema: Node | undefined): Node | undefined {
   return schema?.def.innerType === undefined ? schema : inner(schema.def.innerType);
 }

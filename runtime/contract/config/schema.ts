@@ -11,7 +11,7 @@ const gateway = z.prefault(
   z.strictObject({
     token: withHelp(
       z.optional(secret),
-      "Bearer of the OpenAI-compatible routes and hooks on the gateway's port. Not set: they are closed.",
+      "Bearer token for the OpenAI-compatible routes and hooks on the gateway's port. Not set: they are closed.",
     ),
   }),
   {},
@@ -23,23 +23,23 @@ const heartbeat = z.strictObject({
   prompt: z.optional(textUpTo(4_000)),
   sendElsewhere: withHelp(
     z.optional(sendElsewhere),
-    "Other chats that the agent may write to when the heartbeat asks it. Not set: none.",
+    "Other chats to which the agent may send messages during a heartbeat. Not set: none.",
   ),
 });
 
 const limits = z.strictObject({
   messagesPerMinute: withHelp(
     z.optional(integer(1, 10_000)),
-    "Messages of one person that are answered within a minute; whoever sends more is asked to wait. Not set: no limit.",
+    "Maximum number of messages per person and minute; people who send more are asked to wait. Not set: no limit.",
   ),
   workspaceMiB: withHelp(
     z._default(integer(1, 1_000_000), 256),
-    "MiB that the agent's files may take, all together.",
+    "Maximum size of all the agent's files together, in MiB.",
   ),
-  groupMiB: withHelp(z._default(integer(1, 1_000_000), 16), "MiB that the folder of one group may take."),
+  groupMiB: withHelp(z._default(integer(1, 1_000_000), 16), "Maximum size of one group's folder, in MiB."),
   tokensPerDay: withHelp(
     z.optional(integer(1_000, 10_000_000_000)),
-    "Tokens that one chat, and one person, may take in a day (UTC). Not set: no limit.",
+    "Maximum number of tokens per day (UTC), for each chat and for each person. Not set: no limit.",
   ),
 });
 
@@ -50,33 +50,33 @@ const agent = z.prefault(
         z.string().check(z.maxLength(20_000)),
         "You are steward, a helpful assistant in a team chat. Answer briefly and plainly.",
       ),
-      "Put before every conversation, ahead of the workspace's files.",
+      "Start of every conversation's prompt, before the workspace's files.",
     ),
     workspaceMaxChars: withHelp(
       z._default(integer(0, 200_000), 40_000),
-      "Characters of the workspace's files that are put before the model, all together.",
+      "Maximum number of characters of the workspace's files in the prompt, all files together.",
     ),
     maxSteps: withHelp(
       z._default(integer(1, 100), 16),
-      "Questions to the model for one answer: the cap on loops of tools.",
+      "Maximum number of requests to the model for one answer. This limits loops of tool calls.",
     ),
-    timeout: withHelp(z._default(duration, "10m"), "How long one answer may take, tools included."),
+    timeout: withHelp(z._default(duration, "10m"), "How long one answer may take, including tools."),
     noticeAfter: withHelp(
       z._default(duration, "60s"),
       "If an answer has not begun after this time, the chat gets a notice that it takes longer.",
     ),
     operators: withHelp(
       z._default(z.array(operatorId), []),
-      "People who may do what `may` leaves to operators once they are let in, each as `<platform>:<user id>`; /whoami tells the id. An approval with --operator grants the same.",
+      "People with the role operator, each as `<platform>:<user id>`; /whoami shows the id. The role does not admit them to the bot. An approval with --operator grants the same role.",
     ),
     may: withHelp(
       rights,
-      "Which roles may do what: operator, person (in a direct chat, approved or listed), group, guest (let in by `*`). Schedules act as a group, with no more rights than the people who made them.",
+      "Which roles may do what. Roles: operator, person (in a direct chat, approved or listed), group, guest (admitted by `*`). A schedule has the role group, and no more rights than the people who created it.",
     ),
-    limits: withHelp(z.prefault(limits, {}), "What one chat or person may take of the bot."),
+    limits: withHelp(z.prefault(limits, {}), "Limits per chat and person, and for the agent's files."),
     heartbeat: withHelp(
       z.optional(heartbeat),
-      "Asks the agent at intervals whether there is anything to say.",
+      "Asks the agent at intervals whether it has anything to report.",
     ),
   }),
   {},
@@ -89,14 +89,14 @@ const reset = z.strictObject({
 });
 
 const retention = z.strictObject({
-  // An event may come again for a week, and finds its answer in the transcript.
+  // At least 7 days: an event may be redelivered for a week, and its earlier answer is found in the transcript.
   days: withHelp(
     z.optional(integer(7, 3_650)),
-    "Messages older than this many days are removed. Not set: they stay.",
+    "Messages older than this many days are removed. Not set: no limit.",
   ),
   messages: withHelp(
     z.optional(integer(1_000, 10_000_000)),
-    "Messages that one conversation keeps; the oldest go first. Not set: all.",
+    "Maximum number of messages per conversation; the oldest are removed first. Not set: no limit.",
   ),
 });
 
@@ -104,12 +104,12 @@ const sessions = z.prefault(
   z.strictObject({
     historyLimit: withHelp(
       z._default(integer(2, 1_000), 60),
-      "Messages of a conversation that are put before the model.",
+      "Maximum number of a conversation's messages in the prompt.",
     ),
     reset: withHelp(z.prefault(reset, {}), "When a conversation starts over automatically."),
     retention: withHelp(
       z.prefault(retention, {}),
-      "What is removed from transcripts. A rule that is new acts after a day; `steward status` tells what will go.",
+      "Removes old messages from transcripts. A new rule takes effect after a day; until then `steward status` shows how many messages it will remove.",
     ),
   }),
   {},
@@ -122,7 +122,7 @@ const logging = z.prefault(
 
 /** Schema of `steward.json`. Strict at every level: an unknown key stops the gateway. */
 export const configSchema = z.strictObject({
-  $schema: withHelp(z.optional(z.string()), "Where an editor finds the schema; not read."),
+  $schema: withHelp(z.optional(z.string()), "Address of the JSON Schema, for editors. steward ignores it."),
   gateway,
   agent,
   models,
@@ -133,5 +133,5 @@ export const configSchema = z.strictObject({
   logging,
 });
 
-/** A config file's content after defaults. */
+/** After defaults. */
 export type Config = z.output<typeof configSchema>;

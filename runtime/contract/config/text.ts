@@ -5,15 +5,15 @@ import { isReference, misplacedKey, references } from "./references.ts";
 import type { Secret } from "./values.ts";
 import { gatewayVariables, type Environment } from "../variables.ts";
 
-/** Outcome of a config file's text. `value` is the parsed JSON, `null` where it is not JSON. */
+/** Result of reading a config file's text. `value` is the parsed JSON, or `null` if the text is not JSON. */
 export interface ConfigReading {
   value: unknown;
   result: ConfigResult;
 }
 
 /**
- * Checks a config file's text against the schema and against the environment that it refers to. Channels whose
- * credentials the environment has are on in the result, although the file may not name them.
+ * Validates a config file's text against the schema and the environment that it refers to. The result enables all
+ * channels whose credentials the environment has, even if the file does not name them.
  */
 export function readConfigText(text: string, environment: Environment): ConfigReading {
   const unreadable = jsonProblem(text);
@@ -47,22 +47,22 @@ function misplacedKeys(value: unknown, environment: Environment): ConfigProblem[
   });
 }
 
-/** The variables that a reference may name and that are set: a name that is mistyped is near one of them. */
+/** Lists the variables that a reference may name, to help with a mistyped name. */
 function known(environment: Environment): string {
   const names = Object.keys(gatewayVariables(environment)).filter((name) => !name.startsWith("STEWARD_"));
   const set = names.length === 0 ? "none is" : `set: ${names.sort().join(", ")}`;
   return ` (${set}; steward:secrets and steward:variables add others)`;
 }
 
-/** The value of a secret; empty where its variable is not set, which a checked config rules out. */
+/** Returns a secret's value; empty if its variable is not set, which cannot happen in a validated config. */
 export function resolveSecret(secret: Secret, environment: Environment): string {
   return typeof secret === "string" ? secret : (environment[secret.env] ?? "");
 }
 
-/** Keys of the config whose values are secrets. Below `headers` and `env` of an MCP server all are. */
+/** Config keys whose values are secrets. All values in `headers` and `env` of an MCP server are secrets too. */
 const SECRET_KEYS = new Set(["botToken", "signingSecret", "webhookSecret", "token", "apiKey"]);
 
-/** Every secret of a config, where it stands and as it is written. Works on a config that is not valid too. */
+/** Returns every secret of a config with its dotted path, as a literal or a reference. The config need not be valid. */
 export function secretsOf(value: unknown, path: string[] = []): { path: string; secret: Secret }[] {
   const [section, kind, , group, name] = path;
   const inServer = section === "tools" && kind === "mcp" && name !== undefined;
@@ -75,12 +75,11 @@ export function secretsOf(value: unknown, path: string[] = []): { path: string; 
   return Object.entries(value).flatMap(([key, item]) => secretsOf(item, [...path, key]));
 }
 
-/** The values of a config's secrets, for a redactor. */
 export function secretValues(config: unknown, environment: Environment): string[] {
   return secretsOf(config).map(({ secret }) => resolveSecret(secret, environment));
 }
 
-/** Returns the {@link secretValues} of a config's text; none of a text that is no JSON. */
+/** Returns the values of the secrets in a config's text; none if the text is not JSON. */
 export function secretValuesIn(text: string, environment: Environment): string[] {
   try {
     return secretValues(JSON.parse(text), environment);

@@ -1,14 +1,14 @@
 import * as z from "zod/mini";
 import { chatAddress, withHelp, duration, httpUrl, integer, whenFieldsValid, secret } from "./values.ts";
 
-/** An MCP server: a program that speaks over its standard streams, or an address (streamable HTTP). */
+/** An MCP server: a program on its standard streams, or a URL (streamable HTTP). */
 const mcpServer = z
   .strictObject({
     command: z.optional(z.string().check(z.minLength(1))),
     args: z.optional(z.array(z.string())),
     env: withHelp(
       z.optional(z.record(z.string(), secret)),
-      "Environment of the program, beside PATH and HOME.",
+      "Environment of the program, in addition to PATH and HOME.",
     ),
     url: z.optional(httpUrl),
     headers: z.optional(z.record(z.string(), secret)),
@@ -21,17 +21,17 @@ const mcpServer = z
       ...whenFieldsValid("command", "url"),
     }),
     z.refine(({ command, args, env }) => command !== undefined || (args === undefined && env === undefined), {
-      message: "args and env go with command",
+      message: "args and env are only allowed with command",
       ...whenFieldsValid("command", "args", "env"),
     }),
     z.refine(({ url, headers }) => url !== undefined || headers === undefined, {
       path: ["headers"],
-      message: "headers go with url",
+      message: "headers are only allowed with url",
       ...whenFieldsValid("url", "headers"),
     }),
   );
 
-/** The tools that come with steward. */
+/** Built-in tools. */
 export const TOOL_NAMES = [
   "read_file",
   "write_file",
@@ -44,7 +44,7 @@ export const TOOL_NAMES = [
   "schedule",
 ] as const;
 
-/** `tools`: what the agent may do beside talking. */
+/** `tools`: what the agent may do besides answering. */
 export const tools = z.prefault(
   z.strictObject({
     disabled: z._default(z.array(z.enum(TOOL_NAMES)), []),
@@ -52,7 +52,7 @@ export const tools = z.prefault(
       z.strictObject({
         maxBytes: withHelp(
           z._default(integer(1_000, 10_000_000), 500_000),
-          "Bytes of an answer that are read; the rest is left out.",
+          "Maximum number of bytes of a page that are read; the rest is left out.",
         ),
         timeout: z._default(duration, "20s"),
       }),
@@ -62,18 +62,17 @@ export const tools = z.prefault(
       z.strictObject({
         to: withHelp(
           z._default(z.array(chatAddress).check(z.maxLength(100)), []),
-          "Chats that people in a direct chat may have messages sent to. Groups and schedules have `sendElsewhere` of their own.",
+          "Chats to which the bot may send messages at the request of people in direct chats. Groups and schedules have their own `sendElsewhere`.",
         ),
       }),
       {},
     ),
     mcp: withHelp(
       z._default(z.record(z.string().check(z.regex(/^[a-z][a-z0-9-]{0,31}$/)), mcpServer), {}),
-      "By name; a tool of a server is called `<name>_<tool>`.",
+      "MCP servers by name. A server's tool is called `<name>_<tool>`.",
     ),
   }),
   {},
 );
 
-/** One MCP server after defaults. */
 export type McpServer = z.output<typeof mcpServer>;

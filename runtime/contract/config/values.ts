@@ -3,39 +3,36 @@ import { platformSchema } from "../delivery.ts";
 import { parseDuration } from "../duration.ts";
 import "../english.ts";
 
-/** Forms of single values that several sections of the config share. */
+/** Schemas of values that several sections of the config share. */
 
-// Before any schema is made, all of which are made with these: a config is checked once a start, and to compile a
-// function for each of its objects first takes 8 of the 12 ms.
+// Must run before the first schema is created. A config is validated only once per start, and compiling a function per
+// object would take 8 of the 12 ms.
 z.config({ jitless: true });
 
-/** A value with its meaning, for editors and error messages. */
+/** Adds a description to a schema, for editors and error messages. */
 export function withHelp<Schema extends z.ZodMiniType>(schema: Schema, help: string): Schema {
   return schema.check(z.describe(help));
 }
 
-/** A text that is not empty, of so many characters at most. */
+/** A text of 1 to `most` characters. */
 export function textUpTo(most: number) {
   return z.string().check(z.minLength(1), z.maxLength(most));
 }
 
-/** A whole number within bounds. */
 export function integer(least: number, most: number) {
   return z.int().check(z.minimum(least), z.maximum(most));
 }
 
-/** The name of an environment variable. */
 const variableName = z.string().check(z.regex(/^[A-Z][A-Z0-9_]*$/, "must name an environment variable"));
 
-/** A secret. Written as a reference to an environment variable the file holds none itself. */
+/** A secret: a literal, or a reference that keeps it out of the file. */
 export const secret = z.union([z.string().check(z.minLength(1)), z.strictObject({ env: variableName })], {
   error: 'must be a text or {"env": "NAME"}, the name of an environment variable in capital letters',
 });
 
-/** A secret as the config file writes it. */
 export type Secret = z.infer<typeof secret>;
 
-/** A duration such as `30s`, `10m`, `1h` or `1h30m`, kept as it was written. */
+/** A duration such as `30s`, `10m`, `1h` or `1h30m`, not yet parsed. */
 export const duration = z
   .string()
   .check(
@@ -45,20 +42,19 @@ export const duration = z
     ),
   );
 
-/** A time zone of the IANA database, as `Intl` knows it. */
+/** A time zone that `Intl` knows. */
 export const timezone = z.string().check(z.refine(isTimezone, "must be a time zone such as Europe/Berlin"));
 
-/** A time of day, `HH:MM`. */
 export const timeOfDay = z
   .string()
   .check(z.regex(/^([01]\d|2[0-3]):[0-5]\d$/, "must be a time of day such as 04:00"));
 
-/** An address over http or https, without a user name or password in it. */
+/** An http or https URL without a user name or password. */
 export const httpUrl = z
   .url({ protocol: /^https?$/, error: "must be an http or https address" })
   .check(z.refine((text) => !/^https?:\/\/[^/]*@/.test(text), "must not hold a user name or password"));
 
-/** Place where something is sent without being asked: a chat, in its platform's own ids. */
+/** A chat to send unsolicited messages to, in its platform's own ids. */
 export const chatAddress = z.strictObject({
   platform: platformSchema,
   chat: textUpTo(128),
@@ -66,9 +62,8 @@ export const chatAddress = z.strictObject({
 });
 
 /**
- * For a rule over several fields of one object. Zod leaves such rules out as soon as anything else is
- * wrong with the object; this one is left out only where its own fields are wrong, so that all problems
- * are reported together.
+ * Options for a rule across several fields. zod skips such rules if anything else in the object is invalid. With these
+ * options it skips a rule only if the rule's own `fields` are invalid, so one report has all problems.
  */
 export function whenFieldsValid(...fields: string[]) {
   return {

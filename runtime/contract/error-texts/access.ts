@@ -1,6 +1,5 @@
 import type { ErrorText } from "./error-text.ts";
 
-/** Refusals of access. */
 export const ACCESS_ERRORS = {
   identity_required: {
     status: 403,
@@ -19,7 +18,7 @@ export const ACCESS_ERRORS = {
     title: "Too many wrong tokens",
     cause: "Too many wrong tokens came from this address within a minute.",
     fix: ({ pulumi }) =>
-      `Enter the right token, which is always accepted. It is in the stack: \`${pulumi("config get", "steward:adminToken")}\`.`,
+      `Enter the right token: it is accepted even now. \`${pulumi("config get", "steward:adminToken")}\` prints it.`,
   },
   access_not_configured: {
     status: 500,
@@ -47,15 +46,15 @@ export const ACCESS_ERRORS = {
   },
   change_unproven: {
     status: 403,
-    title: "A change by GET needs a proof",
+    title: "This command needs a token or a POST request",
     cause: "Another site's page could have made a browser send this request.",
-    fix: 'Use a service token or ADMIN_TOKEN as a Bearer, or send `cmd` by POST with the Origin of this service (curl -H "Origin: https://…" --data-urlencode "cmd=…").',
+    fix: 'Send a service token or ADMIN_TOKEN as Bearer token, or send `cmd` by POST with the Origin of this service (curl -H "Origin: https://…" --data-urlencode "cmd=…").',
   },
   rate_limited: {
     status: 429,
     title: "Too many requests",
     cause: "This client or identity sent more requests than are allowed in a minute.",
-    fix: "Wait as long as Retry-After says. Events signed by a platform are not limited.",
+    fix: "Wait for the time in Retry-After. Events signed by a platform are not limited.",
   },
   control_refused: {
     status: 401,
@@ -78,8 +77,8 @@ export const ACCESS_ERRORS = {
   replay_not_allowed: {
     status: 403,
     title: "Events may not be replayed",
-    cause: "The service gives a rollout no record of past events: steward:replayEvents is 0 where it runs.",
+    cause: "The running service gives rollouts no past events, because its steward:replayEvents is 0.",
     fix: ({ configSet, script }) =>
-      `\`${configSet("steward:replayEvents", "100")}\`, then \`${script("rollout")}\`: the rollout after that one replays them.`,
+      `Run \`${configSet("steward:replayEvents", "100")}\`, then \`${script("rollout")}\`. Later rollouts replay events.`,
   },
 } as const satisfies Record<string, ErrorText>;

@@ -1,6 +1,5 @@
 import type { ErrorText } from "./error-text.ts";
 
-/** Failures of chat platforms. */
 export const CHANNELS_ERRORS = {
   slack_token_expired: {
     status: 502,
@@ -12,7 +11,7 @@ export const CHANNELS_ERRORS = {
     status: 502,
     title: "Slack's URL verification failed",
     cause: "The webhook address does not answer a test POST with its challenge.",
-    fix: 'Check that {"type":"url_verification","challenge":"x"} sent by POST to <address>/slack/events comes back as {"challenge":"x"}. A 401 means private webhooks: set steward:publicWebhooks (PUBLIC_WEBHOOKS) to true and deploy again. No answer means that the address is not reachable from the internet.',
+    fix: 'Send {"type":"url_verification","challenge":"x"} by POST to <address>/slack/events: the answer must be {"challenge":"x"}. A 401 means private webhooks: set steward:publicWebhooks (PUBLIC_WEBHOOKS) to true and deploy again. No answer means that the address is not reachable from the internet.',
   },
   channel_failed: {
     status: 503,
@@ -92,7 +91,7 @@ export const CHANNELS_ERRORS = {
   discord_session_limit: {
     status: 502,
     title: "Discord's session limit is reached",
-    cause: "Too many sessions were begun with this bot token within 24 hours.",
+    cause: "Too many sessions were started with this bot token within 24 hours.",
     fix: "steward reconnects when Discord allows it again. Stop other programs that use the same bot token.",
   },
   discord_unreachable: {

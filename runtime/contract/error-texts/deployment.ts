@@ -1,7 +1,7 @@
 import type { ErrorText } from "./error-text.ts";
 
 /**
- * Failures of a deployment: its stack, its resources, its image. What runs reports none of them, and its bundles leave
+ * Failures of a deployment: its stack, its resources, its image. The runtime never reports them, so its bundles leave
  * these texts out.
  */
 export const DEPLOYMENT_ERRORS = {
@@ -16,25 +16,25 @@ export const DEPLOYMENT_ERRORS = {
     status: 409,
     title: "Container application of another Worker",
     cause: "A container application of this name exists and is not tied to this stack's Worker.",
-    fix: "Set steward:workerName to another name, from which the application's name is made, then deploy again.",
+    fix: "Set steward:workerName to another name, then deploy again: the application's name derives from it.",
   },
   bucket_foreign: {
     status: 409,
     title: "The bucket belongs to another stack",
     cause: "A bucket of this name exists, and its marker names another deployment.",
-    fix: "Set steward:bucketName to another name. If that deployment is gone for good, set steward:adoptBucket to the id that the preview prints.",
+    fix: "Set steward:bucketName to another name. If that deployment no longer exists, set steward:adoptBucket to the id that the preview prints.",
   },
   bucket_unmarked: {
     status: 409,
-    title: "The bucket does not say whose it is",
-    cause: "A bucket of this name exists and has no marker of steward's.",
-    fix: "Set steward:bucketName to another name. If the bucket is yours, set steward:adoptBucket to its name: the stack then owns it with its data.",
+    title: "The bucket does not name its owner",
+    cause: "A bucket of this name exists, without steward's marker that names the owner.",
+    fix: "Set steward:bucketName to another name. If the bucket is yours, set steward:adoptBucket to its name: the stack then takes over the bucket and its data.",
   },
   bucket_rename_empties: {
     status: 409,
-    title: "Another bucket name would delete the data",
+    title: "A new bucket name would delete the data",
     cause:
-      "The bucket's name changes while steward:bucketOnDestroy is empty, so the former bucket would be emptied.",
+      "The bucket's name changes while steward:bucketOnDestroy is empty, so the previous bucket would be emptied.",
     fix: "Set steward:bucketOnDestroy to keep, deploy, then change steward:bucketName; or keep the name.",
   },
   bucket_gone: {
@@ -46,8 +46,8 @@ export const DEPLOYMENT_ERRORS = {
   bucket_not_empty: {
     status: 409,
     title: "The bucket cannot be emptied",
-    cause: "Something in the bucket cannot be listed, or something still writes to it.",
-    fix: "End what writes to the bucket, and abort unfinished uploads at Cloudflare's dashboard (they end after a week), then destroy again.",
+    cause: "The bucket has content that cannot be listed, or a program still writes to it.",
+    fix: "Stop the programs that write to the bucket, abort unfinished uploads in Cloudflare's dashboard (they expire after a week), then destroy again.",
   },
   application_gone: {
     status: 404,
@@ -59,7 +59,7 @@ export const DEPLOYMENT_ERRORS = {
     status: 409,
     title: "A newer version deployed the stack",
     cause:
-      "A newer version of steward deployed the stack and left something in a format that this version does not know.",
+      "A newer version of steward deployed the stack and stored state in a format that this version does not know.",
     fix: "Deploy with the version that deployed last, or a later one. Nothing was changed.",
   },
   rollout_failed: {
@@ -77,33 +77,34 @@ export const DEPLOYMENT_ERRORS = {
   migration_tag_missing: {
     status: 409,
     title: "The Worker's name changes without a new migration tag",
-    cause: "Classes belong to the Worker of the old name.",
+    cause: "The Durable Object classes belong to the Worker with the old name.",
     fix: ({ script }) =>
       `Rename it with \`${script("migrate", "--worker-name", "<name>")}\`, which adds the tag, or keep steward:workerName.`,
   },
   migration_changed: {
     status: 409,
     title: "The account has applied other migrations",
-    cause: "Cloudflare applies a tag once, so an applied entry stays as it was applied.",
-    fix: "Write the applied entries into steward:migrations as the account has them, and new ones after them.",
+    cause:
+      "Cloudflare applies each tag once, so entries of steward:migrations must not change after they were applied.",
+    fix: "Write the applied entries into steward:migrations as the account has them, and add new entries after them.",
   },
   migration_refused: {
     status: 502,
     title: "A migration was not applied",
-    cause: "Cloudflare did not take it, and nothing of it was recorded.",
-    fix: "Correct the entries of steward:migrations that are not applied, or remove them, then deploy again.",
+    cause: "Cloudflare refused the migration and recorded nothing of it.",
+    fix: "Correct or remove the entries of steward:migrations that have not been applied, then deploy again.",
   },
   worker_gone: {
     status: 409,
     title: "The stack's Worker is gone",
-    cause: "Somebody deleted the Worker, with its classes and what they kept.",
+    cause: "Somebody deleted the Worker, with its classes and their data.",
     fix: ({ pulumi }) => `Run \`${pulumi("up", "--refresh")}\`, which creates it again.`,
   },
   worker_name_taken: {
     status: 409,
-    title: "The account has a Worker of this name",
-    cause: "A Worker that a stack did not make is never overwritten.",
-    fix: "Choose another steward:workerName; or import the Worker, if it is the stack's own.",
+    title: "The account already has a Worker of this name",
+    cause: "The stack did not create this Worker, so it does not overwrite it.",
+    fix: "Choose another steward:workerName, or import the Worker if it belongs to this stack.",
   },
   migration_not_accepted: {
     status: 409,
@@ -122,20 +123,20 @@ export const DEPLOYMENT_ERRORS = {
     title: "The API token is refused",
     cause: "The token is expired, revoked, mistyped or belongs to another account.",
     fix: ({ configSet }) =>
-      `\`${configSet("cloudflare:apiToken", "<token>", { secret: true })}\`, with a valid token of the account that steward:accountId names.`,
+      `Run \`${configSet("cloudflare:apiToken", "<token>", { secret: true })}\` with a valid token of the account that steward:accountId names.`,
   },
   cloudflare_refused: {
     status: 502,
     title: "Cloudflare refuses a request",
-    cause: "Cloudflare refuses a request.",
+    cause: "Cloudflare's API refused the request.",
     fix: ({ pulumi }) =>
-      `Read Cloudflare's words. If they name something that was changed outside of the stack, run \`${pulumi("up", "--refresh")}\`.`,
+      `Read Cloudflare's message. If it names something that was changed outside of the stack, run \`${pulumi("up", "--refresh")}\`.`,
   },
   cloudflare_unavailable: {
     status: 502,
-    title: "Cloudflare is out of order",
+    title: "Cloudflare is unavailable",
     cause: "Cloudflare answers with a server error or asks to wait.",
-    fix: "Try again later; https://www.cloudflarestatus.com lists disturbances.",
+    fix: "Try again later; https://www.cloudflarestatus.com lists incidents.",
   },
   cloudflare_unreachable: {
     status: 502,
@@ -146,15 +147,15 @@ export const DEPLOYMENT_ERRORS = {
   rehearsal_ended: {
     status: 502,
     title: "The rehearsal is not running",
-    cause: "The stack is a rehearsed one, and nothing answers at its emulated account.",
-    fix: "Start the rehearsal again, and leave it running meanwhile.",
+    cause: "The stack belongs to a rehearsal, and its emulated account does not answer.",
+    fix: "Start the rehearsal again and leave it running.",
   },
   service_unreachable: {
     status: 502,
     title: "The service does not answer",
     cause: "The deployed service does not answer at its address.",
     fix: ({ script }) =>
-      `Check that this machine reaches the address; \`${script("drift")}\` says whether the service is still there.`,
+      `Check that this machine reaches the address; \`${script("drift")}\` shows whether the service still exists.`,
   },
   stack_not_serverless: {
     status: 400,
@@ -173,14 +174,14 @@ export const DEPLOYMENT_ERRORS = {
     title: "Changes do not take effect",
     cause: "The running version is not the one that was deployed last.",
     fix: ({ pulumi }) =>
-      `Run \`${pulumi("up")}\` again: it rebuilds the bundle and names it by its content hash, so nothing needs to be removed first. If it persists, another deployment answers at the address: \`url\` of \`${pulumi("stack output")}\` has to lead to this stack's service alone.`,
+      `Run \`${pulumi("up")}\` again: it rebuilds the bundle, so no cache needs to be cleared. If the problem persists, another deployment answers at the address: \`url\` of \`${pulumi("stack output")}\` must lead to this stack's service only.`,
   },
   slack_config_token_invalid: {
     status: 502,
     title: "Slack refuses the app configuration token",
-    cause: "The token is wrong, or its twelve hours are over.",
+    cause: "The token is wrong, or it has expired after twelve hours.",
     fix: ({ configSet, script }) =>
-      `Generate one at https://api.slack.com/apps, \`${configSet("steward:slackConfigToken", "<token>", { secret: true })}\`, then deploy again; or remove steward:slackConfigToken and steward:slackAppId, and paste what \`${script("slack-manifest")}\` writes.`,
+      `Generate a token at https://api.slack.com/apps, run \`${configSet("steward:slackConfigToken", "<token>", { secret: true })}\`, then deploy again. Or remove steward:slackConfigToken and steward:slackAppId, and paste the output of \`${script("slack-manifest")}\` there.`,
   },
   registration_refused: {
     status: 502,
@@ -210,7 +211,7 @@ export const DEPLOYMENT_ERRORS = {
   image_too_large: {
     status: 413,
     title: "The image is too large",
-    cause: "The instance type's disk does not hold the image.",
+    cause: "The image does not fit on the instance type's disk.",
     fix: ({ configSet }) =>
       `Choose a type with more disk (\`${configSet("steward:instanceType", "<type>")}\`), or make the image smaller, then deploy again.`,
   },
@@ -242,8 +243,8 @@ export const DEPLOYMENT_ERRORS = {
     status: 409,
     title: "The config refers to variables that the deployment does not set",
     cause:
-      "The running config names environment variables that the stack would not set, or keys at a place where they would go elsewhere.",
-    fix: "Set each of them again, or take what names it out of the config first: on `/_admin/config/edit`, or by `steward config unset` in the container.",
+      "The running config refers to environment variables that the stack would not set, or to keys that it would send to another service.",
+    fix: "Set each variable again, or first remove the reference from the config: on `/_admin/config/edit`, or with `steward config unset` in the container.",
   },
   host_not_ready: {
     status: 500,
@@ -266,7 +267,7 @@ export const DEPLOYMENT_ERRORS = {
   host_name_taken: {
     status: 409,
     title: "A name on the Docker engine is taken",
-    cause: "The engine already has a container or volume of that name, which this stack did not make.",
+    cause: "The engine already has a container or volume of that name, which this stack did not create.",
     fix: "Rename or remove it, as the message says, then deploy again.",
   },
   volume_gone: {
@@ -274,7 +275,7 @@ export const DEPLOYMENT_ERRORS = {
     title: "The volume is gone",
     cause: "The volume with the service's data was removed, or steward:docker now names another engine.",
     fix: ({ pulumi }) =>
-      `Set steward:docker to the engine that has the volume, or begin with an empty one: \`${pulumi("up", "--refresh")}\`.`,
+      `Set steward:docker to the engine that has the volume, or start with an empty volume: \`${pulumi("up", "--refresh")}\`.`,
   },
   host_cpus_short: {
     status: 500,
@@ -318,11 +319,11 @@ export const DEPLOYMENT_ERRORS = {
     title: "Nothing to promote: no successful rollout",
     cause: "No successful rollout is recorded for what the source stack runs.",
     fix: ({ tool }) =>
-      `Run \`${tool("rollout", "<source>")}\` until it ends with 0, or bring its records of .steward/rollouts/<source>/ here, then promote again.`,
+      `Run \`${tool("rollout", "<source>")}\` until it exits with 0, or copy its records in .steward/rollouts/<source>/ here, then promote again.`,
   },
   promotion_differs: {
     status: 409,
-    title: "This checkout differs from what was probed",
+    title: "This checkout differs from what was rolled out",
     cause: "This checkout builds a different bundle than the one that the source stack runs.",
     fix: "Check out the commit of the source stack's rollout, install its packages and promote again; or first roll this checkout out to the source stack.",
   },

@@ -1,8 +1,8 @@
 import type { OperatorCommands } from "../operator-commands.ts";
 
-/** Fixed facts of an error code. `cause` and `fix` are shown to people. */
+/** Texts of an error code, shown to people. */
 export interface ErrorText {
-  /** HTTP status where the edge answers with it. */
+  /** HTTP status of the edge's response with this error. */
   status: number;
   title: string;
   cause: string;

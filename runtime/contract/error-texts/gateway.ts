@@ -1,6 +1,5 @@
 import type { ErrorText } from "./error-text.ts";
 
-/** The gateway's process, and commands inside the container. */
 export const GATEWAY_ERRORS = {
   gateway_not_ready: {
     status: 502,
@@ -22,29 +21,29 @@ export const GATEWAY_ERRORS = {
   },
   sandboxes_full: {
     status: 503,
-    title: "Every container that may run is in use",
+    title: "All allowed containers are in use",
     cause: "As many containers run as steward:maxSandboxes allows, and none of them can be put to sleep.",
-    fix: "Wait: messages are kept until a container is free. If it persists, raise steward:maxSandboxes and deploy again.",
+    fix: "Wait: messages are queued until a container is free. If it persists, raise steward:maxSandboxes and deploy again.",
   },
   tenant_unknown: {
     status: 404,
     title: "This chat has no sandbox",
-    cause: "The chat was not let in, so no container is started for it.",
-    fix: "Approve the person who writes there, or list the group in the config; the next message or schedule starts it.",
+    cause: "The chat has not been admitted, so no container starts for it.",
+    fix: "Approve the person who writes there, or list the group in the config; the next message or schedule starts a container.",
   },
   tenancy_unsupported: {
     status: 500,
-    title: "This host cannot give each chat a user of its own",
+    title: "This host cannot give each chat its own user",
     cause:
       "With TENANCY=chat each chat's gateway runs as its own user, which needs root with CHOWN, KILL, SETGID and SETUID.",
     fix: "Set steward:tenancy to shared and deploy again, or give the container the capability that the detail names.",
   },
   chats_not_copied: {
     status: 500,
-    title: "Chats have data that no backup holds yet",
+    title: "Data of some chats has not been backed up",
     cause:
-      "With steward:tenancy chat each chat's data is copied when its gateway ends. The service was killed before it could.",
-    fix: "Deploy once more with steward:tenancy chat, unless the rollout did, wait a minute, and switch to shared again. To discard that data, remove backups/tenants/<id>/changed and restart the service.",
+      "With steward:tenancy chat, each chat's data is backed up when its gateway stops. The service was killed before that.",
+    fix: "Deploy once more with steward:tenancy chat (unless the rollout did so already), wait a minute, then switch to shared again. To discard that data, remove backups/tenants/<id>/changed and restart the service.",
   },
   out_of_memory: {
     status: 502,
@@ -91,14 +90,14 @@ export const GATEWAY_ERRORS = {
   file_unreadable: {
     status: 404,
     title: "The file cannot be shown",
-    cause: "It does not exist, is no regular text file, is too large, or is a link.",
+    cause: "It does not exist, is not a regular text file, is too large, or is a link.",
     fix: "Name a text file of the data directory, such as steward.json.",
   },
   internal: {
     status: 500,
     title: "Internal error",
     cause: "An unexpected error.",
-    fix: "Read the log for the request's id.",
+    fix: "Search the log for the request's id.",
   },
   port_in_use: {
     status: 500,

@@ -1,6 +1,5 @@
 import type { ErrorText } from "./error-text.ts";
 
-/** Failures of model providers. */
 export const MODELS_ERRORS = {
   model_key_invalid: {
     status: 502,
@@ -46,22 +45,22 @@ export const MODELS_ERRORS = {
   },
   model_not_streamed: {
     status: 503,
-    title: "The model's address gives no model's answers",
+    title: "The model's address does not return a model's answers",
     cause:
-      "A web page or another document answers at the model's address, as for a wrong path, a proxy or a login page.",
+      "The model's address returns a web page or another document, for example because of a wrong path, a proxy or a login page.",
     fix: "Correct ANTHROPIC_BASE_URL, or the baseUrl of the named provider. steward retries meanwhile.",
   },
   answer_too_slow: {
     status: 502,
     title: "The answer took too long",
-    cause: "The answer was not made within agent.timeout, tools included.",
+    cause: "The answer was not complete within agent.timeout, including tools.",
     fix: "Ask for less at once, or raise agent.timeout.",
   },
   first_word_late: {
     status: 503,
     title: "People wait for more than a minute",
-    cause: "A message had neither a word of its answer nor a notice for more than a minute.",
-    fix: "See the pages of the models and the events: a platform did not take the notice, or the service was down.",
+    cause: "For more than a minute, a message got neither the start of its answer nor a notice.",
+    fix: "Read the admin pages Models and Events: a platform refused the notice, or the service was down.",
   },
   model_quota_exhausted: {
     status: 502,

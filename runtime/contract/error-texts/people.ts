@@ -1,6 +1,5 @@
 import type { ErrorText } from "./error-text.ts";
 
-/** Senders, devices and the web chat. */
 export const PEOPLE_ERRORS = {
   token_limit_reached: {
     status: 429,
@@ -18,13 +17,13 @@ export const PEOPLE_ERRORS = {
     status: 404,
     title: "No pending pairing request found",
     cause: "No request with this code is pending: it was approved or rejected, or is older than an hour.",
-    fix: "Run `steward pairing list` for the codes. After an hour the sender writes again to get a new one.",
+    fix: "Run `steward pairing list` for the codes. After an hour the sender must write again to get a new code.",
   },
   everyone_let_in: {
     status: 409,
     title: "The bot is open to everyone",
     cause: 'allowFrom has "*": everyone who finds the bot may write to it.',
-    fix: 'List people by id in allowFrom, or remove "*", set dmPolicy to "pairing" and approve them. If everyone is meant, set agent.limits.tokensPerDay, and leave in agent.may only what guests need.',
+    fix: 'List people by id in allowFrom, or remove "*", set dmPolicy to "pairing" and approve them. If everyone should have access, set agent.limits.tokensPerDay, and give guests in agent.may only what they need.',
   },
   operator_missing: {
     status: 409,
@@ -41,7 +40,8 @@ export const PEOPLE_ERRORS = {
   sender_unknown: {
     status: 404,
     title: "No such approved sender",
-    cause: "No approved sender of this channel has this id. Remove people listed in allowFrom in the config.",
+    cause:
+      "No approved sender of this channel has this id. People in allowFrom can only be removed in the config.",
     fix: "Run `steward pairing list` for the approved senders.",
   },
   undo_over: {
@@ -52,9 +52,9 @@ export const PEOPLE_ERRORS = {
   },
   undo_changed: {
     status: 409,
-    title: "It has changed since, so it was not undone",
-    cause: "Undo restores exactly what was there, and something else is there now.",
-    fix: "Reload the page and look at the present state.",
+    title: "Not undone, because it has changed since",
+    cause: "The change cannot be undone, because something else was changed there afterwards.",
+    fix: "Reload the page and check the current state.",
   },
   workspace_file_unknown: {
     status: 404,
@@ -72,7 +72,7 @@ export const PEOPLE_ERRORS = {
     status: 400,
     title: "The file cannot be written",
     cause:
-      "The path leads out of the workspace or is not allowed, the text is too long, or there is no room.",
+      "The path leads out of the workspace or is not allowed, the text is too long, or there is no space left.",
     fix: "Name a path within the workspace, such as skills/mail/SKILL.md, and write at most 48 KiB.",
   },
   session_unknown: {
@@ -113,9 +113,9 @@ export const PEOPLE_ERRORS = {
   },
   devices_full: {
     status: 429,
-    title: "Too many devices wait for approval",
+    title: "Too many devices are waiting for approval",
     cause: "At most 10 requests may be pending, 3 from one network; newer ones replaced this one.",
-    fix: "Try again and ask the operator to approve it (`steward devices list`).",
+    fix: "Try again and ask the operator to approve the device (`steward devices list`).",
   },
   chat_origin_refused: {
     status: 403,
@@ -125,7 +125,7 @@ export const PEOPLE_ERRORS = {
   },
   chat_upgrade_required: {
     status: 426,
-    title: "This address is a WebSocket",
+    title: "This address only accepts WebSockets",
     cause: "The request does not ask for a WebSocket.",
     fix: "Open /chat in a browser.",
   },

@@ -1,11 +1,10 @@
 import type { ErrorText } from "./error-text.ts";
 
-/** Failures of a request or a command line. */
 export const REQUESTS_ERRORS = {
   delivery_invalid: {
     status: 400,
     title: "The delivery is not valid",
-    cause: "The delivery does not have this version's form.",
+    cause: "The delivery does not have the format of this version.",
     fix: "Deploy the edge and the container from the same build.",
   },
   signature_invalid: {
@@ -17,40 +16,40 @@ export const REQUESTS_ERRORS = {
   stack_signature_invalid: {
     status: 403,
     title: "Not signed by the stack",
-    cause: "The request has no signature of the stack that deployed this, or an expired one.",
+    cause: "The request has no signature by the stack that deployed this service, or an expired one.",
     fix: ({ script }) =>
-      `Use a command on the stack, such as \`${script("backup")}\`, and check this machine's clock.`,
+      `Use a stack command, such as \`${script("backup")}\`, and check this machine's clock.`,
   },
   stack_signature_used: {
     status: 403,
     title: "The signature was used before",
     cause: "A request with this signature was accepted before, and each signature is accepted once.",
     fix: ({ script }) =>
-      `Use a command on the stack, such as \`${script("backup")}\`: it signs each request. If nobody sent the request twice, see who can read the traffic.`,
+      `Use a stack command, such as \`${script("backup")}\`: it signs each request. If nobody sent the request twice, check who can read the traffic.`,
   },
   broker_refused: {
     status: 403,
     title: "Not one of the gateway's requests",
-    cause: "The request has no pass of the gateway that runs.",
-    fix: "The deployment is fine. Give a program that needs a service its own key in steward:secrets.",
+    cause: "The request has no pass of the running gateway.",
+    fix: "The deployment is fine. If another program needs the service, give it its own key in steward:secrets.",
   },
   broker_operation_unknown: {
     status: 403,
     title: "Not one of the gateway's operations",
-    cause: "The broker knows the operations that the gateway needs, and this is none of them.",
+    cause: "The broker allows only the operations that the gateway needs. This is not one of them.",
     fix: "If this was not your own test, restart the gateway and check its tools and programs.",
   },
   broker_arguments_invalid: {
     status: 400,
     title: "The operation's arguments are not valid",
-    cause: "The gateway does not need this operation with these arguments.",
+    cause: "The broker does not allow this operation with these arguments.",
     fix: "Check the chat's id in the config. If it is right, report this as a bug.",
   },
   broker_other_chat: {
     status: 403,
     title: "The request names another chat",
     cause: "With steward:tenancy chat, a gateway serves one chat, and this request is about another one.",
-    fix: "If this was not your own test, check the chat's tools and programs. Send to another chat from that chat.",
+    fix: "If this was not your own test, check the chat's tools and programs. To send to another chat, write there.",
   },
   broker_no_proxy: {
     status: 400,
@@ -60,7 +59,7 @@ export const REQUESTS_ERRORS = {
   },
   broker_proxy_refused: {
     status: 503,
-    title: "The proxy is not the one of the config",
+    title: "The proxy is not the configured one",
     cause: "The gateway asked for a proxy that the config file does not name.",
     fix: "steward retries. If it persists, check channels.telegram.proxy and restart the gateway.",
   },
@@ -73,7 +72,7 @@ export const REQUESTS_ERRORS = {
   body_too_large: {
     status: 413,
     title: "The body is too large",
-    cause: "The body is above 1 MiB.",
+    cause: "The body is larger than 1 MiB.",
     fix: "Send a smaller body.",
   },
   media_type_unsupported: {

@@ -1,6 +1,5 @@
 import type { ErrorText } from "./error-text.ts";
 
-/** Failures of what lies in the data directory and the bucket: config, stores, backups, schedules. */
 export const STATE_ERRORS = {
   config_invalid: {
     status: 502,
@@ -24,7 +23,7 @@ export const STATE_ERRORS = {
     status: 404,
     title: "Config path not found",
     cause: "The config has no value at this path.",
-    fix: "See `steward config get channels` for what is there.",
+    fix: "Run `steward config get channels`, for example, to see which values exist.",
   },
   secret_in_plain: {
     status: 400,
@@ -42,7 +41,7 @@ export const STATE_ERRORS = {
     status: 502,
     title: "The data was written by a version that is too old",
     cause: "The data has a form from before 0.1.0, which this version does not read.",
-    fix: "Deploy the sources of before 0.1.0 (commit 449bf21), which migrate the data, then this version. Until then the data stays untouched.",
+    fix: "First deploy the sources from before 0.1.0 (commit 449bf21), which migrate the data, then this version. Until then the data stays untouched.",
   },
   credentials_incomplete: {
     status: 500,
@@ -78,7 +77,7 @@ export const STATE_ERRORS = {
     status: 400,
     title: "The schedule is not valid",
     cause: "A schedule's time, text or chat is missing, wrong or past.",
-    fix: "Correct what is named. A schedule has exactly one of at, every, cron, exactly one of text, prompt, and a chat.",
+    fix: "Correct the named fields. A schedule needs exactly one of at, every, cron, exactly one of text, prompt, and a chat.",
   },
   schedule_unknown: {
     status: 404,
@@ -94,7 +93,7 @@ export const STATE_ERRORS = {
   },
   config_no_good: {
     status: 404,
-    title: "No valid config to go back to",
+    title: "No valid config to restore",
     cause: "No backup has a valid config file.",
     fix: "Correct the config file by hand, or reset it to defaults.",
   },
@@ -119,8 +118,8 @@ export const STATE_ERRORS = {
   backup_late: {
     status: 503,
     title: "The last backup is too old",
-    cause: "No copy was made in time, and nothing shows that the state is still what the last one holds.",
-    fix: "Read the logs, and make a backup on the page Backups, which tells what is wrong.",
+    cause: "No backup was made in time, and the state may have changed since the last one.",
+    fix: "Read the logs, then make a backup on the admin page Backups, which shows what is wrong.",
   },
   backup_refused: {
     status: 409,
@@ -138,7 +137,7 @@ export const STATE_ERRORS = {
     status: 502,
     title: "The state could not be restored",
     cause:
-      "The bucket or the container failed while the state was put back; the gateway does not start without it.",
+      "The bucket or the container failed during the restore; the gateway does not start without its state.",
     fix: "Wait: steward retries automatically. If it persists, read the detail, or restore an older backup.",
   },
 } as const satisfies Record<string, ErrorText>;

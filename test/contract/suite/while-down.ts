@@ -56,7 +56,7 @@ export function whileDown(client: () => Client): void {
   it("answers a body that is too large as any other", async () => {
     const answer = await client().ask("/slack/events", json({ text: "x".repeat(2 ** 20) }));
     expect([answer.status, fields(answer)["code"]]).toEqual([503, "gateway_unavailable"]);
-    expect(fields(answer)["detail"]).toContain("above 1 MiB");
+    expect(fields(answer)["detail"]).toContain("larger than 1 MiB");
   });
 
   it.each(Object.values<Route>(ROUTES).filter(({ access }) => access === "identity"))(

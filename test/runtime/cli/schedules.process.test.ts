@@ -123,7 +123,7 @@ test("what is wrong with a schedule is said by option, each once", async () => {
   ] as const)
     expect(await json("add", ...words)).toMatchObject({ error: { message: problem } });
   expect((await run("preview")).stderr).toMatch(
-    /^needs exactly one of at, every, cron\nFix: Correct what is named\./,
+    /^needs exactly one of at, every, cron\nFix: Correct the named fields\./,
   );
 });
 

@@ -31,8 +31,9 @@ test.each([
 });
 
 const chat = { platform: "slack", chat: "C024BE91L" };
-const NO_CHAT = "is no chat: Slack's chat ids look like C024BE91L";
-const NOT_GUESTS = '"guest" cannot have this: it is everyone whom "*" lets in. List people by id instead';
+const NO_CHAT = "is not a chat id: Slack's chat ids look like C024BE91L";
+const NOT_GUESTS =
+  '"guest" cannot have this, because it means everyone whom "*" admits. List people by id instead';
 
 test.each<[object, string[]]>([
   [{ channels: { slack: { ...slack, channels: { C1: { sendElsewhere: [chat] } } } } }, []],
@@ -53,7 +54,7 @@ test.each<[object, string[]]>([
       agent: { heartbeat: { every: "1h", to: chat, sendElsewhere: [{ platform: "telegram", chat: "C1" }] } },
     },
     [
-      'agent.heartbeat.sendElsewhere.0.chat: "C1" is no chat: Telegram\'s chat ids are numbers, such as -1001234567890',
+      'agent.heartbeat.sendElsewhere.0.chat: "C1" is not a chat id: Telegram\'s chat ids are numbers, such as -1001234567890',
     ],
   ],
   [{ agent: { may: { writeWorkspace: ["guest"] } } }, [`agent.may.writeWorkspace: ${NOT_GUESTS}`]],

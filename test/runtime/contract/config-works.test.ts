@@ -50,7 +50,7 @@ test("a key that stands twice is refused with both lines, also where the last on
 }`;
 
   expect(report(text)).toBe(
-    `Invalid config at steward.json:\n- channels.telegram: "telegram" stands twice, on lines 3 and 5: JSON takes only the last one, so put them together`,
+    `Invalid config at steward.json:\n- channels.telegram: "telegram" occurs twice, on lines 3 and 5: JSON uses only the last one, so merge them`,
   );
 });
 
@@ -144,7 +144,7 @@ const REPEATED = PATHS.flatMap((path) =>
 
 test.each(REPEATED)("a key of %s that stands twice is refused, with its lines", (path, text) => {
   expect(report(text)).toMatch(
-    new RegExp(`- ${path.replaceAll(".", "\\.")}\\.\\S+: "[^"]+" stands twice, on lines \\d+ and \\d+`),
+    new RegExp(`- ${path.replaceAll(".", "\\.")}\\.\\S+: "[^"]+" occurs twice, on lines \\d+ and \\d+`),
   );
 });
 
@@ -212,11 +212,11 @@ const NAMES = Object.keys(VARIABLES);
 const FORMS: [what: string, change: (value: string) => string, words: string][] = [
   ["in double quotes", (value) => `"${value}"`, "quotation marks"],
   ["in single quotes", (value) => `'${value}'`, "quotation marks"],
-  ["with a line end", (value) => `${value}\n`, "end of a line"],
-  ["with a carriage return", (value) => `${value}\r`, "end of a line"],
+  ["with a line end", (value) => `${value}\n`, "line break"],
+  ["with a carriage return", (value) => `${value}\r`, "line break"],
   ["with a blank before it", (value) => ` ${value}`, "white space"],
   ["with a tab behind it", (value) => `${value}\t`, "white space"],
-  ["with an invisible character", (value) => `${value.slice(0, 2)}\u200b${value.slice(2)}`, "not seen"],
+  ["with an invisible character", (value) => `${value.slice(0, 2)}\u200b${value.slice(2)}`, "invisible"],
 ];
 
 test.each(

@@ -76,31 +76,31 @@ describe("a key that the deployment has for a service, in a config", () => {
     [
       "an MCP server's variable",
       { tools: { mcp: { own: { command: "x", env: { KEY: { env: "SLACK_BOT_TOKEN" } } } } } },
-      "tools.mcp.own.env.KEY: SLACK_BOT_TOKEN is sent to its own service alone",
+      "tools.mcp.own.env.KEY: SLACK_BOT_TOKEN is only sent to its own service",
     ],
     [
       "an MCP server's header",
       { tools: { mcp: { own: { url: "https://x.example", headers: { a: { env: "ANTHROPIC_API_KEY" } } } } } },
-      "tools.mcp.own.headers.a: ANTHROPIC_API_KEY is sent to its own service alone",
+      "tools.mcp.own.headers.a: ANTHROPIC_API_KEY is only sent to its own service",
     ],
     [
       "another channel",
       { channels: { slack: { botToken: { env: "DISCORD_BOT_TOKEN" } } } },
-      "channels.slack.botToken: DISCORD_BOT_TOKEN is sent to its own service alone",
+      "channels.slack.botToken: DISCORD_BOT_TOKEN is only sent to its own service",
     ],
     [
       "another provider",
       openai("https://attacker.example/v1"),
-      "models.providers.other.apiKey: OPENAI_API_KEY is sent to https://api.openai.com/v1 alone",
+      "models.providers.other.apiKey: OPENAI_API_KEY is only sent to https://api.openai.com/v1",
     ],
     [
       "a server that transcribes",
       transcription("https://attacker.example/v1"),
-      "models.transcription.apiKey: OPENAI_API_KEY is sent to https://api.openai.com/v1 alone",
+      "models.transcription.apiKey: OPENAI_API_KEY is only sent to https://api.openai.com/v1",
     ],
   ])("is refused at %s", (_, config, problem) => {
     expect(problems(config)).toEqual([
-      `${problem}: store the key for another one under a name of its own, with steward:secrets`,
+      `${problem}: store another service's key under another name, with steward:secrets`,
     ]);
   });
 });

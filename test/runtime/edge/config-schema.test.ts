@@ -53,7 +53,7 @@ it("help says what a key means, and its default", () => {
   const text = '{"agent": {"maxSteps": 7}}';
   expect(helpAt(schema, text, text.indexOf("maxSteps"))).toMatchObject({
     path: "agent.maxSteps",
-    help: expect.stringMatching(/^Questions to the model .* Default: 16\.$/),
+    help: expect.stringMatching(/^Maximum number of requests to the model .* Default: 16\.$/),
   });
   expect(helpAt(schema, text, 0)).toBeUndefined();
   expect(helpAt(schema, '{"nonsense": 1}', 3)).toBeUndefined();

@@ -163,7 +163,7 @@ describe("PUT /config-file", () => {
         {
           path: "agent.maxSteps",
           line: 3,
-          help: "Questions to the model for one answer: the cap on loops of tools.",
+          help: "Maximum number of requests to the model for one answer. This limits loops of tool calls.",
         },
         {
           path: "agent",
