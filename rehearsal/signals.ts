@@ -16,7 +16,7 @@ export class Interruption {
         this.#controller.abort();
         resolve();
       };
-      // Otherwise the error would reach Pulumi's handler while a program runs, which would print it endlessly.
+      // Without a listener, Pulumi's handler would receive the error while a program runs and print it endlessly.
       for (const output of [process.stdout, process.stderr]) output.on("error", listener);
       for (const signal of SIGNALS) {
         process.removeAllListeners(signal);
@@ -30,8 +30,8 @@ export class Interruption {
   }
 
   /**
-   * Runs `work` with a signal that is aborted on interruption. Then waits briefly and throws "interrupted" regardless
-   * of the result.
+   * Runs `work` with a signal that is aborted on interruption. After an interruption, throws "interrupted" if `work`
+   * fails or takes longer than {@link GRACE_MS}.
    */
   async abortable<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const { signal } = this.#controller;
@@ -73,7 +73,7 @@ function whenNpmEnds(listener: () => void): void {
   }, LOOK_MS).unref();
 }
 
-/** Returns the ids of the parent process, which may be npm's shell, and if /proc exists of its parent. */
+/** Returns the ids of the parent, which may be npm's shell, and of the grandparent if /proc exists. */
 function parents(): string {
   const { ppid } = process;
   try {

@@ -13,7 +13,7 @@ export function withAdoption(opts: pulumi.ComponentResourceOptions = {}): pulumi
     gateway ??= resource;
     if (own.parent !== gateway) return undefined;
     const former = { name: name.slice(GATEWAY.length + 1), parent: pulumi.rootStackResource };
-    // A resource of this package's provider existed only under its old type.
+    // At that time, resources of this package's provider had the type that their own alias names.
     const types = (own.aliases ?? []).flatMap((alias) =>
       typeof alias === "object" && "type" in alias ? [alias] : [],
     );

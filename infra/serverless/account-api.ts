@@ -31,7 +31,7 @@ interface AccountRequest {
   method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** JSON, as a value or as text. */
   body?: object | string;
-  /** Maximum attempts while the error {@link isTransient}. Use 1 if repeating the request would do harm. */
+  /** Maximum attempts; only {@link isTransient} errors are retried. Use 1 if a repeated request would do harm. */
   attempts?: number;
 }
 

@@ -67,7 +67,7 @@ const PAGE = 1000;
 /** The API allows 1,200 requests per account in five minutes. */
 const PARALLEL = 8;
 const DELETE_ATTEMPTS = 50;
-/** 14 s in total. A container that is shutting down makes a backup first. */
+/** Maximum passes of {@link removeBucket}. They wait 14 s for the last backup of a container that is shutting down. */
 const PASSES = 8;
 const PASS_MS = 2_000;
 

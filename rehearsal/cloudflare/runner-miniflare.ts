@@ -62,7 +62,7 @@ class MiniflareRunner implements WorkerRunner {
         endStrayProcesses(this.#storage);
         await this.#removeLeftovers(deployed.namespaces);
       }
-      // Stop ending containers gracefully first; Miniflare would kill them.
+      // Stop these containers gracefully, because Miniflare would kill them.
       const ending = endingNamespaces(before, deployed);
       await Promise.all(ending.map((id) => this.stopContainers(id)));
       this.#deployed = deployed;
@@ -170,7 +170,7 @@ class MiniflareRunner implements WorkerRunner {
     const options = await this.#miniflareOptions(deployed);
     const began = performance.now();
     const miniflare = this.#runtime?.miniflare;
-    // Matches no deployment, so workerd restarts next time if these options fail.
+    // An empty key matches no deployment. If these options fail, workerd restarts next time.
     if (this.#runtime) this.#runtime.key = "";
     this.#runtime = {
       miniflare: miniflare ? await changed(miniflare, options) : await created(options),

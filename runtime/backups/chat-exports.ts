@@ -17,7 +17,7 @@ interface ChatExportsOptions {
   ports: SupervisorPort;
   notes: Notes;
   service: Pick<BackupService<unknown>, "whileAwake">;
-  /** Container with the state that served every chat. */
+  /** Container with the shared state, which served all chats. */
   container: { readonly running: boolean; readonly restored: boolean; whenDrained(): Promise<void> };
   clock: Clock;
   log: Log;
@@ -42,8 +42,8 @@ export class ChatExports {
   }
 
   /**
-   * Stores a chat's part, unless there is none or the tenant has a newer backup. Starts the container only if it may
-   * have data for the chat.
+   * Exports a chat's part of the shared state, unless the chat has no data there or the tenant has a newer backup.
+   * Starts the container only if it may have data for the chat.
    */
   async moveOut(tenant: TenantId): Promise<void> {
     const { bucket, container, service, clock } = this.#options;

@@ -88,7 +88,7 @@ export function proofText({ nonce, deviceId, origin }: Record<"nonce" | "deviceI
   return ["steward-chat-v1", nonce, deviceId, origin].join("\n");
 }
 
-/** Holds the blocks of a text that was parsed as Markdown. Only answers are; people's messages are not. */
+/** A text parsed as Markdown. `blocks` is absent for people's messages, which are plain text. */
 interface Read {
   blocks?: Block[] | undefined;
 }

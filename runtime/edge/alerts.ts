@@ -12,11 +12,11 @@ import type { Backups, Clock, Sandbox } from "./ports.ts";
 /** Webhook signature: `t=<seconds>,v1=<HMAC-SHA256 of "<seconds>.<body>" in hexadecimal>`. */
 const SIGNATURE_HEADER = "x-steward-signature";
 
-/** Interval between checks, and so between messages. */
+/** Interval between checks. Each sends at most one message. */
 export const LOOK_EVERY_MS = 60_000;
 /** Interval at which a continuing failure is reported again. */
 const REPEAT_MS = 6 * 3_600_000;
-/** Time for which one late first word counts as a failure. */
+/** How long a late first word counts as a failure. */
 const LATE_FOR_MS = 15 * 60_000;
 const TIMEOUT_MS = 10_000;
 
@@ -47,7 +47,7 @@ interface Email {
   text: string;
 }
 
-/** Sends alerts to one destination. Resolves to an error without the address, or `undefined`. */
+/** Sends alerts to one destination. Resolves to an error text without the address; `undefined` on success. */
 type Way = (sender: AlertSender, alerts: readonly Alert[]) => Promise<string | undefined>;
 
 const WAYS: Readonly<Record<"webhook" | "slack" | "email", Way>> = {
@@ -164,8 +164,8 @@ interface Failing {
 }
 
 /**
- * Alerts the operator to outages outside the chats: once after `after`, then every six hours, and on recovery. Each
- * check sends everything due as one message.
+ * Sends alerts about failures to the configured destinations: first when a failure has lasted for `after`, then every
+ * six hours, and on recovery. Each check combines its alerts into one message.
  */
 export class Alerts {
   readonly #options: AlertsOptions;

@@ -99,7 +99,7 @@ export function changeByCli(run: RunLine): Handler<AccessVariables> {
   };
 }
 
-/** Formats a reply as the command line does, with names from the directory. */
+/** Formats a reply as the `steward` command would, and adds people's names from the {@link NameDirectory}. */
 async function print(
   { operation, input, json }: Line,
   reply: OperationReply,

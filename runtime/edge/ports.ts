@@ -16,7 +16,7 @@ export interface Notes {
 export interface Admission {
   /** True if nothing was stored: the event is known, or no answer can depend on it. */
   duplicate: boolean;
-  /** True if the gateway was ready when the event was recorded, or need not handle it. */
+  /** False if the event needs the gateway, which was not ready when the event was recorded. */
   ready: boolean;
 }
 
@@ -131,7 +131,7 @@ export interface Ledger {
    * `undefined`.
    */
   recent(limit: number): Promise<(string | undefined)[]>;
-  /** Makes a failed or ignored entry new and starts its delivery. */
+  /** Resets a failed or ignored entry and starts its delivery. */
   replay(key: string): Promise<ReplayResult>;
 }
 

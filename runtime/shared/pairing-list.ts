@@ -20,8 +20,9 @@ export interface PairingList {
 }
 
 /**
- * A store that cannot write these lists atomically writes `operators`, then `allowFrom`, then `requests`. A crash in
- * between never grants a role from an earlier approval, and the request can be settled again.
+ * The lists that a change replaces. A store without transactions must write `operators` first, then `allowFrom`, then
+ * `requests`. If it crashes in between, no role of an earlier approval takes effect, and the request can be settled
+ * again.
  */
 export type PairingChange = Partial<PairingList>;
 
@@ -53,7 +54,7 @@ const FAIR_BYTES = 256 - (256 % LETTERS.length);
 const LIFE_MS = 3_600_000;
 /** Limit of pending requests. It keeps strangers from filling the store and the operator's list. */
 const MOST_PENDING = 20;
-/** A full list does not evict a younger request, so that the operator can approve it. */
+/** Minimum age of a request that a full list drops. Until then, the operator can approve it. */
 const KEPT_MS = 10 * 60_000;
 
 /** Returns the unexpired requests, oldest first. */
@@ -61,7 +62,7 @@ export function pendingRequests({ requests }: Requests, now: number): PairingReq
   return requests.filter((request) => ageOf(request, now) < LIFE_MS);
 }
 
-/** Another store does not record when the sender last asked. */
+/** Uses the creation time as `lastSeenAt`, which other stores do not record. */
 export function fromOtherStore(request: MovedRequest): PairingRequest {
   return { ...request, lastSeenAt: request.createdAt };
 }
@@ -96,7 +97,7 @@ export function approvedOperators({ allowFrom, operators }: Approvals): string[]
 
 /**
  * Adds a sender's request. A sender who asks again keeps code, position and expiry. A full list drops its oldest
- * request, but not in its first ten minutes.
+ * request, unless that is less than ten minutes old.
  *
  * @returns `undefined` if there is no room.
  */

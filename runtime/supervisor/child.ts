@@ -41,7 +41,7 @@ export function startChild(options: ChildOptions): Child {
   try {
     return spawnChild(options);
   } catch (error) {
-    // For example, too little memory. Most other causes arrive as an event.
+    // `spawn` throws if memory is short, for example. It reports most other failures by an `error` event.
     const spawnError = error instanceof Error ? error.message : String(error);
     const exited = Promise.resolve({ code: null, signal: null, spawnError });
     return { pid: null, read: () => {}, exited, kill: () => {} };

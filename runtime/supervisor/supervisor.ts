@@ -50,8 +50,8 @@ export interface SupervisorOptions {
   /** Config file that commands edit. Default: the one in the data directory. */
   configPath?: string;
   /**
-   * Set if this process cannot write to the data directory, whose volume is then not watched. Default: `logs/` in the
-   * data directory.
+   * Directory of the logs, if this process cannot write to the data directory. The volume is then not watched. Default:
+   * `logs/` in the data directory.
    */
   logs?: string;
   gatewayPort: number;
@@ -78,7 +78,7 @@ export interface SupervisorOptions {
 }
 
 export interface Supervisor {
-  /** Starts the gateway unless it runs, even after it gave up. Returns immediately. */
+  /** Starts the gateway, even from `crash-looping`, unless it runs or is held. Returns immediately. */
   start(): void;
   /** Ends the gateway and its descendants: SIGTERM, then SIGKILL after the grace period. */
   stop(): Promise<void>;

@@ -59,7 +59,7 @@ export function argumentValues(
   return Object.fromEntries(entries);
 }
 
-/** Lists and objects are JSON. Invalid text is returned as text. */
+/** Parses lists and objects as JSON. Returns invalid text unchanged. */
 function readText(text: string, kind: string): unknown {
   if (kind === "boolean") return text === "true" || (text === "false" ? false : text);
   if (kind === "number") return /^\d{1,9}(\.\d{1,2})?$/.test(text) ? Number(text) : text;
@@ -71,7 +71,7 @@ function readText(text: string, kind: string): unknown {
   }
 }
 
-/** Renames `new_sqlite_classes`, the spelling of the specification (section 9) and of Cloudflare's files. */
+/** Renames `new_sqlite_classes`, as Cloudflare's files and section 9 of the specification spell it. */
 function withoutSnakeCase(value: unknown): unknown {
   if (!Array.isArray(value)) return value;
   return value.map((entry: unknown) => {
@@ -115,7 +115,7 @@ function targetProblems(
 /** The Worker's default name. */
 export const WORKER = "steward";
 
-/** Checks keys that have no argument, or that are stricter than it. */
+/** Checks keys without an argument, and keys with stricter rules than their argument. */
 function ownRules(
   target: Target,
   { telegramUpdates, docker }: Readonly<Record<string, string>>,
@@ -133,7 +133,6 @@ function ownRules(
   if (telegramUpdates !== "polling") {
     return [{ key: updates, problem: "must be webhook or polling", fix: configSet(updates, "<value>") }];
   }
-  // Nothing polls while the container sleeps.
   return [
     {
       key: updates,

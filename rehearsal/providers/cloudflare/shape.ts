@@ -47,8 +47,8 @@ export function overlay(live: Value | undefined, input: Value): Value {
 }
 
 /**
- * Returns outputs after a read: everything in the account. The inputs only mark secrets and supply keys that the API
- * never returns.
+ * Returns a resource's outputs after it was read. The values come from the account; the inputs only tell which of them
+ * are secret, and supply keys that the API never returns.
  *
  * @param unanswered keys, at any depth, that the API never returns
  */
@@ -65,8 +65,8 @@ export function outputsOf(live: Value, input: Value | undefined, unanswered: rea
 }
 
 /**
- * Returns inputs after a read, as the official provider does (`extractInputs` of pulumi-terraform-bridge). They are
- * the given keys with live values, without those missing in the account.
+ * Returns a resource's inputs after it was read, as the official provider does (`extractInputs` of
+ * pulumi-terraform-bridge): the given keys with the account's values. Drops keys that the account lacks.
  */
 export function inputsOf(input: Value, live: Value | undefined, unanswered: readonly string[]): Value {
   if (isSecret(input)) return makeSecret(inputsOf(input.value, live, unanswered));

@@ -3,7 +3,7 @@ import { getCookie } from "hono/cookie";
 import * as z from "zod/mini";
 import { ERRORS, type ErrorCode } from "../../contract/errors.ts";
 
-/** Messages shown after a button's action. */
+/** Messages shown after a button press. */
 export const DONE = {
   approved: "Approved with a person’s rights. To grant more, choose Make operator below.",
   approvedOperator: "Approved with an operator’s rights.",
@@ -40,7 +40,7 @@ export const UNDO_COOKIE = "steward-undo";
 /** Time in which a removal can be undone. Pages offer it for 10 s; the rest allows for network delays. */
 export const UNDO_MS = 15_000;
 
-/** Result of the last button: fixed codes, never free text. */
+/** Outcome of the last button press, as fixed codes without free text. */
 export interface Flash {
   done?: Done | undefined;
   problem?: ErrorCode | undefined;
@@ -54,7 +54,7 @@ export const flashSchema = () =>
     problem: z.optional(z.enum(Object.keys(ERRORS) as ErrorCode[])),
   });
 
-/** Reads the last button's result from the query. Unknown codes are ignored. */
+/** Reads the outcome of the last button press from the query. Ignores unknown codes. */
 export function readFlash(context: Context): Flash {
   const given = flashSchema().safeParse(context.req.query());
   const { done, problem } = given.data ?? {};
@@ -62,7 +62,7 @@ export function readFlash(context: Context): Flash {
   return { done, problem, undo: done !== undefined && undo?.startsWith(`${done}.`) ? undo : undefined };
 }
 
-/** Redirects to a page that shows a button's result. */
+/** Redirects to a page that shows the outcome of a button press. */
 export function goTo(
   context: Context,
   { path }: { path: string },

@@ -31,9 +31,9 @@ export interface WebhookOptions {
 }
 
 /**
- * Accepts a platform's events. Only verified events are stored and start anything, before the platform gets a
- * response. While the gateway is down, every refusal is a 503, so that a test POST never gets a 401. Floods of
- * refused requests use a cached gateway state, since each look-up on Cloudflare is a separate request.
+ * Creates the handler for a platform's events. It verifies an event, stores it and starts its delivery, and then
+ * responds. While the gateway is down, it refuses requests with 503 only, so that a test POST never gets a 401. During
+ * a flood of refused requests, it caches the gateway's state, because each look-up on Cloudflare is a separate request.
  */
 export function webhook({
   read,

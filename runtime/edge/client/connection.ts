@@ -45,7 +45,7 @@ export class PageConnection {
     });
   }
 
-  /** Reconnects a sleeping page because the user types. */
+  /** Reconnects a sleeping page. Call it when the user types or needs the gateway. */
   rouse(): void {
     if (!this.#isAsleep) return;
     [this.#isAsleep, this.#isRoused] = [false, true];

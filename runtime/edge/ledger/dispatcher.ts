@@ -61,7 +61,7 @@ export interface DispatcherOptions {
 export class Dispatcher {
   readonly #options: DispatcherOptions;
   #stopped = false;
-  /** True if entries may be `delivering` without a delivery. */
+  /** True if the store may contain `delivering` entries that nothing delivers. The next run resets them. */
   #orphans = false;
   #tidiedAt = Number.NEGATIVE_INFINITY;
   readonly #requests = new Set<Promise<void>>();
@@ -95,8 +95,8 @@ export class Dispatcher {
   }
 
   /**
-   * Expires old events, prunes settled ones and reschedules those from a clock that ran ahead. Runs at most once a
-   * minute.
+   * Expires old events, prunes settled ones, and makes events due whose receipt lies in the future because the clock
+   * ran ahead. Runs at most once a minute.
    */
   tidy(): void {
     const { store, clock, log } = this.#options;

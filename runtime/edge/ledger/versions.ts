@@ -69,7 +69,7 @@ function carriedBySlack({ team_id: team, event }: Fields): Carried | undefined {
   // A deleted message with replies becomes a tombstone.
   if (subtype === "message_deleted" || kind === "tombstone") return { message, change: "deletion" };
   if (subtype === "message_changed") return { message, change: "edit" };
-  // Slack resends a mention after an edit, and sends the first one if the edit added it.
+  // Slack sends an edited mention again. It also sends a mention that an edit has added.
   return edited == null ? { message } : { message, change: "edit", always: true };
 }
 

@@ -23,7 +23,10 @@ interface TenantGateOptions {
   tenant: TenantId;
   directory: Pick<TenantDirectory, "introduce" | "moved">;
   notes: Notes;
-  /** Current run, and newest backup in milliseconds since the epoch. Absent if the gateway's disk is persistent. */
+  /**
+   * Current run, and time of the newest backup in milliseconds since the epoch. Absent if the gateway's disk is
+   * persistent.
+   */
   run?(): { id: string; backedUpAt: number | undefined };
   clock: Clock;
 }
@@ -121,7 +124,7 @@ export class TenantGate {
   }
 
   /**
-   * Decides about an event of a chat that is not admitted. Each sender is decided separately. Rejects if the
+   * Decides whether to admit an event of a chat that is not admitted yet, separately for each sender. Rejects if the
    * directory does not answer.
    */
   ask(event: Delivery): Promise<AdmissionDecision> {

@@ -119,7 +119,7 @@ export class Inbox {
     );
   }
 
-  /** Accepts one event or its delay notice. See {@link take}. */
+  /** Takes one event ({@link take}). With `notice`, only tells the chat that the event is delayed or given up. */
   async deliver(delivery: Delivery): Promise<DeliveryOutcome> {
     const { notice, after } = delivery;
     this.#refuseWhileStopping();

@@ -339,7 +339,7 @@ async function isEdited(channel: Channel, target: ReplyTarget, id: string, text:
   }
 }
 
-/** Returns true for model errors. Chats get no notice of other errors, which end with a restart of the gateway. */
+/** Returns true for model errors. Chats are not told of other errors, because a restart of the gateway ends those. */
 function isModels(code: ErrorCode): boolean {
   return code.startsWith("model_");
 }

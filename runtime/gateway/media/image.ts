@@ -60,7 +60,7 @@ function png(file: Buffer): Frame | undefined {
   return { width: file.readUInt32BE(16), height: file.readUInt32BE(20), whole };
 }
 
-/** Annex B of ITU-T T.81: segments up to the scan. In its data, a zero or a restart marker follows each 0xFF. */
+/** Reads the segments up to the scan (ITU-T T.81, annex B). Scan data cannot contain the end marker by chance. */
 function jpeg(file: Buffer): Frame | undefined {
   let size: Pick<Frame, "width" | "height"> | undefined;
   let orientation = 1;
@@ -117,7 +117,7 @@ function gif(file: Buffer): Frame | undefined {
   while (at < file.length) {
     const isPicture = file[at] === 0x2c;
     if (!isPicture && file[at] !== 0x21) break;
-    // Descriptor, color table and code size of a picture, or an extension with its label.
+    // Skip a picture's descriptor, color table and code size, or an extension's introducer and label.
     at += isPicture ? 11 + tableBytes(file[at + 9]) : 2;
     while (at < file.length && file[at] !== 0) at += 1 + (file[at] ?? 0);
     if (isPicture && at < file.length) return { ...size, whole: true };

@@ -17,13 +17,14 @@ import {
 } from "./text.ts";
 
 const LONGEST_TOOL_NAME = 64;
-/** Longest mark, in characters. */
+/** Length of the longest mark, such as `[#person]`, in characters. */
 const MARK_ROOM = 200;
 /** Maximum characters of a tool result in a nearly full context. */
 const SHORT_OUTPUT = 2_000;
 export const INTERRUPTED = "Interrupted: this may or may not have happened. It was not run again.";
-/** Limits for a request's pictures: number from tools, and total bytes, which as base64 fit into 32 MB. */
+/** Maximum number of pictures from tools in one request. */
 const MOST_TOOL_IMAGES = 8;
+/** Maximum size of all pictures in one request, in bytes. Encoded as base64, they fit into 32 MB. */
 const MOST_SHOWN_BYTES = 22_000_000;
 const NO_LONGER_SHOWN = "(The pictures of this result are no longer shown.)";
 const REFUSED =

@@ -59,7 +59,10 @@ export class Retention {
     await this.#working;
   }
 
-  /** Updates the notice, or removes messages once the rules are a day old. Call it when the rules change. */
+  /**
+   * Removes messages if the rules are a day old; until then, only counts them for {@link notice}. Call it when the
+   * rules change.
+   */
   async look(): Promise<void> {
     await this.#working;
     this.#working = this.#look().catch((error: unknown) =>
@@ -156,7 +159,7 @@ export class Retention {
     return row === undefined ? Number.MAX_SAFE_INTEGER : Number(row["seq"]);
   }
 
-  /** Ignores expired messages. */
+  /** Returns conversations with too many messages. Does not count expired ones. */
   #tooLong({ messages }: Rules, before: number): { session: string; excess: number }[] {
     if (messages === undefined) return [];
     return this.#options.database

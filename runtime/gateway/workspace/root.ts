@@ -95,7 +95,7 @@ export class Root {
    * Writes atomically and creates parent folders.
    *
    * @throws StewardError `workspace_refused` if {@link rootNameProblem} refuses the name or there is no room;
-   * `workspace_changed`
+   * `workspace_changed` if the file is not the expected one
    */
   write(name: string, content: string | Uint8Array, { by, expected }: ChangeOptions): void {
     const { id, history, quotas, clock, onChange } = this.#options;

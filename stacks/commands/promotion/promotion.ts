@@ -112,7 +112,7 @@ function rolloutFailed(stack: string, [first]: readonly RecordEntry[], how: stri
   return unproven(stack, `The rollout${began} of ${stack} ${how}.`);
 }
 
-/** Names the source stack in the fix, which the code's general fix cannot. */
+/** Adds a fix that names the source stack. The default fix has only a placeholder for it. */
 function unproven(source: string, detail: string): StewardError {
   return new StewardError("promotion_unproven", detail, {
     fix: ({ tool }) =>
