@@ -20,7 +20,7 @@ const bucketOwner = z.object({
   /** `<project>/<stack>` */
   owner: z.string(),
   since: time,
-  /** Time at which the stack was destroyed and left the bucket. */
+  /** Time at which the stack was destroyed and the bucket was kept. */
   released: z.optional(time),
 });
 
@@ -67,7 +67,7 @@ const PAGE = 1000;
 /** The API allows 1,200 requests per account in five minutes. */
 const PARALLEL = 8;
 const DELETE_ATTEMPTS = 50;
-/** 14 s in total. A container that is shutting down makes a backup first. */
+/** Attempts to empty and delete a bucket, within 14 s. A container that is shutting down may still write a backup. */
 const PASSES = 8;
 const PASS_MS = 2_000;
 

@@ -13,7 +13,7 @@ import {
 import { type DutyReading, readDuty } from "./duty-reading.ts";
 import { say } from "../shell/connection.ts";
 
-/** Inputs of the estimate and their part in the state. */
+/** Inputs of the estimate, and what the state stores of them. */
 export interface EstimateInputs extends CostInputs {
   /** Input only. The state stores its `measured` part. */
   duty?: DutyReading;
@@ -23,8 +23,8 @@ export interface EstimateInputs extends CostInputs {
 
 export const costEstimateProvider: ResourceProvider<EstimateInputs, EstimateInputs> = {
   /**
-   * Estimates the deployed settings with the same usage, so the difference shows only the update's effect. Shows but
-   * does not store a small change in usage, so an update without changes stays empty.
+   * Estimates the costs of the new and the deployed settings from the same usage, so that the difference shows only the
+   * update's effect. Prints a small change in usage but does not store it, so that it alone causes no update.
    */
   async check(olds, news) {
     const { duty, line: _, ...settings } = news;

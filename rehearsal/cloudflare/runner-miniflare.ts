@@ -62,7 +62,7 @@ class MiniflareRunner implements WorkerRunner {
         endStrayProcesses(this.#storage);
         await this.#removeLeftovers(deployed.namespaces);
       }
-      // Stop ending containers gracefully first; Miniflare would kill them.
+      // First stop the containers gracefully that this change ends; Miniflare would kill them.
       const ending = endingNamespaces(before, deployed);
       await Promise.all(ending.map((id) => this.stopContainers(id)));
       this.#deployed = deployed;

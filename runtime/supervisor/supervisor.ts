@@ -50,8 +50,8 @@ export interface SupervisorOptions {
   /** Config file that commands edit. Default: the one in the data directory. */
   configPath?: string;
   /**
-   * Set if this process cannot write to the data directory, whose volume is then not watched. Default: `logs/` in the
-   * data directory.
+   * Log directory of a process that cannot write to the data directory. That directory is then not watched for write
+   * failures. Default: `logs/` in the data directory.
    */
   logs?: string;
   gatewayPort: number;
@@ -78,11 +78,11 @@ export interface SupervisorOptions {
 }
 
 export interface Supervisor {
-  /** Starts the gateway unless it runs, even after it gave up. Returns immediately. */
+  /** Starts the gateway unless it runs or is held, even from `crash-looping`. Returns immediately. */
   start(): void;
   /** Ends the gateway and its descendants: SIGTERM, then SIGKILL after the grace period. */
   stop(): Promise<void>;
-  /** Restarts the gateway, even from `crash-looping`. Returns immediately, with the status `starting`. */
+  /** Restarts the gateway unless it is held, even from `crash-looping`. Returns immediately, while it starts. */
   restart(): void;
   /** Retries a crashed gateway without waiting for its backoff, unless that cannot help. Returns immediately. */
   needed(): void;
@@ -190,7 +190,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     changed();
   };
 
-  /** Records the outcome of a start. The start of a gateway that was ready is already recorded. */
+  /** Records the outcome of a start. Does nothing after the gateway was ready, when its start is already recorded. */
   const keepStart = (ended: "ready" | ErrorCode): void => {
     if (lifecycle.phase !== "starting") return;
     const ms = coldStartMs(lifecycle, { bootMs }, timers.now());
@@ -261,7 +261,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       volume.stop();
       happened({ type: "stop" });
       await dying;
-      // Otherwise, the process could end before the record of its last start is on disk.
+      // Wait for the write: otherwise, the process could end before the record is on disk.
       history.note(lifecycle.restarts, true);
       await history.written();
     },

@@ -121,7 +121,7 @@ export class TenantGate {
   }
 
   /**
-   * Decides about an event of a chat that is not admitted. Each sender is decided separately. Rejects if the
+   * Decides whether this event's sender gets the chat admitted; asks separately for each sender. Rejects if the
    * directory does not answer.
    */
   ask(event: Delivery): Promise<AdmissionDecision> {
@@ -168,9 +168,10 @@ export class TenantGate {
   }
 
   /**
-   * Sends changed rights to the gateway, once per run until a backup contains them.
+   * Sends a changed grant to the gateway. Repeats it in each new run until a backup contains it, because a run starts
+   * from the last backup.
    *
-   * @returns false if the gateway did not accept them.
+   * @returns false if the gateway did not accept it.
    */
   async passOnGrant(sandbox: Pick<Sandbox, "request">): Promise<boolean> {
     const { notes, run, clock } = this.#options;
