@@ -256,7 +256,10 @@ function createVolume(
   return { volumeName: new Volume(name, { volumeName, protect, hooks }, { parent }).volumeName };
 }
 
-/** Registers only Discord's commands: Telegram is polled, and the host's public address is unknown. */
+/**
+ * Registers Discord's commands. Does not register webhooks, because Telegram is polled and the host's public address
+ * is unknown.
+ */
 function createCommands(
   name: string,
   { discord, endpoints }: Settings,

@@ -20,7 +20,7 @@ const bucketOwner = z.object({
   /** `<project>/<stack>` */
   owner: z.string(),
   since: time,
-  /** Time at which the stack was destroyed and left the bucket. */
+  /** Time at which the stack was destroyed and the bucket was kept. */
   released: z.optional(time),
 });
 

@@ -122,7 +122,7 @@ export function appliedEntries(migrations: readonly Migration[], applied: Applie
   return entries;
 }
 
-/** Returns true if the list starts with the applied entries. */
+/** Also returns false if the applied tag is not of the form v1, v2, … */
 export function startsWithApplied(migrations: readonly Migration[], applied: AppliedMigrations): boolean {
   const count = entriesUpTo(applied.tag);
   if (count === undefined) return false;

@@ -4,8 +4,8 @@ import type { Stack, UpdateSummary } from "@pulumi/pulumi/automation/index.js";
 import { runProcess } from "../../infra/shell/process.ts";
 
 /**
- * Reads a stack's outputs and last summary from its state, because the CLI takes a second for them. Only encrypted
- * outputs come from the CLI. Outputs are not marked as secrets.
+ * Replaces the methods of a stack that return its outputs and last summary. The new ones read the state's files,
+ * because the CLI takes a second. Encrypted outputs still come from the CLI. No output is marked as a secret.
  *
  * @param state the backend's folder
  */
@@ -23,7 +23,7 @@ export function answerFromState(stack: Stack, state: string): void {
   };
 }
 
-/** File names contain the time. */
+/** File names contain the time, so the last name belongs to the newest update. */
 async function storedSummary(folder: string): Promise<UpdateSummary | undefined> {
   const names = await readdir(folder).catch((): string[] => []);
   const newest = names

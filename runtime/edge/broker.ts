@@ -39,7 +39,7 @@ type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 export interface BrokerOptions {
   /** Contains the real keys. */
   environment: Environment;
-  /** Returns the running gateway's pass, or an empty text. */
+  /** Returns the pass with which the running gateway authenticates, or an empty string if there is none. */
   token(): string;
   fetch: Fetch;
   /** Restricts requests to one chat. Default: any chat. */
@@ -220,8 +220,8 @@ interface BrokerRequest {
 }
 
 /**
- * Parses a broker request. A container may outlive a Worker deployment by minutes, so the services' own paths of
- * older gateways are accepted. The next release removes them.
+ * Parses a broker request. Also accepts the services' own paths, which older gateways request: a container may outlive
+ * a Worker deployment by minutes. The next release removes them.
  */
 function brokerRequest(url: string, headers: Headers): BrokerRequest {
   const { pathname, searchParams } = new URL(url);

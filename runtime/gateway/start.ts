@@ -224,7 +224,7 @@ export async function startGateway({
     fetch: async (request) => (await (app ??= openApp())).fetch(request),
     atOnce: {
       [GATEWAY_ROUTES.live]: () => ({ ok: true }),
-      // The supervisor recognises its gateway by the process id, the command line by the data directory.
+      // The supervisor identifies its gateway by `pid`, and the CLI does so by `home`.
       [GATEWAY_ROUTES.ready]: () => ({ ready: true, version: VERSION, pid: process.pid, home }),
     },
     hostname: settings.bind,
@@ -233,7 +233,7 @@ export async function startGateway({
     onUpgrade: (request, socket, head) => sockets.upgrade(request, socket, head),
   });
 
-  // 9. Ready. This file lets the command line in the container read the status without any variables.
+  // 9. Ready. This file lets the CLI in the container read the status without any variables.
   writeFileSync(statusTokenPath, statusToken, { mode: 0o600 });
   notices.start();
   schedules.start(config);

@@ -228,7 +228,10 @@ type Given = z.output<
   >
 >;
 
-/** A new time replaces all keys of the previous time, and a new message those of the previous message. */
+/**
+ * Applies an edit. A new time replaces the previous one whatever its kind (`at`, `every` or `cron`), and so does a new
+ * message (`text` or `prompt`). A new `cron` keeps the time zone.
+ */
 function merged(before: Schedule, { to, thread, ...given }: Given) {
   const { at, every, cron, timezone, text, prompt, ...rest } = before;
   const isNewTime = [given.at, given.every, given.cron].some((one) => one !== undefined);

@@ -1,7 +1,7 @@
 import ipaddr from "ipaddr.js";
 
 /**
- * Looks public but is Azure's platform inside Azure:
+ * Looks public, but inside Azure it belongs to the platform:
  * https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16
  */
 const PLATFORM_ADDRESSES = new Set(["168.63.129.16"]);
@@ -19,7 +19,8 @@ export function isPublicAddress(address: string): boolean {
   // Only link-local addresses have a zone (`fe80::1%eth0`).
   if (address.includes("%") || !isFullForm(address) || PLATFORM_ADDRESSES.has(address)) return false;
   const parsed = ipaddr.parse(address);
-  // Only 2000::/3 of IPv6 is allocated (RFC 4291, section 2.4). For example, URLs write ::127.0.0.1 as `::7f00:1`.
+  // Public IPv6 addresses are in 2000::/3 (RFC 4291, section 2.4). `range()` alone would accept others, such as
+  // `::7f00:1`, which embeds 127.0.0.1.
   const isGiven = parsed instanceof ipaddr.IPv4 || parsed.match(GIVEN_OUT);
   return isGiven && parsed.range() === "unicast";
 }

@@ -93,7 +93,7 @@ function addressOf(info: unknown, id: string, chat: string | undefined): URL {
 type FileShares = Readonly<Partial<Record<"channels" | "groups" | "ims" | "shares", unknown>>>;
 
 /**
- * Slack lists the bot's chats by kind, and the messages with the file in `shares`:
+ * A file's chats are in `channels`, `groups` and `ims`. The objects in `shares` also have them as keys:
  * https://docs.slack.dev/reference/objects/file-object#properties
  */
 function isSharedWith(chat: string, { channels, groups, ims, shares }: FileShares): boolean {

@@ -82,7 +82,7 @@ export interface Supervisor {
   start(): void;
   /** Ends the gateway and its descendants: SIGTERM, then SIGKILL after the grace period. */
   stop(): Promise<void>;
-  /** Restarts the gateway, even from `crash-looping`. Returns immediately, with the status `starting`. */
+  /** Restarts the gateway unless it is held, even from `crash-looping`. Returns immediately, while it starts. */
   restart(): void;
   /** Retries a crashed gateway without waiting for its backoff, unless that cannot help. Returns immediately. */
   needed(): void;
@@ -190,7 +190,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     changed();
   };
 
-  /** Records the outcome of a start. The start of a gateway that was ready is already recorded. */
+  /** Records the outcome of a start. Does nothing after the gateway was ready, when its start is already recorded. */
   const keepStart = (ended: "ready" | ErrorCode): void => {
     if (lifecycle.phase !== "starting") return;
     const ms = coldStartMs(lifecycle, { bootMs }, timers.now());
@@ -261,7 +261,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       volume.stop();
       happened({ type: "stop" });
       await dying;
-      // Otherwise, the process could end before the record of its last start is on disk.
+      // Wait for the write: otherwise, the process could end before the record is on disk.
       history.note(lifecycle.restarts, true);
       await history.written();
     },

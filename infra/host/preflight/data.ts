@@ -56,7 +56,7 @@ function unwritable(detail: string, fix: string): Reason {
   return problemOf("data_directory_unwritable", detail, `${fix}.`);
 }
 
-/** Compares the new image with the existing container's labels, and with the data files if readable. */
+/** Compares the new image's schema with the existing container's label, and with the data file if it is readable. */
 async function unreadableData({ directory }: HostPlan, host: HostFacts): Promise<Reason[]> {
   const { schema } = host;
   if (schema === undefined) return [];
@@ -66,7 +66,7 @@ async function unreadableData({ directory }: HostPlan, host: HostFacts): Promise
   const readable = host.local && host.container?.running !== true && place !== undefined;
   const written = readable ? await writtenSchema(path.join(place, STATE_FILE)) : 0;
   const found = Math.max(written, Number(labels[SCHEMA_LABEL] ?? 0));
-  // An image with this version's schema also has its oldest readable schema.
+  // This version's oldest readable schema applies only to an image with this version's schema.
   if (schema === STATE_SCHEMA && found > 0 && found < OLDEST_STATE_SCHEMA) {
     const detail = `The data has schema ${found}, and the image to deploy reads ${OLDEST_STATE_SCHEMA} and later.`;
     return [problemOf("data_older", detail, fixOf("data_older"))];

@@ -49,7 +49,6 @@ export const timeOfDay = z
   .string()
   .check(z.regex(/^([01]\d|2[0-3]):[0-5]\d$/, "must be a time of day such as 04:00"));
 
-/** An http or https URL without a user name or password. */
 export const httpUrl = z
   .url({ protocol: /^https?$/, error: "must be an http or https address" })
   .check(z.refine((text) => !/^https?:\/\/[^/]*@/.test(text), "must not hold a user name or password"));

@@ -1,4 +1,4 @@
-/** Unanswered messages of this browser, and the files of its latest ones. Both survive a reload. */
+/** Stores this browser's unanswered messages, and the files of the latest answered ones, across reloads. */
 
 export interface AddedFile {
   name: string;
@@ -18,7 +18,7 @@ export interface Said {
   instead?: string | undefined;
 }
 
-/** Returns the field that names a conversation. Older gateways support only one, and reject it. */
+/** Returns the field that names a conversation. Omits it for the first one, because older gateways reject the field. */
 export const inConversation = (id: string): { conversation?: string } =>
   id === "" ? {} : { conversation: id };
 
@@ -80,7 +80,7 @@ class Messages {
     if (known !== undefined) this.#set({ ...known, state: "withdrawn" });
   }
 
-  /** Records an answer. Only the latest messages keep their files. */
+  /** Records an answer. Only the latest answered messages keep their files. */
   answer(id: string): void {
     const known = this.#messages.get(id);
     if (known === undefined) return;

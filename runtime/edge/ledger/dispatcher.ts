@@ -15,7 +15,10 @@ const LAST_TRY_MS = 10 * 60_000;
 const PRUNE_BATCH = 500;
 const TIDY_MS = 60_000;
 const STORE_RETRY_MS = 5_000;
-/** Attempts without a gateway after which delays grow, since the event itself may crash the gateway. */
+/**
+ * Attempts without a gateway after which a delay may exceed {@link LONGEST_ABSENT_MS}, because the event itself may
+ * crash the gateway.
+ */
 const ABSENT_ATTEMPTS = 30;
 
 /** Result of an attempt. `afterMs`: delay that the gateway requested. `absent`: no gateway answered. */
@@ -50,7 +53,7 @@ export interface DispatcherOptions {
   log: Log;
   /** Returns when the gateway last became ready, in milliseconds since the epoch. */
   readyAt?(): number | undefined;
-  /** Maximum concurrent requests. Chats with a request in progress use at most half. */
+  /** Maximum concurrent requests. A chat that has one gets another only while fewer than half are in use. */
   concurrency: number;
 }
 

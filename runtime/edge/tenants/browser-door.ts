@@ -54,7 +54,7 @@ export function receiveBrowser(page: PageSocket, options: BrowserDoorOptions): v
     if (isJoined) return;
     const isShort = typeof data === "string" && data.length <= CHAT_MESSAGE_BYTES;
     if (door.isOpen && isShort) return void door.receive(data);
-    // The page may send nothing before the welcome.
+    // The message is too long, or was sent after admission but before the gateway was connected.
     closeSocket(page, CHAT_CLOSE.invalid, "not in this order");
   });
   page.addEventListener("close", end);

@@ -171,9 +171,10 @@ export class TenantGate {
   }
 
   /**
-   * Sends changed rights to the gateway, once per run until a backup contains them.
+   * Sends a changed grant to the gateway. Repeats it in each new run until a backup contains it, because a run starts
+   * from the last backup.
    *
-   * @returns false if the gateway did not accept them.
+   * @returns false if the gateway did not accept it.
    */
   async passOnGrant(sandbox: Pick<Sandbox, "request">): Promise<boolean> {
     const { notes, run, clock } = this.#options;

@@ -9,13 +9,13 @@ import { readCommand } from "../commands.ts";
 
 /** Runs per measurement; the fastest counts. */
 const RUNS = 3;
-/** Milliseconds; a lower bound for divisors. */
+/** Least parsing time that is assumed, in milliseconds. Avoids a division by zero. */
 const SHORTEST_MS = 0.0005;
 
-/** Reads one event like its channel. Sends and stores nothing; may throw. */
+/** Parses and admits one event as its channel would. Sends and stores nothing; may throw. */
 export type Read = (payload: Record<string, unknown>) => Inbound;
 
-/** Returns a channel's parsing and admission as a function, without needing the channel. */
+/** Returns the function that parses and admits a channel's events, without creating the channel. */
 export function readerOf(platform: Platform, { rules, granted, bot, moved, mediaMaxBytes }: Reading): Read {
   const access = channelAccess(rules, {
     granted: (user) => (Object.hasOwn(granted, user) ? granted[user] : undefined),
@@ -59,9 +59,9 @@ function grounds(admission: Admission): string {
 }
 
 /**
- * Replays a record up to the question for the model. Sends nothing.
+ * Processes a record's events up to the point at which the model would be asked. Sends nothing.
  *
- * @param now milliseconds, for measuring
+ * @param now clock for measurements, in milliseconds
  */
 export function replay(
   { readings, events }: Pick<ReplayRecord, "readings" | "events">,
@@ -96,7 +96,7 @@ function fastest(work: () => unknown, now: () => number): number {
   return best;
 }
 
-/** Returns 0 for no values. */
+/** Returns 0 if there are no values. */
 export function median(values: readonly number[]): number {
   return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? 0;
 }

@@ -29,9 +29,9 @@ const RETRY = { firstMs: 5_000, longestMs: 10 * 60_000 };
  * be set.
  */
 const LOOK_EVERY_MS = 2_000;
-/** Milliseconds after the due time for which a recurring run is still made up. */
+/** A missed recurring run still starts up to this many milliseconds late. */
 const GRACE_MS = 10 * 60_000;
-/** Milliseconds after the due time for which a one-time run is still made up. */
+/** A missed one-time run still starts up to this many milliseconds late. */
 const GRACE_ONCE_MS = 24 * 3_600_000;
 /** Backward clock jumps up to this many milliseconds are ignored. */
 const SET_BACK_MS = 60_000;
@@ -54,8 +54,8 @@ interface SchedulesOptions {
  * Runs due schedules. A run is stored before it begins, so that the next start finishes one that a crash
  * interrupted.
  *
- * If each chat has its own sandbox, the sandbox for the remaining chats runs nothing. Its schedules wait until
- * they are moved to their chats' sandboxes.
+ * If each chat has its own sandbox, the sandbox of {@link REST_TENANT} runs no schedules. The ones that it stores wait
+ * until they are moved to their chats' sandboxes.
  */
 export class Schedules {
   readonly #options: SchedulesOptions;
@@ -142,7 +142,7 @@ export class Schedules {
   }
 
   /**
-   * Recomputes due times computed from a clock that ran ahead, which would leave schedules silent. Attempts due
+   * Recomputes due times from when the clock ran ahead; without this, schedules would not run for long. Attempts due
    * later than `limit` become due now.
    */
   async #bringForward(now: number, limit: number): Promise<void> {
@@ -226,8 +226,8 @@ export class Schedules {
 }
 
 /**
- * Builds a run's announcement. It is equal at every attempt, so that a retry finds the records of the previous
- * one.
+ * Builds a run's announcement. Every attempt builds the same one, so that a retry finds the previous attempt's
+ * records.
  */
 function requestOf({ schedule: { id, spec, madeBy = [] }, dueAt, begunAt }: PendingRun): AnnounceRequest {
   const { to, text, prompt, sendElsewhere = [] } = spec;

@@ -95,8 +95,8 @@ export class Sessions {
   }
 
   /**
-   * Adds each of a question's messages once, and updates an unanswered message that was edited. The first new
-   * message takes the stored context. A power cut may undo this, but a retry repeats it.
+   * Adds each of a question's messages once, and updates an unanswered message that was edited. Moves the context noted
+   * for the session to the first new message. A power cut may lose these changes, but a retry repeats them.
    */
   ask({ session, messages, group, at }: QuestionEntry): void {
     lightTransaction(this.#database, () => {

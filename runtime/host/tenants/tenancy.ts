@@ -36,7 +36,7 @@ import { TenantNotes } from "./tenant-notes.ts";
 const LOOK_MS = 1_000;
 const PRUNE_MS = 3_600_000;
 const MOST_CHATS = 1_000;
-/** Retry delay of an event without room, unless another gateway ends earlier. */
+/** Retry delay of an event whose gateway has no room to start, unless another gateway ends earlier. */
 const FULL_AGAIN_MS = 5_000;
 const FULL = reason("sandboxes_full");
 
@@ -142,7 +142,7 @@ export class HostTenancy {
       clock,
       log,
     });
-    // They ran when the last process ended.
+    // Their gateways ran when the last process ended.
     this.#changed = new Set(this.#reception.roster.running());
   }
 
@@ -211,7 +211,7 @@ export class HostTenancy {
     return new Teller({ sandbox, environment, fetch });
   }
 
-  /** Starts the gateway once the chat is admitted. */
+  /** Delivers a chat's events to its own gateway, started if needed, once the chat is admitted. */
   readonly deliver: Deliver = async (request, on) => {
     const { sandbox, record, clock } = this.#options;
     const [first] = request.deliveries;

@@ -100,7 +100,7 @@ export class TenantUsers {
     this.base.withRights(() => chownSync(folder, id, id));
   }
 
-  /** Tests what a chat's start needs, so that the service fails at its start if that is missing. */
+  /** Tries what starting a chat needs, so that the service fails at startup and not at the first chat. */
   #try(): void {
     const folder = path.join(this.#folder, ".trial");
     try {
@@ -121,7 +121,7 @@ export class TenantUsers {
   }
 }
 
-/** Creates the data directory and returns its owner. Gives an empty one of root's to steward's user. */
+/** Creates the data directory and returns its owner. If root owns it and it is empty, steward's user becomes owner. */
 function takeDirectory(home: string): number {
   ensureDirectory(home);
   const owner = ownerOf(home) ?? 0;
@@ -135,7 +135,7 @@ function takeDirectory(home: string): number {
   return CONTAINER_USER;
 }
 
-/** Becomes root while `work` runs, which must be synchronous. */
+/** `withRights` becomes root while `work` runs, which must be synchronous. */
 function userOf(id: number, base: number): ProcessUser {
   return {
     id,
@@ -150,7 +150,7 @@ function userOf(id: number, base: number): ProcessUser {
   };
 }
 
-/** Closes the data directory's files to other users, who may soon pass through it. */
+/** Removes other users' access to the data directory's entries, before they are allowed to traverse it. */
 function closeFiles(home: string): void {
   for (const entry of readdirSync(home, { withFileTypes: true })) {
     const file = path.join(home, entry.name);

@@ -54,7 +54,7 @@ export interface UpgradeOptions extends CommandOptions {
   accept?: string | undefined;
   /** Accepts that the new version interprets past events differently. Default: false. */
   acceptReplay?: boolean | undefined;
-  /** Path relative to `workDir`. Default: the policies' defaults. */
+  /** File with the policies' settings, relative to `workDir`. Default: the policies' defaults. */
   config?: string | undefined;
   /** Skips the backup before the update. Default: false. */
   withoutBackup?: boolean | undefined;
@@ -195,7 +195,10 @@ async function decided(prepared: Prepared, result: Omit<UpgradeResult, "exit">):
   return { exit: rollout.exit, ...planned, rollout };
 }
 
-/** Installs the new version in the project and rolls out. Restores the previous version if that one runs afterwards. */
+/**
+ * Installs the new version in the project and rolls it out. Reinstalls the previous version if the stack still runs it
+ * afterwards.
+ */
 async function rollOut({ stack, project, folder, options, given, aside }: Prepared): Promise<RolloutReport> {
   const former = path.join(folder, "former");
   // An interrupted upgrade has already saved the last version that is known to work.
