@@ -18,7 +18,7 @@ export interface Said {
   instead?: string | undefined;
 }
 
-/** Returns the field that names a conversation. Older gateways support only one, and reject it. */
+/** Returns the field `conversation`; no field for the first conversation, since older gateways reject it. */
 export const inConversation = (id: string): { conversation?: string } =>
   id === "" ? {} : { conversation: id };
 
@@ -80,7 +80,7 @@ class Messages {
     if (known !== undefined) this.#set({ ...known, state: "withdrawn" });
   }
 
-  /** Records an answer. Only the latest messages keep their files. */
+  /** Marks a message as answered. Only the latest answered messages keep their files. */
   answer(id: string): void {
     const known = this.#messages.get(id);
     if (known === undefined) return;

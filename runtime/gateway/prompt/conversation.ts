@@ -22,8 +22,9 @@ const MARK_ROOM = 200;
 /** Maximum characters of a tool result in a nearly full context. */
 const SHORT_OUTPUT = 2_000;
 export const INTERRUPTED = "Interrupted: this may or may not have happened. It was not run again.";
-/** Limits for a request's pictures: number from tools, and total bytes, which as base64 fit into 32 MB. */
+/** Maximum pictures from tools per request. */
 const MOST_TOOL_IMAGES = 8;
+/** Maximum bytes of all pictures per request. With the pictures as base64 and the text, it stays below 32 MB. */
 const MOST_SHOWN_BYTES = 22_000_000;
 const NO_LONGER_SHOWN = "(The pictures of this result are no longer shown.)";
 const REFUSED =

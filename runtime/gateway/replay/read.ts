@@ -7,15 +7,15 @@ import { readSlackEvent } from "../channels/slack/inbound.ts";
 import { readTelegramUpdate } from "../channels/telegram/inbound.ts";
 import { readCommand } from "../commands.ts";
 
-/** Runs per measurement; the fastest counts. */
+/** Number of runs per measurement, of which the fastest counts. */
 const RUNS = 3;
-/** Milliseconds; a lower bound for divisors. */
+/** Lower bound of a divisor, in milliseconds. */
 const SHORTEST_MS = 0.0005;
 
-/** Reads one event like its channel. Sends and stores nothing; may throw. */
+/** Reads an event as its channel does. Sends and stores nothing; may throw. */
 export type Read = (payload: Record<string, unknown>) => Inbound;
 
-/** Returns a channel's parsing and admission as a function, without needing the channel. */
+/** Returns a function that parses events and admits senders as the platform's channel does. */
 export function readerOf(platform: Platform, { rules, granted, bot, moved, mediaMaxBytes }: Reading): Read {
   const access = channelAccess(rules, {
     granted: (user) => (Object.hasOwn(granted, user) ? granted[user] : undefined),
@@ -59,7 +59,7 @@ function grounds(admission: Admission): string {
 }
 
 /**
- * Replays a record up to the question for the model. Sends nothing.
+ * Reads a record's events again, without asking a model. Sends nothing.
  *
  * @param now milliseconds, for measuring
  */
