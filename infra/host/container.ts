@@ -18,7 +18,7 @@ export interface ContainerArgs {
   /** Docker host address. Default: the `docker` command's. */
   dockerHost?: string | undefined;
   hooks?: pulumi.ResourceHook[];
-  /** A change of this number replaces the container. Default: none. */
+  /** Changing this number replaces the container. */
   round?: pulumi.Input<number>;
 }
 
@@ -45,7 +45,7 @@ export class Container extends pulumi.ComponentResource {
           STEWARD_CONTAINER: args.shape.name,
           ...(args.dockerHost !== undefined && { DOCKER_HOST: args.dockerHost }),
         },
-        // Covers every change that makes Pulumi replace the container. Secret, because it covers the secret variables.
+        // The hash changes whenever Pulumi replaces the container. It is secret, since it covers the secret variables.
         triggers: [
           pulumi.output(wanted).apply(fingerprint),
           ...(args.round === undefined ? [] : [args.round]),
@@ -53,22 +53,18 @@ export class Container extends pulumi.ComponentResource {
       },
       { parent: this },
     );
-    const container = new docker.Container(
-      name,
-      wanted,
-      // Docker reports all variables in one output. Labels come from the image, and a refresh that reads them must not
-      // count as a change.
-      {
-        parent: this,
-        dependsOn: former,
-        additionalSecretOutputs: ["envs"],
-        ignoreChanges: ["labels"],
-        // The provider requires this too, but Pulumi does not ask it when a replacement trigger changes.
-        deleteBeforeReplace: true,
-        transformations: [runBeforeCreate(args.hooks)],
-        ...(args.round !== undefined && { replacementTrigger: args.round }),
-      },
-    );
+    const container = new docker.Container(name, wanted, {
+      parent: this,
+      dependsOn: former,
+      // This one output holds all variables, including the secret ones.
+      additionalSecretOutputs: ["envs"],
+      // A refresh reads the image's labels, which must not count as a change.
+      ignoreChanges: ["labels"],
+      // The provider requires this too, but if only a replacement trigger changes, Pulumi does not ask the provider.
+      deleteBeforeReplace: true,
+      transformations: [runBeforeCreate(args.hooks)],
+      ...(args.round !== undefined && { replacementTrigger: args.round }),
+    });
 
     this.containerId = container.id;
     this.registerOutputs({ containerId: this.containerId });

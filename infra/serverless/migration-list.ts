@@ -74,7 +74,7 @@ export interface PendingMigrations {
   classes: string[];
 }
 
-/** Returns 0 without a tag, `undefined` if the tag is not of the form v1, v2, … */
+/** Returns the number of entries up to a tag: 2 for v2, 0 without a tag, `undefined` for a tag of another form. */
 export function entriesUpTo(tag: string | undefined): number | undefined {
   if (tag === undefined) return 0;
   const number = /^v([1-9]\d*)$/.exec(tag)?.[1];
@@ -143,7 +143,7 @@ export function renamingLines(
   workerName: string,
   migrations: readonly Migration[],
 ): string[] {
-  // A stack that returned to one sandbox also has the directory class in its list. Its old objects are lost too.
+  // The list of a stack that returned to one sandbox contains the directory class, too. Its old objects are also lost.
   if (missingClasses(migrations, [DIRECTORY_CLASS]).length === 0) {
     return [
       `Worker ${previousName} → ${workerName}: created with its classes and containers, and deleted under the old name`,

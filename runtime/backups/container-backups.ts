@@ -14,7 +14,7 @@ import type { Cached } from "./stores/cached-config.ts";
 
 /** Interval between checks for a changed state while the container is awake. */
 const LOOK_MS = 2 * 60_000;
-/** Most final backups while the state keeps changing. */
+/** Maximum number of final backups if the state keeps changing. */
 const LAST_COPIES = 3;
 const RETRY = { firstMs: 1_000, longestMs: 30_000 };
 
@@ -39,7 +39,7 @@ interface ContainerBackupsOptions {
  * it stops.
  */
 export class ContainerBackups {
-  /** Backups as operators see them. Operations start the container if they need it. */
+  /** The operations on backups that operators can run. Those that need the container start it. */
   readonly service: BackupService<StreamedArchive["content"]>;
   readonly #options: ContainerBackupsOptions;
   readonly #record: BackupRecord;
@@ -161,7 +161,7 @@ export class ContainerBackups {
     log.info("the state is restored", { copiedAt: received.lastAt ?? "never" });
   }
 
-  /** Restores the data and starts the gateway. The start is recorded first. */
+  /** Restores the data, records that the gateway is about to start, and starts it. */
   async #putInPlace(
     stored: StoredGeneration[],
     cached: Cached,

@@ -7,11 +7,11 @@ import type { TenantId } from "./tenant.ts";
 
 export { CONTROL_TOKEN_VARIABLE } from "./variables.ts";
 
-/** The supervisor's control API, on its own port. Requests need the control token as Bearer token. */
+/** The supervisor's control API, on its own port. Requests need the control token as a Bearer token. */
 export const CONTROL_ROUTES = {
   /** GET: {@link SandboxStatus} */
   status: "/status",
-  /** GET: {@link ProcessList}. Query `logs=true` adds log lines, `after` only those after that number. */
+  /** GET: {@link ProcessList}. Query `logs=true` adds log lines, `after=<number>` only those after that line. */
   processes: "/processes",
   /** GET: {@link ContainerConfig} */
   config: "/config",
@@ -121,14 +121,18 @@ export interface ConfigRefusal {
   text: string;
 }
 
-/** The gateway's routes. Health needs no token; deliveries and status need the control token as a Bearer. */
+/**
+ * The gateway's routes. Health needs no token. The others need the control token as a Bearer token; status, usage and
+ * the model test accept the status token, too.
+ */
 export const GATEWAY_ROUTES = {
   live: "/healthz",
   ready: "/readyz",
   /** POST {@link Delivery}: a notice, or one event from an edge older than {@link GATEWAY_ROUTES.chat}. */
   deliveries: "/deliveries",
   /**
-   * POST {@link ChatDeliveries}: {@link DeliveryEnd}s, one per line. The response starts when all events are queued.
+   * POST {@link ChatDeliveries}: returns one {@link DeliveryEnd} per line. The response starts once all events are
+   * queued. An event's line follows as soon as its result is known.
    */
   chat: "/deliveries/chat",
   /** POST {@link ChatFileRequest}: returns the bytes of a web-chat file. Only pictures get their content type. */
@@ -338,7 +342,7 @@ export type UsageRange = keyof typeof USAGE_RANGES;
 
 /** Response of the gateway's `/usage`: the 30 days up to today (UTC). Days without usage are left out. */
 export interface UsageReport {
-  /** YYYY-MM-DD, oldest first: every day of the report. */
+  /** Every day of the report as YYYY-MM-DD, oldest first. */
   days: string[];
   messages: DayMessages[];
   models: ModelUsage[];

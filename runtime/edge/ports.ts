@@ -51,7 +51,7 @@ export interface LedgerEntry {
   timeline?: Timeline;
 }
 
-/** Course of an event. Times are ISO 8601 and absent if unknown or not reached. */
+/** When an event reached each step. Times are ISO 8601; absent if unknown or not reached. */
 export interface Timeline {
   received: string;
   recorded?: string;
@@ -59,7 +59,7 @@ export interface Timeline {
   started?: string;
   /** Start of the last attempt. */
   attempted?: string;
-  /** Time at which the chat got the first word, or a notice. */
+  /** Time at which the answer, or a notice, began to appear in the chat. */
   firstWord?: string;
   reply?: string;
   settled?: string;
@@ -155,7 +155,7 @@ export interface NameEntry {
 export interface NameQuery {
   kind?: NameKind | undefined;
   platform?: Platform | "web" | undefined;
-  /** Only chats that can receive messages. A direct chat has a separate key. */
+  /** Only chats that can receive messages. Except on Telegram, a direct chat's key is not the person's. */
   isChat?: boolean | undefined;
   /** Case-insensitive substring of the name or id. */
   q?: string | undefined;

@@ -17,7 +17,7 @@ import {
 import type { Supervisor } from "../supervisor/supervisor.ts";
 import { Timer } from "./timer.ts";
 
-/** Concurrent deliveries; exceeds the number of chats that are answered in parallel. */
+/** Maximum concurrent deliveries; more than the chats that are answered in parallel. */
 const CONCURRENCY = 128;
 
 interface LedgerOptions {
@@ -83,7 +83,7 @@ export function createLedger(options: LedgerOptions): RunningLedger {
   let willLook = false;
   const lookForNotices = (): void => {
     willLook = false;
-    // Otherwise, it would restart its timer.
+    // After a close, a run would set the timer again.
     if (!isClosed) notices.run();
   };
   lookForNotices();
@@ -104,7 +104,7 @@ export function createLedger(options: LedgerOptions): RunningLedger {
       if (own === undefined && !ready) supervisor.needed();
       // Dispatch after responding: the platform waits for the record, not for the delivery.
       setImmediate(dispatch);
-      // A new message behind one that waits for hours gets its notice immediately.
+      // If an older message of the chat waits for long, the notice for this one is due immediately.
       if (!willLook) setImmediate(lookForNotices);
       willLook = true;
       return { duplicate: recorded === "known", ready };

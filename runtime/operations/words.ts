@@ -21,8 +21,8 @@ export interface Line extends Request {
 }
 
 /**
- * Splits a line at spaces. Single or double quotes group words. No escapes or expansions, since no shell sees the
- * line.
+ * Splits a line at spaces. Single or double quotes group words. Escapes and expansions have no meaning, since no shell
+ * reads the line.
  *
  * @throws StewardError `command_not_allowed` for a line that is too long, has an open quote or contains control
  * characters.
@@ -101,8 +101,8 @@ function findOperation(
 const MISSING = "A command is missing.";
 
 /**
- * Sorts words into the values of an operation's input, unchecked. An unknown option becomes a key, which {@link
- * readInput} then reports.
+ * Assigns a command's words to the fields of its operation's input, without validating them. An unknown option becomes
+ * a field, so that {@link readInput} reports it.
  */
 function readGiven(
   operation: Operation,

@@ -12,8 +12,8 @@ const PROXY_RANGES = new Set(["unicast", "private", "loopback", "uniqueLocal", "
 const GIVEN_OUT = ipaddr.IPv6.parseCIDR("2000::/3");
 
 /**
- * Accepts only plain unicast. Refuses loopback, private, unique-local, link-local (with cloud metadata), carrier-grade
- * NAT, multicast, reserved, and IPv6 forms that embed IPv4 (mapped, compatible, 6to4, NAT64, Teredo).
+ * Returns true only for plain unicast: not for loopback, private, unique-local, link-local (with cloud metadata),
+ * carrier-grade NAT, multicast, reserved, and IPv6 forms that embed IPv4 (mapped, compatible, 6to4, NAT64, Teredo).
  */
 export function isPublicAddress(address: string): boolean {
   // Only link-local addresses have a zone (`fe80::1%eth0`).
@@ -25,14 +25,14 @@ export function isPublicAddress(address: string): boolean {
   return isGiven && parsed.range() === "unicast";
 }
 
-/** Refuses link-local and cloud metadata addresses, also IPv4 ones embedded in IPv6. */
+/** Returns false for link-local and cloud metadata addresses, including IPv4 ones embedded in IPv6. */
 export function isProxyAddress(address: string): boolean {
   if (address.includes("%") || !isFullForm(address)) return false;
   const parsed = ipaddr.process(address);
   return PROXY_RANGES.has(parsed.range()) && !METADATA.has(parsed.toString());
 }
 
-/** Refuses short, octal and hexadecimal IPv4. */
+/** Returns false for short, octal and hexadecimal forms of IPv4 addresses. */
 function isFullForm(address: string): boolean {
   return ipaddr.IPv4.isValidFourPartDecimal(address) || ipaddr.IPv6.isValid(address);
 }

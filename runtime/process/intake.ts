@@ -16,7 +16,7 @@ const COLUMNS = `
   error_code TEXT,
   error_detail TEXT`;
 
-/** One row per bot. The fetching process writes them and the gateway reads them. */
+/** Tables with one row per bot. The fetching process writes the rows, and the gateway reads them. */
 export const INTAKE_TABLES: Readonly<Record<FetchedPlatform, string>> = {
   telegram: `CREATE TABLE IF NOT EXISTS telegram_intake (${COLUMNS}, next_offset INTEGER, last_update_at INTEGER)`,
   discord: `CREATE TABLE IF NOT EXISTS discord_intake (
@@ -32,7 +32,7 @@ const rowSchema = z.object({
   error_detail: z.nullable(z.string()),
 });
 
-/** Without a bot (NULL), selects the row with the latest lease. */
+/** If the bot is NULL, the query selects the row whose lease expires last. */
 export function intakeQuery(platform: FetchedPlatform): string {
   return `SELECT mode, holder, started_at, polled_at, error_code, error_detail FROM ${platform}_intake
     WHERE bot = coalesce(?, bot) ORDER BY expires_at DESC LIMIT 1`;
@@ -41,9 +41,9 @@ export function intakeQuery(platform: FetchedPlatform): string {
 /** State of fetching one bot's events. */
 export interface IntakeState {
   mode: "poll" | "webhook" | "connection";
-  /** Also true after a process died while holding the lease. */
+  /** True if a process holds the lease, or died while holding it. */
   held: boolean;
-  /** Time at which that process acquired the lease. */
+  /** Time at which the holder of the lease acquired it. */
   startedAt?: number;
   /** Time at which the platform last responded. */
   polledAt?: number;

@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import type { Redactor } from "../shared/redact.ts";
 
 const LONGEST_LINE = 8 * 1024;
-/** Longest buffer, in characters, of a line without an end; then the line is cut. */
+/** Maximum characters of an unfinished line. A longer one counts as finished. */
 const LONGEST_BUFFER = 64 * 1024;
 const KEPT_LINES = 500;
 const KEPT_STDERR = 200;
@@ -18,13 +18,13 @@ export interface OutputOptions {
   firstNumber: number;
   /** Receives every redacted line, without its line feed. */
   onLine(line: string): void;
-  /** Called once if the file cannot be written. The output in memory continues. */
+  /** Called once, when the file cannot be written. Later lines are kept in memory only. */
   onFileError(error: unknown): void;
 }
 
 /**
- * The gateway's output: the last lines in memory, more in a file of bounded size. Lines are redacted as a whole before
- * they are stored or passed on.
+ * Keeps the gateway's last lines of output in memory, and more of them in a file of bounded size. Redacts each whole
+ * line before it stores the line or passes it on.
  */
 export class Output {
   readonly #options: OutputOptions;
@@ -53,7 +53,7 @@ export class Output {
     for (const line of lines) this.#add(stream, line);
   }
 
-  /** Ends a run: an unfinished line becomes a line. @returns the run's standard error */
+  /** Ends a run and stores its unfinished lines. @returns the run's standard error */
   endRun(): string[] {
     for (const stream of ["stdout", "stderr"] as const) {
       if (this.#partial[stream] !== "") this.#add(stream, this.#partial[stream]);

@@ -7,7 +7,7 @@ import remove from "lucide/dist/esm/icons/x.mjs";
 /**
  * Returns an element by its id.
  *
- * @throws Error if it is missing or has another type, because page and script do not match.
+ * @throws Error if it is missing or has another type, which means that page and script do not match.
  */
 export function element<Kind extends HTMLElement>(id: string, kind: new () => Kind): Kind {
   const found = document.querySelector(`#${id}`);
@@ -36,10 +36,10 @@ export function button(text: string, act: () => void): HTMLButtonElement {
 }
 
 const COPIED_MS = 2_000;
-/** Distance from the end, in pixels, within which a box keeps scrolling. */
+/** A box follows new content if it is scrolled to less than this many pixels from its end. */
 const END_PX = 80;
 
-/** Makes a button copy a text and confirm it briefly. */
+/** Makes a button copy a text. The button then reads "Copied" for a moment. */
 export function copies(node: HTMLButtonElement, text: () => string): void {
   node.addEventListener("click", async () => {
     await navigator.clipboard.writeText(text());

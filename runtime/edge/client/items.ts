@@ -43,7 +43,7 @@ export class Items {
     this.#ticket = "";
   }
 
-  /** Returns true on the first call for a message from a press on this page. */
+  /** Returns true if a button press on this page has this id, but only once per press. */
   isPressed(id: string): boolean {
     return this.#pressed.delete(id);
   }

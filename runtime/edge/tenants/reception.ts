@@ -33,7 +33,7 @@ import { waitAtMost } from "../../shared/timeout.ts";
 const MOST_SHOWN = 5;
 const LONGEST_NAME = 60;
 
-/** Time an operator's command waits for a chat to apply changed rights. */
+/** Milliseconds that an operator's command waits for a chat to apply changed rights. */
 const RIGHTS_MS = 3_000;
 
 const KEEP_AGAIN_MS = 60_000;
@@ -52,7 +52,7 @@ export interface TenantReceptionOptions {
   servedAllSince(): Promise<string | undefined>;
   /** Stores the approvals for a return to one sandbox for every chat. Absent if they are stored there anyway. */
   storeApprovals?(approvals: Approvals): Promise<void>;
-  /** Makes a chat ask the directory again. */
+  /** Applies a person's changed rights in a chat, whose next event asks the directory again. */
   changeRights(tenant: TenantId, grant: Grant): Promise<void>;
   /** `role` is absent if access was revoked. */
   changeBrowser(tenant: TenantId, role: GrantedRole | undefined): Promise<void>;
@@ -181,7 +181,7 @@ export class TenantReception {
     this.#schedule();
   }
 
-  /** Copies the approvals of the sandbox that served every chat, once per such period. */
+  /** Copies the approvals of the sandbox that served every chat, once for each time that it did. */
   async #adopt(): Promise<void> {
     if (this.#isAdopted) return;
     this.#adopting ??= this.#adoptOnce().finally(() => {
@@ -238,7 +238,7 @@ export class TenantReception {
     });
     // The schema accepts additional fields, which the interface type cannot express.
     const browsers = this.#browsers.paired() as unknown as NonNullable<Approvals["browsers"]>;
-    // The same applies to the time of last use.
+    // Likewise, a browser's time of last use changes too often to be worth a write.
     const text = JSON.stringify([lists, browsers], (key, value) =>
       key === "lastUsedAtMs" ? undefined : value,
     );
@@ -263,7 +263,7 @@ export class TenantReception {
     return channelAccess(rules, this.#people.on(platform));
   }
 
-  /** Notifies operators with a direct chat of waiting requests. */
+  /** Tells operators who have a direct chat with the bot about waiting requests. */
   async #tellOperators(platform: Platform): Promise<void> {
     const { readConfig, environment } = this.#options;
     const config = await readConfig();

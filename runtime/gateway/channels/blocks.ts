@@ -35,7 +35,7 @@ export function asEdit(inbound: Inbound): Inbound {
   switch (inbound.kind) {
     case "message":
     case "context": {
-      // The parts that follow the original message have already arrived.
+      // An edit has no further parts to wait for: those of the original message have already arrived.
       const { continues: _, ...content } = inbound;
       return { ...content, edited: true };
     }

@@ -12,7 +12,7 @@ import type { Place } from "./completion.ts";
 import type { CommandContext } from "./context.ts";
 
 const BUSY_MS = 5_000;
-/** Limits if the config is invalid, since files can be edited even then. */
+/** Used while the config is invalid, since files can be edited even then. */
 const LIMITS = { workspaceMiB: 256, groupMiB: 16 };
 const PEOPLE = `SELECT key, name, admitted, first_at, seen_at FROM ledger_names
   WHERE kind = 'person' AND person_of IS NULL ORDER BY seen_at DESC, key DESC LIMIT ?`;
@@ -50,7 +50,7 @@ export function commandTools(context: CommandContext, places: () => Place[]) {
     pairing: async () => (await import("../pairing/store.ts")).pairingStores(storeOptions),
     devices: async () => new (await import("../devices.ts")).DeviceStore(storeOptions),
     setAside: async () => (await import("../store-file.ts")).setAsideFiles(home),
-    /** Returns rows of state.db; none without the table. Never creates or migrates the file. */
+    /** Returns rows of state.db; none if the file or table does not exist. Never creates or migrates the file. */
     rows: async (table: string, query: string, ...values: (string | number)[]) =>
       (await readTable(file, table, (database): Row[] => database.prepare(query).all(...values))) ?? [],
     /** Returns people of a host's directory, last seen first. Serverless containers have none. */
@@ -60,7 +60,7 @@ export function commandTools(context: CommandContext, places: () => Place[]) {
       );
       return (rows ?? []).map(personOf);
     },
-    /** Calls `act` unless state.db does not exist; then returns `undefined`. */
+    /** Returns the result of `act`; `undefined`, without calling it, if state.db does not exist. */
     async sessions<T>(act: (sessions: Sessions, remove: (name: string) => number | undefined) => T) {
       if (!existsSync(file)) return undefined;
       const { openStore } = await import("../store.ts");
@@ -173,7 +173,7 @@ function backupTools({ settings, environment, redact, clock }: CommandContext) {
       const { backupDirectory, options, verifyArchive } = await openArchive(id);
       return (await backupDirectory.runExclusively(async () => verifyArchive(await options()))).report;
     },
-    /** Stages a restore for the next start, which first backs up the data of that time. */
+    /** Stages a restore for the next start, which first backs up the data that it replaces. */
     async stageRestore(id: string, config: ConfigSource) {
       const { backupDirectory, options, stageRestore } = await openArchive(id);
       return backupDirectory.runExclusively(async () =>

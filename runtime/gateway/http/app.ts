@@ -34,7 +34,7 @@ import { testModel as askModel } from "../models/test-question.ts";
 import { completions, type CompletionsOptions } from "./completions.ts";
 import { hooks, type HooksOptions } from "./hooks.ts";
 
-/** Platform events have at most 1 MiB, without the envelope and other escaping. */
+/** A platform event has at most 1 MiB, to which the envelope and its escaping are added. */
 const LONGEST_BODY = 2 * 1024 * 1024;
 
 const channelTestSchema = z.strictObject({ platform: platformSchema });
@@ -49,12 +49,12 @@ const NAME_MS = 5_000;
 
 export interface GatewayAppOptions extends CompletionsOptions, HooksOptions {
   parts(): Components;
-  /** If undefined, all routes that need it refuse. */
+  /** If undefined, the routes that need it refuse every request. */
   controlToken: string | undefined;
-  /** Only for reading status and usage, and for testing a model. */
+  /** Accepted only for reading status and usage, and for testing a model. */
   statusToken: string;
   inbox: Inbox;
-  /** Time of the first word in an event's chat, in milliseconds since the epoch. */
+  /** Time at which the answer to an event, or a notice, began to appear, in milliseconds since the epoch. */
   firstWordAt(event: Pick<Delivery, "platform" | "id">): number | undefined;
   /** @throws StewardError if the page may not have the file. */
   chatFile(request: ChatFileRequest): { data: Uint8Array; picture?: string };
@@ -192,7 +192,7 @@ function answerError(error: Error, log: Log): Response {
   return problemResponse({ ...body, status }, retryAfter === undefined ? {} : { "retry-after": retryAfter });
 }
 
-/** Converts an error to the edge's result. Logs it unless the sender caused it. */
+/** Converts an error to the result that the edge receives. Logs it unless the sender caused it. */
 function refusal(error: Error, log: Log): Omit<DeliveryEnd, "index"> & { body: Problem } {
   if (error instanceof RetryableError) {
     const { code, message, retryAfterMs } = error;
@@ -240,7 +240,7 @@ interface Additions {
   more(index: number): Pick<DeliveryEnd, "firstWordMs" | "admitted">;
 }
 
-/** Streams one line per event, see {@link DeliveryEnd}, and one with the names. */
+/** Streams a {@link DeliveryEnd} line per event, and one line with the names that the edge asked for. */
 function answerEach(ends: readonly Promise<unknown>[], log: Log, { names, more }: Additions): Response {
   const encoder = new TextEncoder();
   let open = true;

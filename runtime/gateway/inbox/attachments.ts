@@ -5,13 +5,13 @@ import type { ModelImage } from "../models/model.ts";
 import type { Quoted } from "../prompt/speaker.ts";
 import { indented, oneLine, remark, speakerText } from "../prompt/text.ts";
 
-/** Maximum files per question. */
+/** Maximum files of each kind per question. */
 const MOST_IMAGES = 4;
 const MOST_FILES = 4;
 const MOST_RECORDINGS = 4;
-/** Maximum image bytes per question. As base64 and with text, they fit into 32 MB. */
+/** Maximum image bytes per question. A request with the images as base64 and the text stays below 32 MB. */
 const MOST_SHOWN_BYTES = 22_000_000;
-/** Maximum characters of file text per question, or `TEXT_SHARE` of the model's context. */
+/** Maximum characters of file text per question, unless `TEXT_SHARE` of the model's context is less. */
 const MOST_TEXT = 100_000;
 const TEXT_SHARE = 0.3;
 const CHARACTERS_A_TOKEN = 4;
@@ -163,7 +163,7 @@ function placeholder({ kind, name = "", sizeBytes, seconds }: Attachment, file?:
   return remark(kind, called, sizeBytes === undefined ? "" : formatSize(sizeBytes), "not read");
 }
 
-/** Reads files in parallel. Returns at the timeout without those that hang, even if they ignore the signal. */
+/** Reads files in parallel. After the timeout, returns without those that hang, even if they ignore the signal. */
 async function readAll(
   wanted: readonly Attachment[],
   { channel, media, signal }: ReadOptions,

@@ -50,11 +50,11 @@ export interface ModelAddress {
   baseUrl: string;
   /** Empty if none is set. */
   apiKey: string;
-  /** Request for the provider's entry of this model, or for its list of models. */
+  /** Request that returns the provider's entry for this model, or its list of models. */
   catalog: Pick<ServiceRequest, "url" | "headers">;
 }
 
-/** Resolves a model reference of a valid config. */
+/** Returns how to reach a model. `reference` must come from a valid config. */
 export function addressOf(reference: string, config: Config, environment: Environment): ModelAddress {
   const slash = reference.indexOf("/");
   const [provider, modelId] = [reference.slice(0, slash), reference.slice(slash + 1)];
@@ -80,7 +80,8 @@ export function addressOf(reference: string, config: Config, environment: Enviro
 }
 
 /**
- * Returns a configured server's address and key. The deployment's own OpenAI service has the deployment's address.
+ * Returns a configured server's address and key. A server with the deployment's OpenAI key gets the address that the
+ * deployment sets, instead of its own.
  */
 export function serverOf(
   { baseUrl, apiKey }: { baseUrl: string; apiKey?: Secret | undefined },

@@ -1,10 +1,10 @@
 /** Tags around reasoning in templates of Qwen, DeepSeek, Magistral and other open models. */
 const ELEMENT = /^<(\/?)(?:think|thinking|thought|reasoning)>$/i;
-/** Tokens of the format of gpt-oss: https://developers.openai.com/cookbook/articles/openai-harmony */
+/** Tokens of gpt-oss's format: https://developers.openai.com/cookbook/articles/openai-harmony */
 const TOKEN = /^<\|(start|channel|message|end|return|call)\|>$/;
 /** Possible beginning of a tag or token. */
 const BEGUN = /^<(?:\/?[a-z]{0,9}|\|[a-z]{0,7}\|?)$/i;
-/** Channel for people, in a message's header. */
+/** Name of the channel for people, in a message's header. */
 const FINAL = /\bfinal\b/;
 
 export interface Added {
@@ -23,7 +23,7 @@ export function createReasoningFilter(): ReasoningFilter {
 
 class ReasoningFilter {
   readonly #code = new CodeState();
-  /** Beginning of a tag or token. */
+  /** Withheld text that may be the beginning of a tag or token. */
   #mark = "";
   /** Text of an unclosed tag; `undefined` outside tags. */
   #element: { text: string; isOwnLine: boolean } | undefined;
@@ -126,7 +126,7 @@ class CodeState {
   #ticks: Run | undefined;
   /** The run at the end of the text, and whether it may be a fence. */
   #run: (Run & { isFirst: boolean }) | undefined;
-  /** Blanks at the start of the line; `undefined` after another character. */
+  /** Number of blanks so far in a line that has only blanks; `undefined` once it has another character. */
   #indent: number | undefined = 0;
 
   get isOpen(): boolean {

@@ -22,7 +22,7 @@ export interface ChatDataOptions {
     has(tenant: TenantId): boolean;
     of(tenant: TenantId): { home: string; user: ProcessUser };
   };
-  /** Default: the deployment's. */
+  /** Opens the backups in a folder. Default: the deployment's. */
   open(folder?: string): Promise<DiskStore>;
   program: readonly [string, ...string[]];
   environment: Environment;
@@ -66,7 +66,7 @@ export class ChatData {
     return this.#options.open(this.#options.backupDirectory.of(tenant));
   }
 
-  /** Puts a chat's data in place, unless it is there. Rejects if that fails. */
+  /** Puts a chat's data in place, unless it is already there. Rejects if that fails. */
   async prepare(tenant: TenantId): Promise<void> {
     if (this.#ready.has(tenant)) return;
     await this.#inTurn(tenant, () => this.#ensure(tenant));
@@ -152,7 +152,7 @@ export class ChatData {
   async goBack(tenant: TenantId, stop: () => Promise<void>): Promise<string | undefined> {
     const store = await this.store(tenant);
     const found = (await store.list()).find(
-      // A backup made before a restore may hold the later version's data.
+      // Skip backups made before a restore: their data may come from a later version than the one that made them.
       ({ agentVersion, cause }) => cause !== "restore" && !isLater(agentVersion, VERSION),
     );
     if (found === undefined) return undefined;
@@ -169,7 +169,7 @@ export class ChatData {
     const store = await this.store(tenant);
     const isNew = !users.has(tenant);
     if (backupDirectory.read(tenant, "changed") === undefined) {
-      // A folder from a time before chats had backups is the chat's own.
+      // A folder without backups comes from a version that made none for chats. Its data belongs to the chat.
       if (!isNew && (await store.list()).length === 0) await this.#copy(tenant, () => false);
       await this.#export(tenant, store);
     }
@@ -199,7 +199,7 @@ export class ChatData {
     }
   }
 
-  /** Replaces the content of a chat's folder with a backup. An interrupted call is repeated. */
+  /** Replaces the content of a chat's folder with a backup. The next `prepare` repeats an interrupted call. */
   async #place(tenant: TenantId, id: string): Promise<void> {
     const { backupDirectory } = this.#options;
     const store = await this.store(tenant);
@@ -247,7 +247,7 @@ export class ChatData {
   }
 }
 
-/** Returns true for a part of the deployment's state. A chat's own backups count from 1. */
+/** Returns true for a backup exported from the deployment's state. A chat's own backups have sequences from 1. */
 function isExport(id: string): boolean {
   return readGenerationId(id).sequence === 0;
 }

@@ -6,7 +6,7 @@ import type { StackBackups } from "../deployed/signed.ts";
 /** Version that ran before an update. Must be plain data, because a record stores it. */
 export interface PreviousDeployment {
   version: PreviousVersion;
-  /** Hashes of the version that answered, if any did. */
+  /** Hashes by which the version identified itself; `undefined` if it did not answer. */
   answered: string | undefined;
 }
 
@@ -22,10 +22,10 @@ export interface Baseline {
   replay: (() => Promise<ReplayRecord>) | undefined;
   /** Absent if one sandbox serves every chat. */
   renewal?: (() => Promise<Renewal | null>) | undefined;
-  /** Explains that another version runs than the one deployed last, after a rollback or a failed update. */
+  /** Says that the live version is not the one that the stack deployed last. Absent if it is. */
   strayed: string | undefined;
   /**
-   * Waits until the previous version answers.
+   * Rolls back to the previous version, which a host's update does itself, and waits until it answers.
    *
    * @returns What was done, one line per step.
    * @throws Error if the previous version cannot be restored.
