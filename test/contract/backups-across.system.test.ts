@@ -91,7 +91,7 @@ test("a copy of the serverless stack's container is put in place on a host, whic
   await mkdir(backupDirectory, { recursive: true, mode: 0o700 });
   await writeFile(join(backupDirectory, `${manifest.id}.tar.zst`), Buffer.from(await archive.arrayBuffer()));
   await writeFile(join(backupDirectory, `${manifest.id}.json`), JSON.stringify(manifest));
-  expect(await backup("restore", manifest.id, "--config", "fresh", "--yes")).toContain("Restart it now");
+  expect(await backup("restore", manifest.id, "--config", "fresh", "--yes")).toContain("Restart steward now");
   const service = await start();
   expect(said(data)).toEqual(said(before.home));
   await say(service.url, "said on the host");

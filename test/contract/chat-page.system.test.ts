@@ -153,7 +153,7 @@ test.skipIf(browserIsMissing)("without a gateway the chat page says so and goes 
   await host.writeConfig({ nonsense: true });
   process.kill(await host.gatewayPid(), "SIGKILL");
   await host.inState("crash-looping");
-  await expect.poll(() => page.locator("#state").textContent(), SOON).toContain("Not connected");
+  await expect.poll(() => page.locator("#state").textContent(), SOON).toContain("Disconnected");
   await host.writeConfig({});
   await expect.poll(() => page.locator("#pairing").isVisible(), SOON).toBe(true);
   await expect.poll(() => page.locator("#state").textContent(), SOON).toBe("Waiting for approval");

@@ -44,7 +44,7 @@ test("the bundle's host puts a backup in place at its start, and leaves its own 
   await first.say("one");
   await backup("create");
   await first.say("two");
-  expect(await backup("restore", "00000001-00000001", "--yes")).toContain("Restart it now");
+  expect(await backup("restore", "00000001-00000001", "--yes")).toContain("Restart steward now");
   await first.stop();
   expect([count("ledger"), count("messages")]).toEqual([2, 4]);
   const second = await start();

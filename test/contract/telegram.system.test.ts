@@ -254,7 +254,7 @@ test("with a webhook in the config Telegram delivers there, and nothing polls", 
 
   await configure({ webhookUrl, webhookSecret: "another-secret" });
   await eventually(() => row()?.["error_code"] === "telegram_webhook_failed");
-  expect(row()?.["error_detail"]).toContain("is not TELEGRAM_WEBHOOK_SECRET");
+  expect(row()?.["error_detail"]).toContain("differs from TELEGRAM_WEBHOOK_SECRET");
 });
 
 const HTTPS_ONLY = { status: 400, description: "Bad Request: bad webhook: HTTPS url must be provided" };

@@ -219,7 +219,10 @@ describe("npm start, asked wrongly", () => {
     await withFileLock(path.join(dir, "lock"), async () => {
       const { code, report } = await rehearse("--once", "--json", "--dir", dir);
       expect(code).toBe(1);
-      expect(report).toMatchObject({ ok: false, cause: expect.stringContaining("another rehearsal runs") });
+      expect(report).toMatchObject({
+        ok: false,
+        cause: expect.stringContaining("another rehearsal is running"),
+      });
     });
     await rm(dir, { recursive: true });
   });

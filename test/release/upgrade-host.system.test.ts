@@ -96,7 +96,7 @@ test.skipIf(!engine.ok)(
     expect(await everything()).toEqual(before);
 
     const { said } = await succeed(shell, "npx steward-deploy upgrade dev --yes");
-    expect(said).toContain("The new version has started on a copy of the data and became ready.");
+    expect(said).toContain("The new version started on a copy of the data and became ready.");
     expect(await everything()).toMatchObject({ version: B, volumes: "" });
     expect((await works("pulumi preview -s dev")).said).toMatch(/Resources:\n +\d+ unchanged\n/);
     await works("pulumi destroy -s dev");

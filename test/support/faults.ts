@@ -201,8 +201,7 @@ export function faultsOf({
         await writeFile(await config(), `${text.slice(0, -2)},}`);
       },
       mend: async () => writeFile(await config(), text),
-      told: ({ word, overview }) =>
-        word === "Degraded" && overview.includes("The changed config is not valid"),
+      told: ({ word, overview }) => word === "Degraded" && overview.includes("The changed config is invalid"),
     },
     {
       fault: "a backup that fails",

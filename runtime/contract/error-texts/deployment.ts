@@ -27,7 +27,7 @@ export const DEPLOYMENT_ERRORS = {
   bucket_unmarked: {
     status: 409,
     title: "The bucket does not name its owner",
-    cause: "A bucket of this name exists, without steward's marker that names the owner.",
+    cause: "A bucket with this name exists, but it has no marker from steward that names its owner.",
     fix: "Set steward:bucketName to another name. If the bucket is yours, set steward:adoptBucket to its name: the stack then takes over the bucket and its data.",
   },
   bucket_rename_empties: {

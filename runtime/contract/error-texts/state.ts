@@ -138,6 +138,6 @@ export const STATE_ERRORS = {
     title: "The state could not be restored",
     cause:
       "The bucket or the container failed during the restore; the gateway does not start without its state.",
-    fix: "Wait: steward retries automatically. If it persists, read the detail, or restore an older backup.",
+    fix: "Wait: steward retries automatically. If the error persists, read its detail, or restore an older backup.",
   },
 } as const satisfies Record<string, ErrorText>;

@@ -30,7 +30,7 @@ export const DONE = {
   restored:
     "The backup is restored. The gateway restarts with it. The previous state is kept as the backup “Before a restore”.",
   undone: "Undone. The previous state is restored.",
-  goesOn: "This takes longer than a page waits and continues in the background. Check again shortly.",
+  goesOn: "This is taking longer than expected and continues in the background. Check again shortly.",
 } as const;
 
 export type Done = keyof typeof DONE;

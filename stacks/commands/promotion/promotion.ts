@@ -116,7 +116,7 @@ function rolloutFailed(stack: string, [first]: readonly RecordEntry[], how: stri
 function unproven(source: string, detail: string): StewardError {
   return new StewardError("promotion_unproven", detail, {
     fix: ({ tool }) =>
-      `Repeat \`${tool("rollout", source)}\` until it exits with 0, or copy its records to .steward/rollouts/${source}/. Then promote again.`,
+      `Repeat \`${tool("rollout", source)}\` until it exits with 0, or copy the records of a successful rollout to .steward/rollouts/${source}/. Then promote again.`,
   });
 }
 

@@ -57,7 +57,7 @@ export async function tryVersion(
   const how = image === BUILD ? [] : ["--published"];
   const found = await imageOf(aside, how, dockerHost, given, words);
   return (await tryOnCopy(name, found, { dockerHost, words }))
-    ? "The new version has started on a copy of the data and became ready."
+    ? "The new version started on a copy of the data and became ready."
     : `The container ${name} does not answer, so the new version was not tried on its data.`;
 }
 

@@ -47,7 +47,7 @@ test("a restore is only a check without --yes, and takes place at the next start
   expect((await readdir(home)).filter((name) => name.includes("restore"))).toEqual([]);
 
   const restored = await run("restore", "00000001-00000001", "--yes");
-  expect(restored).toMatchObject({ code: 0, stdout: expect.stringContaining("Restart it now") });
+  expect(restored).toMatchObject({ code: 0, stdout: expect.stringContaining("Restart steward now") });
   expect(await readFile(note, "utf8")).toBe("likes coffee");
   await writeFile(note, "likes coffee with milk");
   start();

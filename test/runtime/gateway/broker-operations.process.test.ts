@@ -199,7 +199,11 @@ test.each(["telegram", "slack", "discord"] as const)(
   "what %s is asked for another chat than the pass's is not tried again",
   async (platform) => {
     const channels = await brokered(PASS, { platform, chat: "1" });
-    const refused = { code: "reply_refused", gone: false, message: expect.stringContaining("another chat") };
+    const refused = {
+      code: "reply_refused",
+      gone: false,
+      message: expect.stringContaining("serves only its own chat"),
+    };
     await expect(channels[platform].send({ chat: "2" }, "hello")).rejects.toMatchObject(refused);
     const file = { name: "a.txt", mediaType: "text/plain", data: new Uint8Array(1) } as const;
     await expect(channels[platform].files?.send({ chat: "2" }, file)).rejects.toMatchObject(refused);

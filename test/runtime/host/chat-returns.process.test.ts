@@ -46,7 +46,7 @@ test("the gateway starts when the chats' words, files and approvals are back; tw
   await data.copyChanged(() => false);
   backupDirectory.keepApprovals({ version: "2026-11-20T10:00:00.000Z", ...ONE });
   for (let attempts = 0; attempts < 2; attempts += 1) {
-    expect((await begin()).slice(-2)).toEqual([expect.stringContaining("is brought back"), "release"]);
+    expect((await begin()).slice(-2)).toEqual([expect.stringContaining("is being merged"), "release"]);
     for (const chat of ["C1", "C2"]) {
       const said = [`hello ${chat}`, `re hello ${chat}`, `meanwhile ${chat}`, `re meanwhile ${chat}`];
       expect(texts(home, `slack:${chat}`)).toEqual(said);

@@ -55,7 +55,7 @@ describe("npm run compose", () => {
 
     expect(code).toBe(0);
     expect(stdout).toContain("3 secrets to fill in");
-    expect(stdout).toContain("Set ADMIN_TOKEN in .env too");
+    expect(stdout).toContain("Also set ADMIN_TOKEN in .env");
     const environment = await written(".env.example");
     expect(environment).toContain(
       "# Required\nANTHROPIC_API_KEY=\nSLACK_BOT_TOKEN=\nSLACK_SIGNING_SECRET=\n\n",
