@@ -284,7 +284,7 @@ export function faultsOf({
         overview.includes("The gateway cannot start") &&
         slack
           .messages()
-          .some((message) => message.channel === "Ccounted" && message.text.includes("is kept")),
+          .some((message) => message.channel === "Ccounted" && message.text.includes("is saved")),
     },
   ];
 }

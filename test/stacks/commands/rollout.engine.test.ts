@@ -105,7 +105,7 @@ test(
     expect(report).toContain(
       "- create steward-worker-current (cloudflare:index/workerVersion:WorkerVersion)",
     );
-    expect(report).not.toContain("under way");
+    expect(report).not.toContain("in progress");
     expect(await attestation()).toEqual(expect.any(String));
 
     const second = await rollout("--yes");
