@@ -16,7 +16,7 @@ const SIGNATURE_HEADER = "x-steward-signature";
 export const LOOK_EVERY_MS = 60_000;
 /** Interval at which a continuing failure is reported again. */
 const REPEAT_MS = 6 * 3_600_000;
-/** How long a late first word counts as a failure. */
+/** Time for which a late first word counts as a failure. */
 const LATE_FOR_MS = 15 * 60_000;
 const TIMEOUT_MS = 10_000;
 

@@ -51,7 +51,7 @@ export interface LedgerEntry {
   timeline?: Timeline;
 }
 
-/** When an event reached each step. Times are ISO 8601; absent if unknown or not reached. */
+/** Times at which an event reached each step. They are ISO 8601, and absent if unknown or not reached. */
 export interface Timeline {
   received: string;
   recorded?: string;

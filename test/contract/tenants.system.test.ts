@@ -216,7 +216,7 @@ test(
     const { postSlack, read, withBucket, ask, cli, endContainer, counts } = await byChat();
     await postSlack(said("C1", "U1", "remember me"));
     await expect.poll(() => read("C1").join(), SOON).toContain("remember me");
-    expect(await cli("backup create", "slack-C1")).toContain("was made");
+    expect(await cli("backup create", "slack-C1")).toContain("was created");
     const prefix = "steward/tenants/slack-C1/generations/";
     const kept = new Map<string, string>();
     await withBucket(async (bucket) => {

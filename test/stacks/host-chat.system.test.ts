@@ -58,7 +58,7 @@ describe.skipIf(!engine.ok)("a host stack with a gateway for each chat", () => {
     "is commanded as any other, though the container starts as root",
     async () => {
       expect(await inContainer("steward", "health")).toContain("Ready");
-      expect(await inContainer("steward", "backup", "create")).toContain("was made");
+      expect(await inContainer("steward", "backup", "create")).toContain("was created");
       expect(await inContainer("steward", "config", "get", "channels.slack.enabled")).toContain("true");
     },
     UPDATE_MS,

@@ -23,7 +23,7 @@ test("backups are made, listed and verified without any process; an unknown one 
   expect((await run("list")).stdout).toBe("No backups.\n");
   const manifest = await json("create");
   expect(manifest).toMatchObject({ id: "00000001-00000001", configValid: true, counts: { files: 2 } });
-  expect((await run("create")).stdout).toContain("Backup 00000001-00000002 was made");
+  expect((await run("create")).stdout).toContain("Backup 00000001-00000002 was created");
 
   expect((await run("list")).stdout).toMatch(/^Id +Made[^\n]*\n00000001-00000002 [^\n]*\n00000001-00000001 /);
   expect(await json("list")).toMatchObject({ backups: [{ id: "00000001-00000002" }, manifest] });
