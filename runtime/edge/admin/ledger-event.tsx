@@ -1,8 +1,6 @@
-import type { Context, Handler } from "hono";
 import * as z from "zod/mini";
 import { StewardError } from "../../contract/errors.ts";
 import { ROUTES } from "../../contract/routes.ts";
-import type { AccessVariables } from "../access.ts";
 import { readFields, readQuery } from "../form.ts";
 import { namesIn } from "../ledger-routes.ts";
 import type { LedgerAttempt, LedgerDetails, Timeline } from "../ports.ts";
@@ -12,7 +10,7 @@ import { Id, type Names } from "../ui/person.tsx";
 import { Facts, Table } from "../ui/table.tsx";
 import { Moment } from "../ui/time.tsx";
 import { EVENT_KEY, Outcome, PlaceName, Remedies, SenderName } from "./ledger.tsx";
-import type { AdminOptions } from "./options.ts";
+import type { AdminOptions, PageContext } from "./options.ts";
 
 const STEPS = {
   received: "Received",
@@ -28,29 +26,25 @@ const STEPS = {
 const eventQuery = () => z.strictObject({ key: z.string().check(z.regex(EVENT_KEY)) });
 
 /** `GET /_admin/ledger/event?key=`: ids, timeline and attempts of an event. Wakes nothing. */
-export function showEvent(options: AdminOptions): Handler<AccessVariables> {
-  return async function handleEvent(context) {
-    const { key } = readQuery(context, eventQuery());
-    return eventPage(context, options, key);
-  };
+export async function showEvent(context: PageContext, options: AdminOptions): Promise<Response> {
+  const { key } = readQuery(context, eventQuery());
+  return eventPage(context, options, key);
 }
 
 /**
  * `POST /_admin/ledger/event`, field `key`: the same page with the event's text. The activity log records who read
  * it.
  */
-export function showEventText(options: AdminOptions): Handler<AccessVariables> {
-  return async function handleEventText(context) {
-    const { key } = await readFields(context.req.raw, { key: EVENT_KEY });
-    const text = await options.ledger.excerpt(key);
-    if (text !== undefined) await options.record(context.get("identity").name, "read", key);
-    return eventPage(context, options, key, text ?? "This event has no text.");
-  };
+export async function showEventText(context: PageContext, options: AdminOptions): Promise<Response> {
+  const { key } = await readFields(context.req.raw, { key: EVENT_KEY });
+  const text = await options.ledger.excerpt(key);
+  if (text !== undefined) await options.record(context.get("identity").name, "read", key);
+  return eventPage(context, options, key, text ?? "This event has no text.");
 }
 
 /** @throws StewardError `ledger_entry_unknown` */
 async function eventPage(
-  context: Context<AccessVariables>,
+  context: PageContext,
   { ledger, directory }: AdminOptions,
   key: string,
   text?: string,

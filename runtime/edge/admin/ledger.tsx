@@ -1,16 +1,14 @@
-import type { Handler } from "hono";
 import * as z from "zod/mini";
 import { PLATFORM_TITLES, platformSchema } from "../../contract/delivery.ts";
 import { StewardError } from "../../contract/errors.ts";
 import { ROUTES } from "../../contract/routes.ts";
-import type { AccessVariables } from "../access.ts";
 import { readFields, readQuery } from "../form.ts";
 import { listQuery, namesIn, replayKey } from "../ledger-routes.ts";
 import { adminPage } from "../ui/console.tsx";
 import { Age, Moment } from "../ui/time.tsx";
 import type { Markup } from "../ui/document.tsx";
 import { listingQuery, RANGES, SearchForm } from "../ui/listing.tsx";
-import { SelectField } from "../ui/form.tsx";
+import { ActionButton, SelectField } from "../ui/form.tsx";
 import {
   ENTRY_STATES,
   LEDGER_SORTS,
@@ -21,7 +19,7 @@ import {
 } from "../ports.ts";
 import { type Names, Person, platformOf } from "../ui/person.tsx";
 import { flashSchema, goTo } from "./flash.ts";
-import type { AdminOptions } from "./options.ts";
+import type { AdminOptions, PageContext } from "./options.ts";
 import { Table } from "../ui/table.tsx";
 
 const STATES: Record<EntryState, string> = {
@@ -52,54 +50,51 @@ const pageQuery = () =>
   });
 
 /** `GET /_admin/ledger?q=&state=&platform=&sender=&place=&range=&sort=&before=`: a page of events. Wakes nothing. */
-export function showLedger({ ledger, directory, clock }: AdminOptions): Handler<AccessVariables> {
-  return async function handleLedgerPage(context) {
-    const { done: _done, problem: _problem, ...filter } = readQuery(context, pageQuery());
-    const { range, ...query } = filter;
-    const now = clock();
-    const [counts, { entries, next }] = await Promise.all([
-      ledger.counts(),
-      ledger.list({ ...query, limit: ENTRIES, ...(range && { since: now - RANGES[range][1] }) }),
-    ]);
-    const { sender, place } = filter;
-    const names = await namesIn(directory, [...entries, { sender, place }]);
-    const { before: _before, ...first } = filter;
-    const content = (
-      <>
-        <StateChips counts={counts} filter={first} names={names} />
-        <FilterForm filter={first} />
-        {entries.length === 0 ? (
-          <p class="empty">No events.</p>
-        ) : (
-          <EventTable entries={entries} names={names} filter={first} now={now} />
+export async function showLedger(
+  context: PageContext,
+  { ledger, directory, clock }: AdminOptions,
+): Promise<Response> {
+  const { done: _done, problem: _problem, ...filter } = readQuery(context, pageQuery());
+  const { range, ...query } = filter;
+  const now = clock();
+  const [counts, { entries, next }] = await Promise.all([
+    ledger.counts(),
+    ledger.list({ ...query, limit: ENTRIES, ...(range && { since: now - RANGES[range][1] }) }),
+  ]);
+  const { sender, place } = filter;
+  const names = await namesIn(directory, [...entries, { sender, place }]);
+  const { before: _before, ...first } = filter;
+  const content = (
+    <>
+      <StateChips counts={counts} filter={first} names={names} />
+      <FilterForm filter={first} />
+      {entries.length === 0 ? (
+        <p class="empty">No events.</p>
+      ) : (
+        <EventTable entries={entries} names={names} filter={first} now={now} />
+      )}
+      <nav class="pages" aria-label="Pages of entries">
+        {filter.before !== undefined && <a href={address(first)}>{filter.sort ? "First page" : "Newest"}</a>}
+        {next !== undefined && (
+          <a href={address({ ...first, before: next })}>{filter.sort ? "Next page" : "Older"}</a>
         )}
-        <nav class="pages" aria-label="Pages of entries">
-          {filter.before !== undefined && (
-            <a href={address(first)}>{filter.sort ? "First page" : "Newest"}</a>
-          )}
-          {next !== undefined && (
-            <a href={address({ ...first, before: next })}>{filter.sort ? "Next page" : "Older"}</a>
-          )}
-        </nav>
-      </>
-    );
-    return adminPage(context, { title: "Events", waits: true }, content);
-  };
+      </nav>
+    </>
+  );
+  return adminPage(context, { title: "Events", waits: true }, content);
 }
 
 /** `POST /_admin/ledger/replay`, field `key`: replays an event and returns to the list. */
-export function replayFromPage(options: AdminOptions): Handler<AccessVariables> {
-  return async function handleReplayForm(context) {
-    const { key } = await readFields(context.req.raw, { key: EVENT_KEY });
-    const by = context.get("identity").name;
-    try {
-      await replayKey(options, { by, key });
-      return goTo(context, ROUTES.ledgerPage, "replayed");
-    } catch (error) {
-      if (!(error instanceof StewardError)) throw error;
-      return goTo(context, ROUTES.ledgerPage, "replayed", error);
-    }
-  };
+export async function replayFromPage(context: PageContext, options: AdminOptions): Promise<Response> {
+  const { key } = await readFields(context.req.raw, { key: EVENT_KEY });
+  const by = context.get("identity").name;
+  try {
+    await replayKey(options, { by, key });
+    return goTo(context, ROUTES.ledgerPage, "replayed");
+  } catch (error) {
+    if (!(error instanceof StewardError)) throw error;
+    return goTo(context, ROUTES.ledgerPage, "replayed", error);
+  }
 }
 
 type Filter = Omit<LedgerQuery, "limit" | "since" | "tenant"> & { range?: keyof typeof RANGES | undefined };
@@ -272,12 +267,14 @@ export function Remedies({ entry, names }: { entry: LedgerEntry; names: Names })
     <div class="actions">
       {group !== undefined && <AnswerHere platform={platform} group={group} from={address({ q: key })} />}
       {(state === "failed" || state === "ignored") && (
-        <form method="post" action={ROUTES.ledgerPageReplay.path}>
-          <input type="hidden" name="key" value={key} />
-          <button type="submit" class="quiet" aria-label={`Replay ${key}, from ${whose}`}>
-            Replay
-          </button>
-        </form>
+        <ActionButton
+          action={ROUTES.ledgerPageReplay.path}
+          fields={[["key", key]]}
+          tone="quiet"
+          label={`Replay ${key}, from ${whose}`}
+        >
+          Replay
+        </ActionButton>
       )}
     </div>
   );

@@ -87,10 +87,10 @@ export function addAdminPages(app: Hono<AccessVariables>, options: AdminOptions)
   answer(ROUTES.activityPage, showActivity);
   answer(ROUTES.rolloutsPage, showRollouts);
   answer(ROUTES.aboutPage, showAbout);
-  app.get(ROUTES.ledgerPage.path, showLedger(options));
-  app.post(ROUTES.ledgerPageReplay.path, replayFromPage(options));
-  app.get(ROUTES.ledgerEvent.path, showEvent(options));
-  app.post(ROUTES.ledgerEventText.path, showEventText(options));
+  answer(ROUTES.ledgerPage, showLedger);
+  answer(ROUTES.ledgerPageReplay, replayFromPage);
+  answer(ROUTES.ledgerEvent, showEvent);
+  answer(ROUTES.ledgerEventText, showEventText);
 
   look(ROUTES.logsPage, showLogs);
   look(ROUTES.logsDownload, downloadLogs);
