@@ -119,7 +119,7 @@ test("a run that begins during a copy is copied later", async () => {
   await data.prepare("slack-C1");
   data.begin("slack-C1");
   const copied = data.copy("slack-C1", NOT_RUNNING);
-  await expect.poll(() => backupDirectory.read("slack-C1", "changed")).toBeDefined();
+  await expect.poll(() => backupDirectory.read("slack-C1", "changed")).toEqual(expect.any(String));
   data.begin("slack-C1");
   await copied;
   expect(data.changed).toEqual(["slack-C1"]);
