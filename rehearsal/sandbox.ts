@@ -45,7 +45,7 @@ export async function chooseContainerSetup(options: ContainerSetupOptions): Prom
   }
 }
 
-/** Returns how containers ran when the stand-ins listened at `standInHost`. Only suitable for removing them. */
+/** Returns the mode in which leftover containers ran. It can remove them, but not start new ones. */
 export async function previousContainerMode(dir: string, standInHost: string): Promise<ContainerMode> {
   if (standInHost !== LOOPBACK && (await dockerAvailable()).ok) {
     return { kind: "docker", image: (reference) => reference, sidecarImage: await sidecarImageName() };

@@ -25,7 +25,7 @@ export interface BackupServiceOptions<Content> {
   awake?(): Promise<void>;
   /** True: operations wait for earlier ones. Default: they run immediately, and the store refuses conflicts. */
   queues?: boolean;
-  /** Returns when the state was restored, in milliseconds since the epoch; `undefined` while there is no state. */
+  /** Time of the restore in milliseconds since the epoch; `undefined` until a state is restored. */
   restoredAt(): number | undefined;
   obstacle?(): Reason | undefined;
   /** Adds a code to an error before it is thrown. By default, errors are thrown unchanged. */

@@ -18,7 +18,7 @@ export interface BackupStore<Content> {
   /** @throws StewardError `backup_unknown` */
   find(id: string): Promise<GenerationManifest>;
   read(manifest: GenerationManifest): Promise<Archive<Content>>;
-  /** Returns what is known of the newest backup, or else of the state that the container began with. */
+  /** Returns facts of the newest backup. Without a backup: of the state that the container began with. */
   newest(): Promise<Partial<Pick<GenerationManifest, "id" | "createdAt" | "counts">>>;
   prepare?(): Promise<void>;
   write(options: WriteOptions): Promise<GenerationManifest>;

@@ -44,7 +44,7 @@ const entries = Array.from({ length: 50 }, (_, index): LedgerEntry => {
 const FIRST = entries[0] as LedgerEntry;
 const at = (seconds: number) => new Date(NOW + seconds * 1_000).toISOString();
 
-/** The edge with these events, of which the list holds `shown`. */
+/** Serves an edge with these events. Its list contains only those that `shown` returns. */
 async function serveEvents(shown = () => entries) {
   const { jwk, headers } = await signedIn();
   const { files } = await bundleAssets({ hashed: false });

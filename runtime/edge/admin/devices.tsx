@@ -81,7 +81,7 @@ export async function showDevices(context: PageContext, options: AdminOptions): 
   return adminPage(context, { title: "Access", asOf, waits: true }, content);
 }
 
-/** Returns who has access or requests it, from the container's current or last answer. */
+/** Returns people and browsers with access, and open requests. If the container is silent, its last answer. */
 export async function knownAccess(
   { sandbox, answers, clock }: AdminOptions,
   visitor: Visitor,

@@ -21,7 +21,7 @@ const content = element("content", HTMLElement);
 /** False if a reload would lose content, such as an editor's. Then only the frame is updated. */
 const isLive = document.body.dataset["live"] !== undefined;
 const FRAME = [".bar", ".side"];
-/** Matches the focus, except on a clicked link, where it is invisible. */
+/** The focused element, unless it is a link that was clicked: its focus has no ring, so nobody sees it. */
 const FOCUSED = ":focus:not(a:not(:focus-visible))";
 
 let loadedAt = Date.now();

@@ -51,7 +51,7 @@ export interface DispatcherOptions {
   clock: Clock;
   random(): number;
   log: Log;
-  /** Returns when the gateway last became ready, in milliseconds since the epoch. */
+  /** Time at which the gateway last became ready, in milliseconds since the epoch. */
   readyAt?(): number | undefined;
   /** Maximum concurrent requests. A chat that has one gets another only while fewer than half are in use. */
   concurrency: number;

@@ -48,7 +48,7 @@ export interface TenantReceptionOptions {
   readConfig(): Promise<string | undefined>;
   /** The sandbox that served every chat before. */
   sandbox: Sandbox;
-  /** Returns when one sandbox last began to serve every chat; `undefined` if it has no state. */
+  /** Start of the shared sandbox that serves every chat, ISO 8601; `undefined` if it has no state. */
   servedAllSince(): Promise<string | undefined>;
   /** Stores the approvals for a return to one sandbox for every chat. Absent if they are stored there anyway. */
   storeApprovals?(approvals: Approvals): Promise<void>;

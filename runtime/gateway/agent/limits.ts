@@ -47,7 +47,7 @@ export class SpendingStore {
     return Number(this.#of.get(dayOf(at), who)?.["tokens"] ?? 0);
   }
 
-  /** Returns how many chats and people used at least `tokens` on the day of `at`. */
+  /** Counts the chats and people that used at least `tokens` on the day of `at`. */
   reached(tokens: number, at: number): number {
     return Number(this.#count.get(dayOf(at), tokens)?.["count"]);
   }

@@ -54,7 +54,7 @@ export interface ModelAddress {
   catalog: Pick<ServiceRequest, "url" | "headers">;
 }
 
-/** Returns how to reach a model. `reference` must come from a valid config. */
+/** Returns the API of a model: its URL, key and id. `reference` must come from a valid config. */
 export function addressOf(reference: string, config: Config, environment: Environment): ModelAddress {
   const slash = reference.indexOf("/");
   const [provider, modelId] = [reference.slice(0, slash), reference.slice(slash + 1)];

@@ -7,7 +7,7 @@ import { readSlackEvent } from "../channels/slack/inbound.ts";
 import { readTelegramUpdate } from "../channels/telegram/inbound.ts";
 import { readCommand } from "../commands.ts";
 
-/** Number of runs per measurement, of which the fastest counts. */
+/** Runs per measurement. The fastest one counts. */
 const RUNS = 3;
 /** Least parsing time that is assumed, in milliseconds. Avoids a division by zero. */
 const SHORTEST_MS = 0.0005;

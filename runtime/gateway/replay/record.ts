@@ -25,7 +25,7 @@ export interface ReplayRecordOptions {
  * Reads past events with the channels' own functions, and redacts them. Leaves out events whose outcome redaction
  * changes. Yields between events, so that messages do not wait.
  *
- * @param deliveries entries of the ledger, of which {@link MOST_REPLAYED} are read
+ * @param deliveries entries of the ledger; only the first {@link MOST_REPLAYED} are read
  */
 export async function createReplayRecord(
   deliveries: readonly unknown[],

@@ -10,7 +10,7 @@ import { FileHistory, type Replaced, type Versions } from "./history.ts";
 import { entriesOf, walk } from "./walk.ts";
 
 const MIB = 1024 * 1024;
-/** Files and folders, each of which occupies at least one block. */
+/** Maximum number of files and folders: even an empty one occupies a block of the disk. */
 const MOST_ENTRIES = { shared: 10_000, chat: 1_000, chats: 10_000 };
 /** Versions of all files of a root. */
 const MOST_VERSIONS = { shared: 10_000, chat: 1_000, chats: 10_000 };

@@ -77,7 +77,7 @@ export function readWindow(text: string): UpgradeWindow | undefined {
   return numbers.map((day) => ({ start: day * DAY_MINUTES + start, minutes }));
 }
 
-/** Returns when the window opens next, or `undefined` if it is open. */
+/** Returns the next opening time of the window, or `undefined` if it is open. */
 export function nextOpening(window: UpgradeWindow, now: Date): Date | undefined {
   const minute = (now.getTime() - A_SUNDAY_MS) / MINUTE_MS;
   // Counted from each span's start, because a span may extend into the next week.
