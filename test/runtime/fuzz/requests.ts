@@ -154,9 +154,32 @@ const signedBySlack: fc.Arbitrary<RawRequest> = mutated(EVENTS).map((event) => (
   body: JSON.stringify(event) ?? "",
   by: "slack",
 }));
+/** Accepted as a form from the console's own pages; what it asks for hardly ever exists. */
+const operatorsForm: fc.Arbitrary<RawRequest> = fc
+  .record({
+    route: fc.constantFrom<Route>(
+      ROUTES.wake,
+      ROUTES.undo,
+      ROUTES.devicesApprove,
+      ROUTES.devicesReject,
+      ROUTES.devicesRevoke,
+      ROUTES.peopleRevoke,
+      ROUTES.ledgerPageReplay,
+      ROUTES.schedulesRemove,
+    ),
+    body: fc.constantFrom(...FORMS),
+  })
+  .map(({ route, body: form }) => ({
+    method: route.method,
+    path: route.path,
+    headers: { "content-type": "application/x-www-form-urlencoded", "sec-fetch-site": "same-origin" },
+    body: form,
+    by: "operator",
+  }));
 
 /** A request to a route of the table, with something wrong in it nearly always. */
 export const request: fc.Arbitrary<RawRequest> = fc.oneof(
   { weight: 15, arbitrary: toAnyRoute },
+  { weight: 1, arbitrary: operatorsForm },
   { weight: 1, arbitrary: signedBySlack },
 );
