@@ -270,11 +270,12 @@ function showProblems(): MiddlewareHandler {
     const { res, req } = context;
     if (res.headers.get("content-type") !== PROBLEM_TYPE || !wantsHtml(req.raw)) return;
     if (req.path.startsWith("/debug/")) return;
-    const markup = ProblemPage((await res.json()) as Problem);
+    // A Durable Object's response to HEAD has no body to convert.
+    const page = req.raw.method === "HEAD" ? null : String(await ProblemPage((await res.json()) as Problem));
     const headers = new Headers(res.headers);
     headers.set("content-type", "text/html; charset=UTF-8");
     context.res = undefined;
-    context.res = new Response(String(await markup), { status: res.status, headers });
+    context.res = new Response(page, { status: res.status, headers });
   };
 }
 

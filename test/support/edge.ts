@@ -262,7 +262,11 @@ export function edgeFixture(fixture: EdgeFixture = {}) {
     bundle: EDGE_BUNDLE,
     attestation: attestationOf(fixture.environment ?? {}),
     stackKey: orUndefined(fixture.stackKey, STACK_KEY),
-    broker: (request) => broker.handle(request),
+    broker: async (request) => {
+      const response = await broker.handle(request);
+      // As a Durable Object does.
+      return request.method === "HEAD" ? new Response(null, response) : response;
+    },
     readAsset: async (name) => fixture.assets?.[name],
     tenants: fixture.tenants,
     tenant: fixture.tenant,

@@ -71,6 +71,18 @@ describe("an error", () => {
     expect(wrongHeaders(response, UNCACHED)).toEqual([]);
   });
 
+  it.each(Object.values<Route>(ROUTES).filter(({ method }) => method === "GET"))(
+    "of $path is the same for HEAD, without the body",
+    async ({ path }) => {
+      for (const headers of [{}, BROWSER]) {
+        const response = await edgeFixture().app.request(`${HOST}${path}`, { method: "HEAD", headers });
+        const got = await edgeFixture().app.request(`${HOST}${path}`, { headers });
+        expect([response.status, await response.text()]).toEqual([got.status, ""]);
+        await got.body?.cancel();
+      }
+    },
+  );
+
   it("that nobody foresaw has the headers too, and does not tell its text", async () => {
     const status = {
       get since(): never {

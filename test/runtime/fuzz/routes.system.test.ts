@@ -63,6 +63,7 @@ function faultOf({ request: { method }, status, headers, body }: Sent): string |
   const type = String(headers["content-type"]);
   const isPage = type.startsWith("text/html");
   if (isPage && headers["content-security-policy"] === undefined) return "a page without a policy";
+  if (status === 500) return "an internal error";
   if (status < 400 || isPage || method === "HEAD") return undefined;
   // The state, which is no refusal.
   if (status === 503 && type.startsWith("application/json")) return undefined;
