@@ -30,7 +30,7 @@ const schema = z.strictObject({
 export type RehearsalSettings = z.infer<typeof schema>;
 
 /** Reads or creates the settings, which contain only keys of stand-ins. */
-export async function readSettings(dir: string): Promise<RehearsalSettings> {
+export async function readRehearsalSettings(dir: string): Promise<RehearsalSettings> {
   const file = path.join(dir, "rehearsal.json");
   if (existsSync(file)) {
     const kept = schema.safeParse(JSON.parse(readFileSync(file, "utf8")));

@@ -14,7 +14,7 @@ import type { RehearsalOptions } from "./options.ts";
 import type { RunStep } from "./progress.ts";
 import { startPlatforms, type Platforms } from "./platforms.ts";
 import { bridgeAddress, chooseContainerSetup, previousContainerMode } from "./sandbox.ts";
-import { readSettings, type RehearsalSettings } from "./settings.ts";
+import { readRehearsalSettings, type RehearsalSettings } from "./settings.ts";
 import { hostConfig, OPERATOR, serverlessConfig } from "./stack-config.ts";
 import { configure, previousStandInHost, hasResources, openStack } from "./stack.ts";
 
@@ -109,7 +109,7 @@ async function withSharedWorld<Result>(
   const dir = path.resolve(options.dir, target);
   // An engine that outlived a killed rehearsal would write to the stack's state.
   endStrayProcesses(dir);
-  const settings = await readSettings(dir);
+  const settings = await readRehearsalSettings(dir);
   const engine = await step("Preparing Pulumi's engine", () =>
     ensureEngine({ docker: target === "host", log }),
   );

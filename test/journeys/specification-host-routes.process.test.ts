@@ -1,4 +1,4 @@
-import { hostGround } from "./specification/ground.ts";
+import { hostWorld } from "./specification/shared-world.ts";
 import { walkSections } from "./specification/walk.ts";
 
-walkSections(hostGround, ["4"]);
+walkSections(hostWorld, ["4"]);

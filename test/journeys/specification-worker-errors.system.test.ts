@@ -1,4 +1,4 @@
-import { workerGround } from "./specification/ground.ts";
+import { workerWorld } from "./specification/shared-world.ts";
 import { walkSections } from "./specification/walk.ts";
 
-walkSections(workerGround, ["7"]);
+walkSections(workerWorld, ["7"]);

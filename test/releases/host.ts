@@ -12,7 +12,7 @@ import { startPlatforms, type Platforms } from "../../rehearsal/platforms.ts";
 import { freePorts } from "../../rehearsal/ports.ts";
 import { endProcesses } from "../../rehearsal/running.ts";
 import { bridgeAddress } from "../../rehearsal/sandbox.ts";
-import { readSettings } from "../../rehearsal/settings.ts";
+import { readRehearsalSettings } from "../../rehearsal/settings.ts";
 import { hostConfig } from "../../rehearsal/stack-config.ts";
 import { CONTAINER_USER } from "../../runtime/contract/names.ts";
 import { ADMIN_TOKEN, createHostStack, type HostStack } from "../support/host-stack.ts";
@@ -59,7 +59,7 @@ async function open(release: string, ends: AsyncDisposableStack): Promise<HostUp
   const archive = path.join(import.meta.dirname, release);
   await unpack(path.join(archive, "host.tar.zst"), dir);
   const manifest = manifestOf(release);
-  const kept = await readSettings(dir);
+  const kept = await readRehearsalSettings(dir);
   const names = Object.keys(kept.ports) as (keyof typeof kept.ports)[];
   const free = await freePorts(names.length);
   const ports = Object.fromEntries(names.map((name, index) => [name, free[index]])) as typeof kept.ports;

@@ -9,7 +9,7 @@ import { startCloud, type Cloud } from "../../rehearsal/cloud.ts";
 import { ensureEngine } from "../../rehearsal/engine/index.ts";
 import { startPlatforms, type Platforms } from "../../rehearsal/platforms.ts";
 import { freePorts } from "../../rehearsal/ports.ts";
-import { readSettings } from "../../rehearsal/settings.ts";
+import { readRehearsalSettings } from "../../rehearsal/settings.ts";
 import { OPERATOR, serverlessConfig } from "../../rehearsal/stack-config.ts";
 import { configure, openStack } from "../../rehearsal/stack.ts";
 import { listen } from "../../rehearsal/standins/serve.ts";
@@ -59,7 +59,7 @@ async function open(release: string, ends: AsyncDisposableStack): Promise<Omit<S
   await unpack(path.join(archive, "serverless.tar.zst"), dir);
   await unpack(path.join(archive, "program.tar.zst"), path.join(dir, "program"));
   await movePorts(dir);
-  const settings = await readSettings(dir);
+  const settings = await readRehearsalSettings(dir);
   const programs = { archived: path.join(dir, "program"), present: (await buildBundle()).container.dir };
   const main = (program: keyof typeof programs) => path.join(programs[program], "supervisor/main.js");
   const command = [process.execPath, main("present")];

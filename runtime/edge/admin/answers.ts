@@ -26,7 +26,7 @@ interface AskOptions<T> {
 }
 
 /** Answers stored since `reuseAfter` are as good as new ones. */
-type Asked = Pick<Visitor, "reuseAfter"> & { facts: Pick<Visitor["facts"], "status"> };
+type AnswerContext = Pick<Visitor, "reuseAfter"> & { facts: Pick<Visitor["facts"], "status"> };
 
 /**
  * Asks a running container and stores its answer. Without one, returns the stored answer with its time. Never
@@ -36,7 +36,7 @@ type Asked = Pick<Visitor, "reuseAfter"> & { facts: Pick<Visitor["facts"], "stat
  */
 export async function askOrRecall<T>(
   memory: AnswerMemory,
-  { facts: { status }, reuseAfter }: Asked,
+  { facts: { status }, reuseAfter }: AnswerContext,
   question: Question,
   ask: () => Promise<T | undefined>,
   { limitMs = LIMIT_MS, isWhole = () => true }: AskOptions<T> = {},

@@ -69,13 +69,17 @@ function wordOf({ environment = "restore" }: Visitor): string {
   return environment;
 }
 
-interface Asked {
+interface RestoreFields {
   id: string;
   config?: ConfigSource;
   typed?: string;
 }
 
-async function page(context: PageContext, { backups, clock }: AdminOptions, asked: Asked): Promise<Response> {
+async function page(
+  context: PageContext,
+  { backups, clock }: AdminOptions,
+  asked: RestoreFields,
+): Promise<Response> {
   const found = await attempt(LIMIT_MS, findBackup(backups, asked.id));
   if (found.value === undefined) return goTo(context, ROUTES.backupsPage, "restored", found.problem);
   const { backup } = found.value;
@@ -159,7 +163,7 @@ function changeText(change: number): string {
   return change > 0 ? `+${change}` : `−${-change}`;
 }
 
-function restoreForm({ id, configValid }: GenerationManifest, asked: Asked, word: string): Markup {
+function restoreForm({ id, configValid }: GenerationManifest, asked: RestoreFields, word: string): Markup {
   const { config: chosen = configValid ? "generation" : "current", typed } = asked;
   return (
     <form method="post" action={ROUTES.backupsRestore.path}>

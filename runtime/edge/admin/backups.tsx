@@ -93,17 +93,17 @@ export async function verifyBackup(context: PageContext, options: AdminOptions):
   log.info("operator verifies a backup", { by: context.get("identity").name, id });
   const { value: report, problem } = await attempt(BACKUP_LIMIT_MS, backups.verify(id));
   if (report !== undefined) await recordChange(context, options, { action: "verify", detail: id });
-  const told = problem && (isLate(problem.code) ? LATE : problem);
+  const told = problem && (isTimeout(problem.code) ? LATE : problem);
   return adminPage(context, { title: "Backup verified" }, checkPart(id, report, told), statusOf(told));
 }
 
-function isLate(code: string): boolean {
+function isTimeout(code: string): boolean {
   return code === "command_timed_out";
 }
 
 /** Redirects to the list with the outcome, or with a note that the operation continues. */
 export function back(context: Context, done: Done, { problem }: Attempt<unknown>): Response {
-  if (problem !== undefined && isLate(problem.code)) return goTo(context, ROUTES.backupsPage, "goesOn");
+  if (problem !== undefined && isTimeout(problem.code)) return goTo(context, ROUTES.backupsPage, "goesOn");
   return goTo(context, ROUTES.backupsPage, done, problem);
 }
 

@@ -61,11 +61,11 @@ async function problemsOf(sandbox: Sandbox, before: string, edited: Proposal["ed
 }
 
 /** `GET /_admin/config/mend`: shows what `doctor --fix` would change. */
-export async function mendConfig(context: PageContext, { sandbox }: AdminOptions): Promise<Response> {
-  return propose(context, mended(sandbox));
+export async function proposeRepair(context: PageContext, { sandbox }: AdminOptions): Promise<Response> {
+  return propose(context, repairProposal(sandbox));
 }
 
-async function mended(sandbox: Sandbox): Promise<Proposal> {
+async function repairProposal(sandbox: Sandbox): Promise<Proposal> {
   const { before, after, expected, secrets, left } = await readTexts(sandbox, "mended");
   const edited = { text: after, expected };
   const shown = { title: "Repair", about: ABOUT_MENDING, nothing: NOTHING_TO_MEND, before, edited };
@@ -78,7 +78,7 @@ async function mended(sandbox: Sandbox): Promise<Proposal> {
 }
 
 /** `POST /_admin/config/mend`, field `expected`: runs `doctor --fix` on the file. */
-export async function mendConfigNow(context: PageContext, options: AdminOptions): Promise<Response> {
+export async function repairConfig(context: PageContext, options: AdminOptions): Promise<Response> {
   const { expected } = await readFields(context.req.raw, { expected: EXPECTED });
   const change = { action: "config", detail: "repaired", page: ROUTES.configPage } as const;
   return changeAndGo(context, options, mendInPlace(options.sandbox, expected), { ...change, done: "saved" });

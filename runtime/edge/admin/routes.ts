@@ -12,8 +12,8 @@ import {
   confirmFresh,
   freshConfig,
   goBackToLastGood,
-  mendConfig,
-  mendConfigNow,
+  proposeRepair,
+  repairConfig,
 } from "./config-repairs.ts";
 import { checkConfig, editConfig, editConfigOn, reviewConfig, saveConfig } from "./config-edit.tsx";
 import { grantRole, revokeDevice, revokePerson, settleRequests, showDevices } from "./devices.tsx";
@@ -99,8 +99,8 @@ export function addAdminPages(app: Hono<AccessVariables>, options: AdminOptions)
   answer(ROUTES.configEditOn, editConfigOn);
   answer(ROUTES.configReview, reviewConfig);
   answer(ROUTES.configSave, saveConfig);
-  answer(ROUTES.configMend, mendConfig);
-  answer(ROUTES.configMendNow, mendConfigNow);
+  answer(ROUTES.configMend, proposeRepair);
+  answer(ROUTES.configMendNow, repairConfig);
   look(ROUTES.configCheck, checkConfig);
   answer(ROUTES.configLastGood, goBackToLastGood);
   answer(ROUTES.configAllowGroup, allowGroup);

@@ -44,7 +44,7 @@ const conversations = new Conversations(localStorage.getItem(CONVERSATION) ?? ""
   endEdit();
   show([]);
   if (connection.isWelcome) connection.send({ type: "open", conversation: id });
-  else connection.rouse();
+  else connection.reconnectIfAsleep();
   field.focus();
 });
 const open = (): string => conversations.current;
@@ -182,7 +182,7 @@ function say(id: string, said: Said): void {
   messages.put(id, said);
   transcript.showOwn(id, shownOf(said), "waiting");
   if (connection.isWelcome) sendSaid(connection, { id, ...said });
-  connection.rouse();
+  connection.reconnectIfAsleep();
 }
 
 /** Sends a message that replaces the last one. */
@@ -240,7 +240,7 @@ form.addEventListener("submit", (event) => {
 });
 stop.addEventListener("click", stopAll);
 element("cancel", HTMLButtonElement).addEventListener("click", endEdit);
-field.addEventListener("input", () => connection.rouse());
+field.addEventListener("input", () => connection.reconnectIfAsleep());
 offerFiles(() => isCurrent);
 field.addEventListener("keydown", (event) => {
   if (event.key === "Escape") endEdit();

@@ -36,7 +36,7 @@ export class PageConnection {
   /** An idle page must not keep waking the gateway, so it reconnects only when the user types. */
   #isAsleep = false;
   /** True from when the user types until the connection succeeds or asks for approval. */
-  #isRoused = false;
+  #isWanted = false;
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
@@ -46,9 +46,9 @@ export class PageConnection {
   }
 
   /** Reconnects a sleeping page. Call it when the user types or needs the gateway. */
-  rouse(): void {
+  reconnectIfAsleep(): void {
     if (!this.#isAsleep) return;
-    [this.#isAsleep, this.#isRoused] = [false, true];
+    [this.#isAsleep, this.#isWanted] = [false, true];
     void this.connect();
   }
 
@@ -60,7 +60,7 @@ export class PageConnection {
   async connect(renew = false): Promise<void> {
     const { onConnecting, onMessage, onEnd, isDue } = this.#options;
     onConnecting();
-    if (this.#socket === undefined) this.#isRoused = isDue();
+    if (this.#socket === undefined) this.#isWanted = isDue();
     const device = await openDevice(renew).catch(() => undefined);
     if (device === undefined) return onEnd("no key");
     this.isWelcome = false;
@@ -76,7 +76,7 @@ export class PageConnection {
         return this.send({ type: "hello", deviceId, publicKey, displayName: name, signature });
       }
       if (message.type === "welcome") [this.isWelcome, this.#attempts] = [true, 0];
-      if (message.type === "welcome" || message.type === "pairing") this.#isRoused = false;
+      if (message.type === "welcome" || message.type === "pairing") this.#isWanted = false;
       onMessage(message);
     });
     socket.addEventListener("close", ({ code }) => {
@@ -86,7 +86,7 @@ export class PageConnection {
 
   #end(socket: WebSocket, code: number): void {
     // The gateway may fall asleep while a message is in transit. Retry, so that the user need not type again.
-    const isDue = this.#isRoused || (this.isWelcome && this.#options.isDue());
+    const isDue = this.#isWanted || (this.isWelcome && this.#options.isDue());
     this.isWelcome = false;
     const ended = ENDS[code] ?? "lost";
     const why = ended === "asleep" && isDue ? "lost" : ended;

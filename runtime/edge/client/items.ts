@@ -99,7 +99,7 @@ export class Items {
     const message = { type: "press", id, press, ...inConversation(conversation()) } as const;
     this.#presses.set(item, message);
     this.#pressed.add(id);
-    if (this.#ticket === "") connection.rouse();
+    if (this.#ticket === "") connection.reconnectIfAsleep();
     else connection.send(message);
   }
 
@@ -125,7 +125,7 @@ export class Items {
   /** @throws Error with a message for the user. */
   async #fetch(item: string): Promise<Blob> {
     if (this.#ticket === "") {
-      this.#options.connection.rouse();
+      this.#options.connection.reconnectIfAsleep();
       throw new Error("The page is not connected. Try again when it is.");
     }
     const headers = { authorization: `Bearer ${this.#ticket}` };

@@ -53,7 +53,7 @@ function isInUse(): boolean {
   return isEdited || isFilled || isChosen || isFocused || String(getSelection()) !== "";
 }
 
-function put(next: Document): void {
+function replaceContent(next: Document): void {
   const opened = [...content.querySelectorAll("details[open] > summary")];
   const open = opened.map(({ textContent }) => textContent);
   stale = isLive && isInUse();
@@ -90,7 +90,7 @@ async function loadPage(
 async function load(isTold: boolean): Promise<void> {
   loadedAt = Date.now();
   const next = await loadPage(address(), isTold ? LOOK_AFTER_CHANGE : undefined);
-  if (next !== undefined) put(next);
+  if (next !== undefined) replaceContent(next);
 }
 
 function look(): void {

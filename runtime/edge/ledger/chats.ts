@@ -65,7 +65,7 @@ export function chatKeyOf({ platform, conversation }: Delivery): string {
 /** Number of a chat's oldest open entries that may be delivered concurrently. */
 export const WINDOW = 20;
 
-export interface Turn {
+export interface LedgerTurn {
   chatKey: string;
   seq: number;
 }
@@ -118,7 +118,7 @@ export class Turns {
    * Returns up to `limit` due turns, oldest first. `follows` selects chats with an entry in progress; otherwise
    * idle ones.
    */
-  due(now: number, follows: boolean, limit: number, except: ReadonlySet<string>): Turn[] {
+  due(now: number, follows: boolean, limit: number, except: ReadonlySet<string>): LedgerTurn[] {
     const rows = this.#sql.all(
       `SELECT conversation, seq FROM ledger_turns WHERE next_at <= ? AND follows = ?
        ORDER BY next_at, seq LIMIT ?`,

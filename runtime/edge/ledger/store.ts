@@ -5,7 +5,7 @@ import {
   type Delivery,
   type DeliveryNotice,
 } from "../../contract/delivery.ts";
-import { Chats, chatKeyOf, Turns, WINDOW, type Turn } from "./chats.ts";
+import { Chats, chatKeyOf, Turns, WINDOW, type LedgerTurn } from "./chats.ts";
 import type {
   EntryState,
   LedgerCounts,
@@ -160,7 +160,7 @@ export class LedgerStore {
   }
 
   /** Marks the chat's next entry and the due ones after it as `delivering`. */
-  #begin({ chatKey, seq: from }: Turn, now: number, readyAt: number): DueChat | undefined {
+  #begin({ chatKey, seq: from }: LedgerTurn, now: number, readyAt: number): DueChat | undefined {
     const rows = this.#sql.all(
       `SELECT seq, key, delivery, state, attempts, next_at, received_at FROM (
          SELECT * FROM ledger WHERE conversation = ? AND settled_at IS NULL ORDER BY seq LIMIT ${WINDOW})

@@ -126,7 +126,7 @@ function bars({ series, unit }: Chart, at: { label: string; index: number; top: 
   return (
     <g>
       <title>
-        {label}: {series.map(({ name, values }) => `${name} ${inWords(values[index], unit)}`).join(", ")}
+        {label}: {series.map(({ name, values }) => `${name} ${formatFigure(values[index], unit)}`).join(", ")}
       </title>
       {series.map(({ values }, place) => {
         const height = round(((values[index] ?? 0) / top) * HEIGHT);
@@ -153,7 +153,7 @@ function figures({ title, labelled, labels, series, unit }: Chart): Markup {
         ...series.map(({ name, values }) => ({
           head: name,
           kind: "number" as const,
-          cell: (index: number) => inWords(values[index], unit),
+          cell: (index: number) => formatFigure(values[index], unit),
         })),
       ]}
       rows={labels.map((_, index) => index).toReversed()}
@@ -161,7 +161,7 @@ function figures({ title, labelled, labels, series, unit }: Chart): Markup {
   );
 }
 
-function inWords(value: number | undefined, unit: Chart["unit"]): string {
+function formatFigure(value: number | undefined, unit: Chart["unit"]): string {
   return value === undefined ? "unknown" : FORMATS[unit](value);
 }
 

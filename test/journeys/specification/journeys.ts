@@ -4,7 +4,7 @@ import { mention as groupMention } from "../../../rehearsal/standins/telegram.ts
 import { CHALLENGE, update } from "../../contract/suite/requests.ts";
 import { fieldOf, unescaped } from "../../support/form.ts";
 import { modelError, startModel } from "../../runtime/support/platforms.ts";
-import type { Ground, StartGround } from "./ground.ts";
+import type { SharedWorld, StartWorld } from "./shared-world.ts";
 import type { Row } from "./rows.ts";
 
 const SOON = { timeout: 60_000, interval: 100 };
@@ -14,7 +14,7 @@ const DEPRECATED =
 const WEBHOOKS = ["/slack/events", "/telegram-webhook"] as const;
 
 /** Walks one row as an operator does: the symptom, what the product says of it, the fix followed, the symptom gone. */
-type Journey = (start: StartGround) => Promise<void>;
+type Journey = (start: StartWorld) => Promise<void>;
 
 function post(body: unknown, headers: Record<string, string> = {}): RequestInit {
   return { method: "POST", headers: { ...JSON_TYPE, ...headers }, body: JSON.stringify(body) };
@@ -27,18 +27,18 @@ async function told(response: Response): Promise<Record<string, unknown>> {
 }
 
 /** A deployment whose gateway this config keeps from starting. */
-async function stoppedBy(start: StartGround, config: string): Promise<Ground> {
-  const ground = await start();
-  await ground.ready();
-  await ground.putConfig(config);
+async function stoppedBy(start: StartWorld, config: string): Promise<SharedWorld> {
+  const world = await start();
+  await world.ready();
+  await world.putConfig(config);
   // A host's gateway notices the file, and a restart from the page is then refused.
-  await (ground.kind === "host" ? ground.deploy({}) : ground.press("/_admin/restart"));
-  await ground.inState("crash-looping");
-  return ground;
+  await (world.kind === "host" ? world.deploy({}) : world.press("/_admin/restart"));
+  await world.inState("crash-looping");
+  return world;
 }
 
 /** Has somebody unknown write to the bot on Slack. The page then shows the code, as its own advice gives it. */
-async function knock({ ask, platforms, page }: Ground): Promise<string> {
+async function knock({ ask, platforms, page }: SharedWorld): Promise<string> {
   const event = {
     type: "message",
     channel_type: "im",
@@ -52,14 +52,14 @@ async function knock({ ask, platforms, page }: Ground): Promise<string> {
   return pairingCode(page, "slack");
 }
 
-async function pairingCode(page: Ground["page"], platform: string): Promise<string> {
+async function pairingCode(page: SharedWorld["page"], platform: string): Promise<string> {
   const line = new RegExp(`pairing approve ${platform} ([A-Z]{8})`);
   await expect.poll(() => page("/_admin/"), SOON).toMatch(line);
   return line.exec(await page("/_admin/"))?.[1] ?? "";
 }
 
 /** What is wrong shows on the channels' page, by its code. */
-async function shownOnChannels({ page }: Ground, code: string): Promise<string> {
+async function shownOnChannels({ page }: SharedWorld, code: string): Promise<string> {
   await expect.poll(() => page("/_admin/channels"), SOON).toContain(code);
   return page("/_admin/channels");
 }
@@ -84,23 +84,23 @@ const badGateway: Journey = async (start) => {
 };
 
 const adminLists: Journey = async (start) => {
-  const ground = await start();
-  await ground.ready();
-  expect(await knock(ground)).toMatch(/^[A-Z]{8}$/);
-  const page = await ground.page("/_admin/");
+  const world = await start();
+  await world.ready();
+  expect(await knock(world)).toMatch(/^[A-Z]{8}$/);
+  const page = await world.page("/_admin/");
   expect(page).toContain("Waiting for approval (1)");
   expect(page).toMatch(/Browsers \(0\)/);
   expect(page).toContain("Approve");
 };
 
 const debugCli: Journey = async (start) => {
-  const ground = await start();
-  await ground.ready();
-  const { cli, platforms, say } = ground;
-  const { path = "" } = (await told(await ground.operate("/debug/container-config"))) as { path?: string };
+  const world = await start();
+  await world.ready();
+  const { cli, platforms, say } = world;
+  const { path = "" } = (await told(await world.operate("/debug/container-config"))) as { path?: string };
   expect(JSON.parse(await cli(`cat ${path}`))).toHaveProperty("channels");
   expect(await cli("devices list")).toContain("No device pairing entries.");
-  expect(await cli(`pairing approve slack ${await knock(ground)}`)).toContain("Approved");
+  expect(await cli(`pairing approve slack ${await knock(world)}`)).toContain("Approved");
   await platforms.slack.waitFor(({ channel }) => channel === "D0ANN", SOON.timeout);
   await say("still here?");
 };
@@ -164,8 +164,8 @@ const webhookDown: Journey = async (start) => {
 
 const telegramWebhook: Journey = async (start) => {
   const secret = "hook-secret-0123456789";
-  const ground = await start({ TELEGRAM_WEBHOOK_SECRET: secret });
-  const { ask, platforms, ready, kind, url, putConfig, page, cli } = ground;
+  const world = await start({ TELEGRAM_WEBHOOK_SECRET: secret });
+  const { ask, platforms, ready, kind, url, putConfig, page, cli } = world;
   await ready();
   if (kind === "host") {
     // It polls until the config names the webhook.
@@ -194,8 +194,8 @@ const identity: Journey = async (start) => {
 };
 
 const audienceMissing: Journey = async (start) => {
-  const ground = await start();
-  const { deploy, operate, kind, right } = ground;
+  const world = await start();
+  const { deploy, operate, kind, right } = world;
   await deploy({ EDGE_ACCESS_TEAM_DOMAIN: "team.example.com", EDGE_ACCESS_AUD: "" });
   expect(await told(await operate("/_admin/", { headers: { accept: "application/json" } }))).toMatchObject({
     status: 500,
@@ -280,10 +280,10 @@ const directPolicy: Journey = async (start) => {
 };
 
 const telegramToken: Journey = async (start) => {
-  const ground = await start({ TELEGRAM_BOT_TOKEN: "1234567890:another-token-of-nobody-0123456789a" });
-  const { ready, deploy, right, cli, page } = ground;
+  const world = await start({ TELEGRAM_BOT_TOKEN: "1234567890:another-token-of-nobody-0123456789a" });
+  const { ready, deploy, right, cli, page } = world;
   await ready();
-  expect(await shownOnChannels(ground, "telegram_token_invalid")).toContain("BotFather");
+  expect(await shownOnChannels(world, "telegram_token_invalid")).toContain("BotFather");
   await deploy({ TELEGRAM_BOT_TOKEN: right["TELEGRAM_BOT_TOKEN"] ?? "" });
   await ready();
   await expect.poll(() => page("/_admin/channels"), SOON).not.toContain("telegram_token_invalid");
@@ -291,10 +291,10 @@ const telegramToken: Journey = async (start) => {
 };
 
 const slackToken: Journey = async (start) => {
-  const ground = await start({ SLACK_BOT_TOKEN: "xoxb-expired-0123456789ab" });
-  const { ready, deploy, right, ask, platforms } = ground;
+  const world = await start({ SLACK_BOT_TOKEN: "xoxb-expired-0123456789ab" });
+  const { ready, deploy, right, ask, platforms } = world;
   await ready();
-  expect(await shownOnChannels(ground, "slack_token_expired")).toContain("Reinstall the app");
+  expect(await shownOnChannels(world, "slack_token_expired")).toContain("Reinstall the app");
   const event = { method: "POST", ...platforms.slack.sign(mention("asked in vain")) };
   expect((await ask("/slack/events", event)).status).toBe(200);
   await deploy({ SLACK_BOT_TOKEN: right["SLACK_BOT_TOKEN"] ?? "" });
@@ -304,10 +304,10 @@ const slackToken: Journey = async (start) => {
 };
 
 const modelKey: Journey = async (start) => {
-  const ground = await start({ ANTHROPIC_API_KEY: "sk-ant-mistyped-0123456789abcdef" });
-  const { ready, deploy, right, say } = ground;
+  const world = await start({ ANTHROPIC_API_KEY: "sk-ant-mistyped-0123456789abcdef" });
+  const { ready, deploy, right, say } = world;
   await ready();
-  expect(await shownOnChannels(ground, "model_key_invalid")).toContain("Correct ANTHROPIC_API_KEY");
+  expect(await shownOnChannels(world, "model_key_invalid")).toContain("Correct ANTHROPIC_API_KEY");
   await deploy({ ANTHROPIC_API_KEY: right["ANTHROPIC_API_KEY"] ?? "" });
   await say("and now?");
 };
@@ -325,10 +325,10 @@ const rateLimit: Journey = async (start) => {
 const modelMissing: Journey = async (start) => {
   const model = await startModel();
   model.catalog(modelError(404, "not_found_error", "model: claude-sonnet-4-5"));
-  const ground = await start({ ANTHROPIC_BASE_URL: model.url });
-  const { ready, cli, putConfig, press, page, say } = ground;
+  const world = await start({ ANTHROPIC_BASE_URL: model.url });
+  const { ready, cli, putConfig, press, page, say } = world;
   await ready();
-  expect(await shownOnChannels(ground, "model_not_available")).toContain("models.primary");
+  expect(await shownOnChannels(world, "model_not_available")).toContain("models.primary");
   model.catalog((response) => void response.writeHead(404).end());
   const config = JSON.parse(await cli("cat steward.json")) as Record<string, unknown>;
   await putConfig(JSON.stringify({ ...config, models: { primary: "anthropic/claude-haiku-4-5" } }));

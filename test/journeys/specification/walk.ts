@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { expect, test } from "vitest";
-import type { StartGround } from "./ground.ts";
+import type { StartWorld } from "./shared-world.ts";
 import { JOURNEYS } from "./journeys.ts";
 import { ELSEWHERE, ROWS, type Row } from "./rows.ts";
 
@@ -10,7 +10,7 @@ const ROOT = path.join(import.meta.dirname, "../../..");
 const NAMES = Object.keys(ROWS) as Row[];
 
 /** Walks the rows of these sections. A journey of several rows is walked with the first of them. */
-export function walkSections(start: StartGround, sections: readonly string[]): void {
+export function walkSections(start: StartWorld, sections: readonly string[]): void {
   const isHere = (row: Row): boolean => sections.includes(row[0] ?? "");
 
   test.each(NAMES.filter((row) => isHere(row) && JOURNEYS[row] === undefined))(

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { ERRORS } from "../../../runtime/contract/errors.ts";
 import { startPlatforms, type Platforms } from "../../../rehearsal/platforms.ts";
-import { readSettings, type RehearsalSettings } from "../../../rehearsal/settings.ts";
+import { readRehearsalSettings, type RehearsalSettings } from "../../../rehearsal/settings.ts";
 
 /** A deployed service for the contract suite. Its gateway is down at first. */
 export interface Target {
@@ -43,7 +43,7 @@ export const DEPRECATED = {
 /** Generates secrets and starts stand-ins for the platforms and the model. */
 export async function startStandIns(hostname = "127.0.0.1") {
   const dir = await mkdtemp(path.join(tmpdir(), "steward-suite-"));
-  const settings = await readSettings(dir);
+  const settings = await readRehearsalSettings(dir);
   await rm(dir, { recursive: true });
   const platforms = await startPlatforms({ settings, hostname, realModel: false });
   return { settings, platforms, environment: environmentOf(settings, platforms) };

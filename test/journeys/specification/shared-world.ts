@@ -16,7 +16,7 @@ const SOON = { timeout: 60_000, interval: 100 };
 const HTML = { accept: "text/html" };
 
 /** A deployment as its operator has it before them: what a journey walks on. It ends with its test. */
-export interface Ground {
+export interface SharedWorld {
   kind: "host" | "serverless";
   url: string;
   platforms: Platforms;
@@ -46,23 +46,23 @@ export interface Ground {
 }
 
 /** Starts a deployment; `environment` changes what an ordinary one has. */
-export type StartGround = (environment?: Record<string, string>) => Promise<Ground>;
+export type StartWorld = (environment?: Record<string, string>) => Promise<SharedWorld>;
 
 interface Deployment {
-  kind: Ground["kind"];
+  kind: SharedWorld["kind"];
   url: string;
   platforms: Platforms;
-  right: Ground["right"];
+  right: SharedWorld["right"];
   headers: Record<string, string>;
-  deploy: Ground["deploy"];
+  deploy: SharedWorld["deploy"];
   /** Output of the host's process. It contains the reason when the gateway does not start. */
   output: () => string;
-  putConfig: Ground["putConfig"];
-  deleteConfig: Ground["deleteConfig"];
+  putConfig: SharedWorld["putConfig"];
+  deleteConfig: SharedWorld["deleteConfig"];
 }
 
 /** The host's process from the bundle. A deployment ends it and starts it again over the same directory. */
-export const hostGround: StartGround = async (changes = {}) => {
+export const hostWorld: StartWorld = async (changes = {}) => {
   const { settings, platforms, environment } = await startStandIns();
   onTestFinished(() => platforms.close());
   const { adminToken } = settings.secrets;
@@ -104,7 +104,7 @@ export const hostGround: StartGround = async (changes = {}) => {
 };
 
 /** The built Worker in workerd with its Durable Object, whose container is a local process. */
-export const workerGround: StartGround = async (changes = {}) => {
+export const workerWorld: StartWorld = async (changes = {}) => {
   const { platforms, environment } = await startStandIns();
   const { variables, headers, close } = await openIdentityGateway();
   const worker = await startWorker({ ...environment, ...variables, ...changes });
@@ -128,7 +128,7 @@ export const workerGround: StartGround = async (changes = {}) => {
   });
 };
 
-function walkable({ headers, output, ...deployment }: Deployment): Ground {
+function walkable({ headers, output, ...deployment }: Deployment): SharedWorld {
   const { url, platforms } = deployment;
   const ask = (route: string, init: RequestInit = {}) =>
     fetch(new URL(route, url), { redirect: "manual", ...init });
