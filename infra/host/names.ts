@@ -116,6 +116,6 @@ function volumeNameHook(name: string, dockerHost: string | undefined): pulumi.Re
 /** Puts code and fixes into the message, because Pulumi shows only the message of an error thrown in a hook. */
 function taken(what: string, ...fixes: string[]): Error {
   const code: ErrorCode = "host_name_taken";
-  const cause = `The engine already has a ${what}, which this stack did not make.`;
+  const cause = `The engine already has a ${what}, which this stack did not create.`;
   return new Error(explanationText({ code, cause, fix: fixes.join("; or: ") }));
 }

@@ -113,7 +113,7 @@ describe.skipIf(!engine.ok)("an update of the host stack", { timeout: 2 * UPDATE
     const said = await deploy();
     await docker(["exec", container, "sh", "-c", `rm ${backups} && mv ${backups}-away ${backups}`]);
 
-    expect(said).toContain(`${container} could not be backed up, so the update has not begun`);
+    expect(said).toContain(`${container} could not be backed up, so the update did not start`);
     expect(await running()).toEqual([container]);
     expect(await subject.say("as if nothing had been")).toBe(200);
   });

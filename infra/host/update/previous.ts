@@ -178,7 +178,7 @@ export async function backUp(containers: Containers, container: string): Promise
   if (made.code === 0) return (JSON.parse(made.stdout) as { id: string }).id;
   throw new StewardError(
     "backup_failed",
-    `${container} could not be backed up, so the update has not begun: ${tail(made)}\nWithout a backup: docker stop ${container}, then deploy again.`,
+    `${container} could not be backed up, so the update did not start: ${tail(made)}\nWithout a backup: docker stop ${container}, then deploy again.`,
   );
 }
 

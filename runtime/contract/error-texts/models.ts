@@ -54,7 +54,7 @@ export const MODELS_ERRORS = {
     status: 502,
     title: "The answer took too long",
     cause: "The answer was not complete within agent.timeout, including tools.",
-    fix: "Ask for less at once, or raise agent.timeout.",
+    fix: "Ask for less in one message, or raise agent.timeout.",
   },
   first_word_late: {
     status: 503,

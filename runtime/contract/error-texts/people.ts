@@ -28,7 +28,8 @@ export const PEOPLE_ERRORS = {
   operator_missing: {
     status: 409,
     title: "Nobody is an operator",
-    cause: "Neither agent.operators nor an approval gives anybody an operator's rights in a chat.",
+    cause:
+      "Nobody has an operator's rights in a chat: no approval grants them, and agent.operators is empty.",
     fix: "Run `steward pairing grant <platform> <user id> operator`, for a browser `steward devices grant <deviceId> operator`, or name people in agent.operators; /whoami shows the id.",
   },
   sender_id_invalid: {

@@ -34,13 +34,13 @@ export const STATE_ERRORS = {
   data_newer: {
     status: 502,
     title: "The data was written by a newer version",
-    cause: "A newer version of steward wrote the data in a form that this version does not read.",
+    cause: "A newer version of steward wrote the data in a format that this version does not read.",
     fix: "Deploy the newer version again, or restore a backup from before it; the ledger has no backup. Until then the data stays untouched.",
   },
   data_older: {
     status: 502,
     title: "The data was written by a version that is too old",
-    cause: "The data has a form from before 0.1.0, which this version does not read.",
+    cause: "The data has a format from before 0.1.0, which this version does not read.",
     fix: "First deploy the sources from before 0.1.0 (commit 449bf21), which migrate the data, then this version. Until then the data stays untouched.",
   },
   credentials_incomplete: {
@@ -65,7 +65,7 @@ export const STATE_ERRORS = {
     status: 503,
     title: "The ledger cannot be read or written",
     cause: "Another process has locked the database state.db, or its file was removed, replaced or damaged.",
-    fix: "End the process that holds state.db. If the file was removed, replaced or damaged, restart the service, then restore a backup.",
+    fix: "End the process that locks state.db. If the file was removed, replaced or damaged, restart the service, then restore a backup.",
   },
   disk_full: {
     status: 503,

@@ -155,7 +155,7 @@ async function readLastGood({ sandbox, backups }: AdminOptions): Promise<Proposa
   refuseSecrets(file, good);
   const [before, edited] = [file.text ?? "", { text: good.text ?? "", expected: file.sha256 ?? "none" }];
   return {
-    title: "Go back to the last good config",
+    title: "Restore the last valid config",
     about: `Restores the config of backup ${id}, created ${createdAt}, and nothing else.`,
     nothing: `The file is already the one from backup ${id}.`,
     before,

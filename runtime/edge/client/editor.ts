@@ -49,7 +49,7 @@ const THEME = EditorView.theme({
   ".cm-content": { caretColor: "var(--text)" },
   ".cm-gutters": { background: "var(--raised)", color: "var(--soft)", border: "0" },
   ".cm-cursor": { borderLeftColor: "var(--text)" },
-  "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground": {
+  "&.cm-focused .cm-scroller .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground": {
     background: "light-dark(#cfe0fb, #2b4468)",
   },
   "&.cm-focused .cm-matchingBracket": { background: "light-dark(#d5ead9, #234a33)" },

@@ -270,7 +270,7 @@ export class LedgerStore {
     this.#sql.all(
       "UPDATE ledger SET note = note || ?2 WHERE key = ?1 AND state = 'failed'",
       `${platform}:${id}`,
-      told ? ". The person was told." : ". The person was not told.",
+      told ? ". The sender was notified." : ". The sender was not notified.",
     );
   }
 

@@ -154,5 +154,5 @@ function refusalText({ code, message, tooLong }: ModelRefusal): string {
 }
 
 function timeoutText(timeout: string): string {
-  return `I stopped: the answer took longer than ${timeout}. Ask for less at once, or raise agent.timeout.`;
+  return `I stopped: the answer took longer than ${timeout}. Ask for less in one message, or raise agent.timeout.`;
 }

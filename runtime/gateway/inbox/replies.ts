@@ -228,7 +228,7 @@ export class Replies {
       isLimit || !isPlain(asked) ? undefined : { label: "Try again", by: last.sender.id, text: last.text };
     const told = await this.tell({ platform, id: last.id }, channel, last.target, text, again);
     for (const { id, target } of asked) if (id !== last.id) await dismiss(channel, target);
-    const note = `${failure.code}: ${failure.detail} ${told ? "The person was told." : "The chat accepts no messages."}`;
+    const note = `${failure.code}: ${failure.detail} ${told ? "The sender was notified." : "The chat accepts no messages."}`;
     const outcome = isLimit ? "ignored" : "failed";
     this.#options.log.warn(`event ${outcome}`, { id: last.id, platform, messages: asked.length, note });
     return asked.map(() => ({ outcome, note }));

@@ -124,7 +124,7 @@ describe("the options of a gateway under the real engine", () => {
       const beside = await createTestStack({ program, config: {}, environment: provider.environment });
       onTestFinished(() => beside.close());
       const failure = await beside.stack.preview().then(() => "", String);
-      expect(failure).toContain("The engine already has a container office, which this stack did not make");
+      expect(failure).toContain("The engine already has a container office, which this stack did not create");
       expect(failure).toContain("(host_name_taken)");
     },
     UPDATE_MS,

@@ -79,7 +79,10 @@ test("the last attempt tells a second time, that no answer comes, and ends as fa
 
   const { answer } = await deliver(url, { ...delivery("E1"), last: true });
 
-  expect(answer).toMatchObject({ outcome: "failed", note: expect.stringContaining("The person was told.") });
+  expect(answer).toMatchObject({
+    outcome: "failed",
+    note: expect.stringContaining("The sender was notified."),
+  });
   expect(slack.posts().map(({ text }) => text)).toEqual([
     expect.stringContaining("I cannot answer yet: the model provider is overloaded."),
     expect.stringContaining("I have tried for a day and cannot answer your message"),
@@ -94,7 +97,7 @@ test("a refused key is told, ends as failed, and is asked again when the event i
 
   expect(answer).toMatchObject({
     outcome: "failed",
-    note: expect.stringMatching(/^model_key_invalid: .*told\.$/),
+    note: expect.stringMatching(/^model_key_invalid: .*notified\.$/),
   });
   expect(slack.posts().map(({ text }) => text)).toEqual([
     expect.stringContaining("Invalid API key provided"),

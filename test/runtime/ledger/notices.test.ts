@@ -284,6 +284,6 @@ test("an event that nothing could answer for a day is failed, and its note says 
 
   expect(told).toEqual(['E1 {"givenUp":true}']);
   expect(store.list({ state: "failed", limit: 10 }).entries).toMatchObject([
-    { note: "never delivered. The person was told." },
+    { note: "never delivered. The sender was notified." },
   ]);
 });
