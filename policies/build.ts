@@ -3,14 +3,15 @@ import { join, resolve } from "node:path";
 import { VERSION } from "../runtime/contract/names.ts";
 
 const ROOT = resolve(import.meta.dirname, "..");
-/** Output of a checkout's build; a release ships it ready-made. */
+/** Folder of the built policy pack. A release already contains it. */
 const PACK = join(ROOT, "dist/policies");
 const IS_RELEASE = import.meta.filename.endsWith(".js");
-/** The engine's launcher requires this module as a dependency of the pack. */
+/** The engine runs a pack only if its manifest lists this dependency. */
 const RUNS_PACKS = "@pulumi/pulumi";
 
 /**
- * Builds the policy pack. Packages are not bundled, so put it where Node can resolve the project's `node_modules`.
+ * Builds the policy pack. The bundle does not contain npm packages, so Node must find them in a `node_modules` above
+ * `outdir`.
  *
  * @param outdir Default: `dist/policies` of this checkout.
  * @returns the pack's folder, for `pulumi preview --policy-pack`.
@@ -41,7 +42,7 @@ export async function buildPolicyPack(outdir = PACK): Promise<string> {
   return outdir;
 }
 
-/** Pins what a published pack must install. */
+/** Returns the pinned dependencies that a published pack must install. */
 async function pinned(imported: readonly string[]): Promise<Record<string, string>> {
   const { dependencies } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8")) as {
     dependencies: Record<string, string>;

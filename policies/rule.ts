@@ -12,11 +12,11 @@ type Topic = "access" | "host" | "migrations" | "production" | "secrets" | "stat
 
 interface RuleText {
   name: string;
-  /** Requirement, as a statement about a valid stack. */
+  /** Requirement, phrased as a statement about a valid stack. */
   description: string;
   severity: Severity;
   topics: readonly Topic[];
-  /** Default: mandatory. The policy configuration can override it. */
+  /** Enforcement level, which the policy configuration can override. Default: mandatory. */
   level?: EnforcementLevel;
   configSchema?: PolicyConfigSchema;
 }
@@ -26,7 +26,7 @@ type OneOf<Type extends string> = { [One in Type]: Resource<One> }[Type];
 export interface ResourceRule<Type extends string> extends RuleText {
   /** Resource types to check. Default: all. */
   types?: readonly Type[];
-  /** Returns one message per problem, each with its fix. */
+  /** Returns one message per problem. Each message includes the fix. */
   check(resource: OneOf<Type>, config: Fields): string[];
 }
 

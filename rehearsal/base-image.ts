@@ -5,25 +5,25 @@ import { docker } from "../infra/shell/docker.ts";
 import { BuildFailure } from "../infra/shell/failure.ts";
 import { assembleDebian, assembledDebian } from "./debian.ts";
 
-/** A base image and its origin. `assembled`: built from Debian packages on this machine. */
+/** A base image and its origin. `assembled` means built from Debian packages on this machine. */
 export interface PreparedBase {
   image: string;
   source: "present" | "pulled" | "assembled";
 }
 
 /**
- * Makes sure that the Docker engine has the base image. If no registry is reachable, assembles the underlying Debian
- * from packages.
+ * Ensures that the Docker engine has the base image. If no registry is reachable, assembles its Debian layer from
+ * packages and builds the image locally.
  *
  * @throws BuildFailure `docker_unavailable`, `docker_failed`, `base_node_missing`, `base_mmdebstrap_missing`,
- * `base_assembly_failed`
+ *   `base_assembly_failed`
  */
 export async function prepareBaseImage(options: BaseImageOptions): Promise<PreparedBase> {
   const { log, env = process.env } = options;
   const recipe = await baseImageRecipe(env);
   const { image, arch } = recipe;
   const cache = join(cacheRoot(env), "base");
-  // A cached archive means that the registry was unreachable before; another attempt would only take time.
+  // If Debian was assembled before, the registry was unreachable. Skip another slow attempt.
   if ((await recipe.id()) !== undefined || (await assembledDebian(cache, arch)) === undefined) {
     const pulled = await ensureBaseImage(options).catch(unlessUnreachable);
     if (pulled !== undefined) return pulled;

@@ -7,15 +7,15 @@ import type { RehearsalSettings } from "./settings.ts";
 const SESSION_HOURS = 24;
 export const SUBDOMAIN = "rehearsal";
 
-/** An emulated Cloudflare account with its deployments and identity gateway. */
+/** An emulated Cloudflare account with its deployed Workers and identity gateway. */
 export interface Cloud {
   apiUrl: string;
   origin: string;
-  /** The same address as containers reach it. */
+  /** Address at which containers reach `origin`. */
   containerOrigin: string;
   identity: IdentityGateway;
   runner: WorkerRunner;
-  /** Makes every other version fail on each request; `undefined` ends this. */
+  /** Makes all versions except this one answer every request with an error; `undefined` ends the simulation. */
   breakAllBut(version: string | undefined): void;
   close(): Promise<void>;
 }
@@ -38,7 +38,7 @@ export async function startCloud({
 }: CloudOptions): Promise<Cloud> {
   const { ports, accountId, apiToken } = settings;
   const ends: (() => Promise<void>)[] = [];
-  // Reverse order, so that each part closes before its dependencies.
+  // Close in reverse order of starting, so that each part closes before its dependencies.
   const close = async (): Promise<void> => {
     for (const end of ends.toReversed()) await end();
   };

@@ -9,21 +9,21 @@ const MOST_ERRORS = 5;
 /** Times are in milliseconds. */
 export interface RehearsedDeployment {
   url: string;
-  /** The Access application's audience; empty if there is none. */
+  /** Audience of the Access application; empty without an application. */
   audience: string;
   /** Number of resources by type. */
   resources: Record<string, number>;
   /** Number of resources by operation: `create`, `same`, … */
   changes: OpMap;
   previewMs: number;
-  /** `undefined` if nothing changed, so that no update ran. */
+  /** Duration of the update; `undefined` if nothing had changed and no update ran. */
   upMs: number | undefined;
 }
 
 /**
- * Previews the stack, and updates it if something has changed.
+ * Previews the stack, and updates it if the preview shows changes.
  *
- * @param step runs the preview and the update. Default: without a report
+ * @param step runs and reports the preview and the update. Default: no report
  */
 export async function deploy(
   stack: Stack,
@@ -52,7 +52,7 @@ export async function deploy(
   };
 }
 
-/** Excludes the stack itself and the providers from the counts. */
+/** Returns the stack's outputs and its number of resources by type, without the stack itself and providers. */
 async function deployedBy(stack: Stack) {
   const { deployment } = await stack.exportStack();
   const { resources = [] } = deployment as { resources?: { type: string; outputs?: object }[] };
@@ -72,7 +72,10 @@ async function timed<T>(work: () => Promise<T>): Promise<{ result: T; ms: number
   return { result, ms: Math.round(performance.now() - started) };
 }
 
-/** Shortens an engine failure without a known cause to its error lines; the message repeats the whole log. */
+/**
+ * Throws the error again. Reduces an engine failure without a known cause to its error lines, because the message
+ * repeats the whole log.
+ */
 function withoutLog(error: unknown): never {
   if (!(error instanceof CommandError) || explain(error, commandsFor(STACK)).code !== undefined) throw error;
   const errors = error.message.split("\n").filter((line) => /^\s*(?:err\?: )?(?:\w*Error|error):/.test(line));

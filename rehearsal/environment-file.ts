@@ -5,10 +5,10 @@ import { stackVariables } from "./stack.ts";
 import type { World } from "./world.ts";
 
 /**
- * Writes a file to source in a shell (`. .steward/env`), so that `pulumi … -s rehearsal` works in the checkout. Mode
- * 0600, because it contains the state's passphrase.
+ * Writes a shell file to source (`. .steward/env`), so that `pulumi … -s rehearsal` works in the checkout. Its mode is
+ * 0600, because it contains the passphrase of the stack's secrets.
  *
- * @returns the file's path, relative to the working folder
+ * @returns path of the file, relative to the working folder
  */
 export async function writeEnvironment(
   folder: string,
@@ -19,7 +19,7 @@ export async function writeEnvironment(
   const variables = {
     ...own,
     ...stackVariables({ dir, passphrase: settings.passphrase }),
-    // The stack prints this command if its emulated account is not running.
+    // If the emulated account is not running, the stack suggests this command.
     STEWARD_REHEARSED_BY: startCommand({ dir: folder, target: path.basename(dir) }),
   };
   const lines = Object.entries(variables).map(([name, value]) => `export ${name}=${quoted(value)}`);

@@ -11,13 +11,13 @@ export interface LoopbackServer {
   close(): Promise<void>;
 }
 
-/** Port 0 picks a free one. Rejects if the port is taken. */
+/** Starts a server on a local address. Port 0 picks a free port. Rejects if the port is taken. */
 export async function listenOnLoopback(
   server: Server,
   port: number,
   host = LOOPBACK,
 ): Promise<LoopbackServer> {
-  // `closeAllConnections` ignores upgraded connections such as WebSockets.
+  // Track the connections, because `closeAllConnections` skips upgraded ones such as WebSockets.
   const open = new Set<Socket>();
   server.on("connection", (socket) => {
     open.add(socket);

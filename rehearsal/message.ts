@@ -9,12 +9,12 @@ const REPLY_TIMEOUT_MS = 180_000;
 /** Times are in milliseconds. */
 export interface Exchange {
   text: string;
-  /** Response to Slack: 200, or 503 while the container was asleep. */
+  /** Status of the response to Slack: 200, or 503 if the container was asleep. */
   status: number;
   reply: string;
-  /** From sending the event to the reply at Slack's stand-in. */
+  /** Time from sending the event until the reply reaches Slack's stand-in. */
   replyMs: number;
-  /** From the container's start to the gateway's first response. */
+  /** Time from the container's start until the gateway's first response. */
   coldStartMs: number;
 }
 

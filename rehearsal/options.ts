@@ -10,10 +10,10 @@ export const TARGETS = ["serverless", "host"] as const satisfies readonly Target
 export type SandboxChoice = "auto" | "docker" | "process";
 
 export interface RehearsalOptions {
-  /** `undefined` if the command names none. */
+  /** Target in the arguments; `undefined` if they name none. */
   target: Target | undefined;
   once: boolean;
-  /** Print one JSON object as the last line on standard output; progress goes to standard error. */
+  /** True to print one JSON object as the last line of standard output, and progress to standard error. */
   json: boolean;
   destroy: boolean;
   sandbox: SandboxChoice;
@@ -25,7 +25,7 @@ export const SCRIPT = "npm start --";
 
 const FOLDER = ".steward";
 
-/** Returns the `npm start` command for a folder of rehearsals. */
+/** Returns the `npm start` command to print for a folder of rehearsals. */
 export function startCommand({ dir, target }: { dir: string; target?: string }, ...words: string[]): string {
   const isDefault = path.resolve(dir) === path.resolve(FOLDER);
   const place = isDefault ? [] : ["--dir", path.resolve(dir)];
@@ -33,7 +33,7 @@ export function startCommand({ dir, target }: { dir: string; target?: string }, 
   return [SCRIPT, ...[...named, ...words, ...place].map(shellWord)].join(" ").replace(/ --$/, "");
 }
 
-/** Throws a CommanderError if the arguments are invalid. */
+/** Parses the arguments. Throws a CommanderError if they are invalid. */
 export function readOptions(argv: readonly string[]): RehearsalOptions & { tour: TourName | undefined } {
   const command = commandParser(
     SCRIPT,

@@ -19,12 +19,12 @@ export interface Platforms {
 
 export interface PlatformsOptions {
   settings: RehearsalSettings;
-  /** Persists registrations. Default: they are lost on exit. */
+  /** Folder that persists registrations at the platforms. Default: they are lost on exit. */
   dir?: string;
   hostname: string;
   /** True if the user gave a key. */
   realModel: boolean;
-  /** Milliseconds between two words of the model's stand-in. Default: none. */
+  /** Delay between two words of the stand-in model, in milliseconds. Default: none. */
   wordMs?: number;
 }
 

@@ -2,14 +2,18 @@ import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type Server } from "node:net";
 
-/** Below the ephemeral ports that outgoing connections use. */
+/**
+ * Lower limit of chosen ports. The range is below the ephemeral ports, which the system gives to outgoing connections.
+ */
 const LOWEST = 20_000;
 const HIGHEST = 32_000;
 
-/** Enough time for a process to start listening. */
+/** Duration of a reservation: enough for a process to start listening. */
 const RESERVED_MS = 60_000;
 
-/** Returns free loopback ports, reserved for a minute; on Linux also against other processes. */
+/**
+ * Returns free loopback ports and reserves them for a minute. On Linux, the reservation holds for other processes too.
+ */
 export async function freePorts(count: number): Promise<number[]> {
   const ports: number[] = [];
   while (ports.length < count) {
@@ -21,7 +25,10 @@ export async function freePorts(count: number): Promise<number[]> {
 
 const reserved = new Set<number>();
 
-/** On Linux, an abstract socket name makes the reservation visible to all processes. */
+/**
+ * Reserves a port; returns false if it is taken. On Linux, an abstract socket makes the reservation visible to all
+ * processes.
+ */
 async function reserve(port: number): Promise<boolean> {
   if (reserved.has(port)) return false;
   reserved.add(port);

@@ -11,15 +11,17 @@ export type RunStep = <T>(what: string, work: () => Promise<T>) => Promise<T>;
 
 export interface ProgressOptions {
   output: Pick<CommandOutput, "say" | "status">;
-  /** Receives all details. A new run overwrites it. */
+  /** File for all details. A new run overwrites it. */
   file: string;
   /** Also prints the details. */
   verbose: boolean;
 }
 
-/** Reports one line per step with its duration. Details go to a file, and a failed step prints the last ones. */
+/**
+ * Reports each step as one line with its duration. Details go to a file; if a step fails, the last ones are printed.
+ */
 export class Progress {
-  /** Relative to the working folder. */
+  /** Path of the log; relative if the file is in or below the working folder. */
   readonly file: string;
   readonly #options: ProgressOptions;
   #details: string[] = [];
@@ -32,7 +34,7 @@ export class Progress {
     writeFileSync(options.file, "", { mode: 0o600 });
   }
 
-  /** Logs text as it is, such as part of Pulumi's log. */
+  /** Logs text unchanged, such as a part of Pulumi's log. */
   readonly detail = (text: string): void => {
     const { file, verbose, output } = this.#options;
     appendFileSync(file, text);

@@ -9,10 +9,10 @@ import { LOOPBACK } from "./loopback.ts";
 import type { SandboxChoice } from "./options.ts";
 import { ensureSidecarImage, sidecarImageName } from "./sidecar/index.ts";
 
-/** Way to run containers, and the stand-ins' address for them. */
+/** Way to run containers, and the address at which they reach this machine. */
 export interface ContainerSetup {
   mode: ContainerMode;
-  /** Address at which a container reaches this machine. */
+  /** Address of this machine, as containers reach it. */
   standInHost: string;
   description: string;
 }
@@ -25,8 +25,8 @@ export interface ContainerSetupOptions {
 }
 
 /**
- * Chooses how containers run. `auto` prefers Docker and falls back to local processes if no engine responds or an
- * image is missing.
+ * Chooses how containers run. `auto` uses Docker, or local processes if the engine does not respond or an image is
+ * missing.
  */
 export async function chooseContainerSetup(options: ContainerSetupOptions): Promise<ContainerSetup> {
   const { choice, log } = options;
@@ -45,12 +45,14 @@ export async function chooseContainerSetup(options: ContainerSetupOptions): Prom
   }
 }
 
-/** Returns the mode in which leftover containers ran. It can remove them, but not start new ones. */
+/**
+ * Returns the mode in which the previous run's containers ran. It is only for removing them, not for starting new ones.
+ */
 export async function previousContainerMode(dir: string, standInHost: string): Promise<ContainerMode> {
   if (standInHost !== LOOPBACK && (await dockerAvailable()).ok) {
     return { kind: "docker", image: (reference) => reference, sidecarImage: await sidecarImageName() };
   }
-  // A message that arrives meanwhile starts a process that exits immediately.
+  // A message may still start a container. Its process exits immediately.
   return processMode(dir, [process.execPath, "--eval", ""]);
 }
 
@@ -62,7 +64,7 @@ async function dockerSandbox(
   const { image } = await stewardImage(bundle, log);
   const sidecar = await ensureSidecarImage({ log });
   return {
-    // The emulated registry uses this engine's image names.
+    // The stack names images as the local engine does, so no mapping is needed.
     mode: { kind: "docker", image: (reference) => reference, sidecarImage: sidecar.image },
     standInHost: await bridgeAddress(),
     description: `a container on Docker ${version} (${image}; base ${base.source}, sidecar ${sidecar.source}; max_instances is not enforced)`,
@@ -81,7 +83,7 @@ function processMode(dir: string, command: string[]): ContainerMode {
   return { kind: "process", supervise: { command, dir: path.join(dir, "sandbox") } };
 }
 
-/** Returns this machine's address in the engine's default network. */
+/** Returns this machine's address in the Docker engine's default network. */
 export async function bridgeAddress(): Promise<string> {
   const format = "{{(index .IPAM.Config 0).Gateway}}";
   const { stdout } = await docker(["network", "inspect", "bridge", "--format", format]);

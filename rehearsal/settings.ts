@@ -26,10 +26,10 @@ const schema = z.strictObject({
   }),
 });
 
-/** Ports and keys that later runs reuse, so that a second run changes nothing. */
+/** Ports and keys of a rehearsal. Later runs reuse them, so that a second deployment shows no change. */
 export type RehearsalSettings = z.infer<typeof schema>;
 
-/** Reads or creates the settings, which contain only keys of stand-ins. */
+/** Reads or creates the settings. They contain only the stand-ins' keys, no real ones. */
 export async function readRehearsalSettings(dir: string): Promise<RehearsalSettings> {
   const file = path.join(dir, "rehearsal.json");
   if (existsSync(file)) {
@@ -54,7 +54,7 @@ async function createSettings(): Promise<RehearsalSettings> {
     apiToken: hex(20),
     passphrase: hex(16),
     ports: schema.shape.ports.parse(Object.fromEntries(SERVERS.map((name, index) => [name, ports[index]]))),
-    // Formats of real secrets, so that format checks are rehearsed too.
+    // Generate keys in the format of real ones, so that format checks run too.
     secrets: {
       slackBotToken: `xoxb-rehearsal-${hex(12)}`,
       slackSigningSecret: hex(16),

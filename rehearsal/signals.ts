@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 const SIGNALS = ["SIGINT", "SIGTERM"] as const;
 
 /**
- * A request to end this process: a signal, output that is no longer read, or the exit of npm. Removes other listeners
- * of these signals, which could exit before everything is cleaned up.
+ * Detects a request to end this process: a signal, closed output, or the exit of npm. Removes other listeners of the
+ * signals, because they could exit the process before the cleanup.
  */
 export class Interruption {
   readonly requested: Promise<void>;
@@ -16,7 +16,8 @@ export class Interruption {
         this.#controller.abort();
         resolve();
       };
-      // Without a listener, Pulumi's handler would receive the error while a program runs and print it endlessly.
+      // Listen here too: otherwise Pulumi's handler would receive the error while a program runs, and print it
+      // endlessly.
       for (const output of [process.stdout, process.stderr]) output.on("error", listener);
       for (const signal of SIGNALS) {
         process.removeAllListeners(signal);
@@ -30,8 +31,8 @@ export class Interruption {
   }
 
   /**
-   * Runs `work` with a signal that is aborted on interruption. After an interruption, throws "interrupted" if `work`
-   * fails or takes longer than {@link GRACE_MS}.
+   * Runs `work` with an AbortSignal for interruptions. After an interruption, throws "interrupted" as soon as `work`
+   * fails, or after {@link GRACE_MS}.
    */
   async abortable<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const { signal } = this.#controller;
@@ -51,7 +52,7 @@ export function isInterruption(error: unknown): boolean {
   return error instanceof Error && error.message === "interrupted";
 }
 
-/** An engine that is asked to stop finishes the resource in progress. */
+/** Time for the engine to finish the resource in progress after a request to stop. */
 const GRACE_MS = 30_000;
 
 function pause(ms: number): Promise<void> {
@@ -62,7 +63,7 @@ function pause(ms: number): Promise<void> {
 
 const LOOK_MS = 1_000;
 
-/** Polls, because a killed npm does not notify its script. */
+/** Calls the listener when npm exits. Polls for it, because a killed npm does not notify its script. */
 function whenNpmEnds(listener: () => void): void {
   if (process.env["npm_lifecycle_event"] !== "start") return;
   const above = parents();
@@ -73,7 +74,7 @@ function whenNpmEnds(listener: () => void): void {
   }, LOOK_MS).unref();
 }
 
-/** Returns the ids of the parent, which may be npm's shell, and of the grandparent if /proc exists. */
+/** Returns the ids of the parent and, if /proc exists, the grandparent. The parent may be a shell that npm started. */
 function parents(): string {
   const { ppid } = process;
   try {

@@ -12,7 +12,7 @@ import { program } from "../stacks/program.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
-/** Locates this package's provider. The SDK's type lacks `plugins`. */
+/** Project settings with which the engine finds this package's provider. The SDK's type lacks `plugins`. */
 export const OWN_PLUGIN = { plugins: { providers: [{ name: "steward", path: ROOT }] } };
 
 export interface OpenStackOptions {
@@ -25,12 +25,12 @@ export interface OpenStackOptions {
 export const STACK = "rehearsal";
 const PROJECT = "steward";
 
-/** Opens or creates the stack: this project's program under the real engine, with its state in files. */
+/** Opens or creates the stack. It runs this project's program under the real engine, and stores its state in files. */
 export async function openStack({ engine, dir, passphrase }: OpenStackOptions): Promise<Stack> {
   const { workDir, state } = placesOf(dir);
   await Promise.all([workDir, state].map((folder) => mkdir(folder, { recursive: true, mode: 0o700 })));
   await linkProject(workDir);
-  // Access is exclusive, so any lock is left from a killed run.
+  // The caller has exclusive access, so any lock is left from a killed run.
   await rm(path.join(state, ".pulumi", "locks"), { recursive: true, force: true });
   await waitForEngine();
   const stack = await LocalWorkspace.createOrSelectStack(
@@ -38,7 +38,7 @@ export async function openStack({ engine, dir, passphrase }: OpenStackOptions): 
     {
       workDir,
       pulumiCommand: await engineCommand(engine),
-      // Overrides variables from another rehearsal's environment file.
+      // These override variables that another rehearsal's environment file has set.
       envVars: { ...engine.env, ...processMark(dir), ...stackVariables({ dir, passphrase }) },
       projectSettings: {
         name: PROJECT,
@@ -55,7 +55,8 @@ export async function openStack({ engine, dir, passphrase }: OpenStackOptions): 
 /**
  * Sets the stack's configuration.
  *
- * @param privateConfig the user's secrets, passed on standard input because other users can read arguments
+ * @param privateConfig secrets of the user. They are passed on standard input, because other users can read a process's
+ *   arguments
  */
 export async function configure(
   stack: Stack,
@@ -67,25 +68,25 @@ export async function configure(
   for (const [key, value] of Object.entries(privateConfig)) setSecret(stack, engine, key, value);
 }
 
-/** Returns variables for running `pulumi` by hand on this directory's stack. */
+/** Returns the environment variables for running `pulumi` by hand on the stack in this directory. */
 export function stackVariables({ dir, passphrase }: Pick<OpenStackOptions, "dir" | "passphrase">) {
   const { settings, state } = placesOf(dir);
   return {
     PULUMI_BACKEND_URL: fileBackend(state),
     PULUMI_CONFIG_PASSPHRASE: passphrase,
-    // Replaces --config-file in every command that supports it.
+    // Acts like --config-file in every command that supports the option.
     PULUMI_OPTION_CONFIG_FILE: settings,
   };
 }
 
-/** Returns the stand-ins' address at the last update, if there was one. */
+/** Returns the stand-ins' host name at the last update; `undefined` before the first update. */
 export async function previousStandInHost(dir: string): Promise<string | undefined> {
   const text = await readFile(placesOf(dir).settings, "utf8").catch(() => "");
   const endpoints = /^ *steward:endpoints: *(.*)$/m.exec(text)?.[1] ?? "";
   return /"?slack"?: ?"?http:\/\/([\d.]+):/.exec(endpoints)?.[1];
 }
 
-/** Returns false if there is nothing to destroy: neither resources nor interrupted operations. */
+/** Returns true if the stack has something to destroy: resources or interrupted operations. */
 export async function hasResources(dir: string): Promise<boolean> {
   const file = path.join(placesOf(dir).state, ".pulumi", "stacks", PROJECT, `${STACK}.json`);
   if (!existsSync(file)) return false;
@@ -108,7 +109,7 @@ function placesOf(dir: string) {
   return { workDir, settings: path.join(workDir, `Pulumi.${STACK}.yaml`), state: path.join(dir, "state") };
 }
 
-/** Links this project into the working folder, where the engine runs dynamic providers. */
+/** Links this project's modules into the working folder, where the engine starts dynamic providers. */
 export async function linkProject(workDir: string): Promise<void> {
   for (const name of ["node_modules", "infra"]) await linkTo(path.join(workDir, name), path.join(ROOT, name));
 }

@@ -38,7 +38,7 @@ async function main(argv: string[], output: CommandOutput): Promise<number> {
     const tour = { name: options.tour, ...call };
     const lock = path.join(options.dir, `lock-${tour.name}`);
     await withFileLock(lock, () => takeTour(tour), busy).finally(() => rm(lock, { force: true }));
-    // Fails, as intended, unless the folder is empty.
+    // Remove the folder only if it is empty; otherwise this fails, as intended.
     await rmdir(options.dir).catch(() => undefined);
     return 0;
   }
@@ -62,7 +62,10 @@ async function destroy({ options, interruption, output }: Call): Promise<void> {
   }
 }
 
-/** Keeps other files: records of rollouts, previews, artefacts of tests. */
+/**
+ * Removes the files that all rehearsals share. Keeps other files, such as records of rollouts, previews and test
+ * artefacts.
+ */
 async function removeOwnFiles(dir: string): Promise<void> {
   for (const name of ["env", "lock"]) await rm(path.join(dir, name), { force: true });
   await rmdir(dir).catch((error: NodeJS.ErrnoException) => {
@@ -82,7 +85,7 @@ async function rehearse(call: Call): Promise<void> {
   } finally {
     output.say("Stopping the rehearsal\n");
     try {
-      // A host's container outlives this process.
+      // Destroy the host stack, because its container would outlive this process.
       if (target === "host" && once) await world.stack.destroy({ color: "never", showSecrets: false });
     } finally {
       await world.close();

@@ -5,14 +5,14 @@ import { endProcesses } from "./running.ts";
 
 const VARIABLE = "STEWARD_REHEARSAL";
 
-/** Marks child processes with this process's id and their directory. */
+/** Returns an environment variable that marks child processes with this process's id and their directory. */
 export function processMark(dir: string): Record<string, string> {
   return { [VARIABLE]: `${process.pid}:${dir}` };
 }
 
 /**
- * Kills processes that a killed rehearsal left in a directory or below: an engine would write to the state, and
- * workerd would lock its databases. Finds none without /proc.
+ * Kills processes that a killed rehearsal left behind in a directory or below it. A stray engine would write to the
+ * stack's state, and a stray workerd would lock its databases. Does nothing without /proc.
  */
 export function endStrayProcesses(dir: string): void {
   endProcesses((pid) => {
@@ -22,8 +22,8 @@ export function endStrayProcesses(dir: string): void {
 }
 
 /**
- * Starts a watcher that kills stray processes when this process ends, even by SIGKILL, which closes its standard
- * input. Returns a function that stops it.
+ * Starts a watcher that kills stray processes when this process ends. It notices even SIGKILL, because its standard
+ * input closes. Returns a function that stops the watcher.
  */
 export function watchStrayProcesses(dir: string): () => Promise<void> {
   const program = `const { endStrayProcesses } = await import(${JSON.stringify(import.meta.url)}); endStrayProcesses(process.argv[1]);`;
@@ -32,13 +32,16 @@ export function watchStrayProcesses(dir: string): () => Promise<void> {
     stdio: ["pipe", "ignore", "ignore"],
     detached: true,
   });
-  // Without a shell there is no watcher; the next rehearsal cleans up.
+  // Without a shell there is no watcher. The next rehearsal then cleans up.
   watch.on("error", () => undefined);
   watch.unref();
   return async () => void watch.kill("SIGKILL");
 }
 
-/** Returns the process id in the mark of that directory or one below; `undefined` without a mark. */
+/**
+ * Returns the owner's process id from the mark of a process; `undefined` if the mark is missing or is for a directory
+ * outside `dir`.
+ */
 function ownerOf(pid: number, dir: string): number | undefined {
   const prefix = `${VARIABLE}=`;
   const entries = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");

@@ -27,11 +27,11 @@ export interface World {
   platforms: Platforms;
   /** Readable description of how the container runs. */
   sandbox: string;
-  /** Features that the cloud does not model; empty if nothing is emulated. */
+  /** Features that the emulated cloud does not model; empty without an emulation. */
   limits: readonly string[];
-  /** `undefined` if nothing is emulated. */
+  /** The emulated cloud; absent for a host stack. */
   cloud?: Cloud;
-  /** Returns headers that sign the operator in. `audience` is the stack's output. */
+  /** Returns headers that authenticate the operator. `audience` is an output of the stack. */
   signIn(audience: string): Promise<Record<string, string>>;
   close(): Promise<void>;
 }
@@ -41,7 +41,7 @@ type Place = Pick<RehearsalOptions, "dir" | "sandbox">;
 export interface WorldOptions {
   /** Default: without a report. */
   step?: RunStep;
-  /** Milliseconds between two words of the model's stand-in. Default: none. */
+  /** Delay between two words of the stand-in model, in milliseconds. Default: none. */
   wordMs?: number;
 }
 
@@ -50,7 +50,7 @@ interface SharedWorld extends Required<WorldOptions> {
   settings: RehearsalSettings;
   engine: Engine;
   log: (line: string) => void;
-  /** Cleanup functions, run in reverse order, so that each part closes before its dependencies. */
+  /** Cleanup functions. They run in reverse order, so that each part closes before its dependencies. */
   ends: (() => Promise<void>)[];
 }
 
@@ -65,13 +65,13 @@ export function openWorld(
   );
 }
 
-/** Destroys a rehearsed stack, emptying its bucket first. Builds nothing. */
+/** Destroys a rehearsed stack with the content of its bucket. Starts only what the destruction needs. */
 export async function destroyWorld(
   target: Target,
   options: Place,
   log: (line: string) => void,
 ): Promise<void> {
-  // Otherwise neither engine nor provider is needed.
+  // Without resources, there is no need for an engine or provider.
   if (!(await hasResources(path.resolve(options.dir, target)))) {
     endStrayProcesses(path.resolve(options.dir, target));
     return;
@@ -99,7 +99,7 @@ export async function destroyWorld(
   await close();
 }
 
-/** Prepares what every world needs, and cleans up if a later step fails. */
+/** Prepares the parts that every world needs, and cleans up if a later step fails. */
 async function withSharedWorld<Result>(
   target: Target,
   options: Place,
@@ -107,7 +107,7 @@ async function withSharedWorld<Result>(
   open: (shared: SharedWorld) => Promise<Result>,
 ): Promise<Result> {
   const dir = path.resolve(options.dir, target);
-  // An engine that outlived a killed rehearsal would write to the stack's state.
+  // End an engine that outlived a killed rehearsal; it would write to the stack's state.
   endStrayProcesses(dir);
   const settings = await readRehearsalSettings(dir);
   const engine = await step("Preparing Pulumi's engine", () =>

@@ -3,8 +3,8 @@ import * as pulumi from "@pulumi/pulumi";
 export const GATEWAY = "steward";
 
 /**
- * Returns options for a gateway that adopts resources from before components existed. Those belonged to the stack
- * itself and lacked the gateway's name prefix. Their children inherit the aliases.
+ * Returns options with which a gateway adopts resources from versions without components. Such resources belonged to
+ * the stack itself, and their names lacked the gateway's prefix. Children inherit the aliases.
  */
 export function withAdoption(opts: pulumi.ComponentResourceOptions = {}): pulumi.ComponentResourceOptions {
   let gateway: pulumi.Resource | undefined;
@@ -13,7 +13,7 @@ export function withAdoption(opts: pulumi.ComponentResourceOptions = {}): pulumi
     gateway ??= resource;
     if (own.parent !== gateway) return undefined;
     const former = { name: name.slice(GATEWAY.length + 1), parent: pulumi.rootStackResource };
-    // At that time, resources of this package's provider had the type that their own alias names.
+    // Before components existed, resources of this package's provider had the type in their own alias.
     const types = (own.aliases ?? []).flatMap((alias) =>
       typeof alias === "object" && "type" in alias ? [alias] : [],
     );

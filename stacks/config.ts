@@ -13,7 +13,7 @@ import type { StackConfigSource } from "./config/source.ts";
 
 type Plain<Of extends Target> = pulumi.Unwrap<WithDefaults<Of>>;
 
-/** Arguments of the gateway as plain values. The component marks the secrets. */
+/** Arguments of the gateway as plain values. The component marks which ones are secret. */
 export interface ServerlessConfig extends Plain<"serverless"> {
   target: "serverless";
   workerName: string;
@@ -51,7 +51,7 @@ function read<Of extends Target>(target: Of, given: Readonly<Record<string, stri
   return withDefaults(target, args as unknown as ArgsOf[Of]) as Plain<Of>;
 }
 
-/** Returns token and API URL from the same sources as the `cloudflare` provider. */
+/** Returns the API token and the API's URL from the same sources as the `cloudflare` provider. */
 function cloudflareOf({ values, environment }: StackConfigSource): ServerlessConfig["cloudflare"] {
   const { "cloudflare:apiToken": token, "cloudflare:baseUrl": address } = values;
   const baseUrl = address ?? environment["CLOUDFLARE_BASE_URL"];

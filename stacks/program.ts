@@ -8,14 +8,17 @@ import { loadConfig } from "./config.ts";
 import { stackSource } from "./config/source.ts";
 import type { StackOutputs } from "./outputs.ts";
 
-/** False under the Automation API, which runs the program in the command's process. */
+/**
+ * True if Pulumi runs the program in its own process; false under the Automation API, which runs it in the command's
+ * process.
+ */
 const isOwnProcess = process.argv[1]?.includes("@pulumi/pulumi/cmd/run") === true;
 let isRun = false;
 /** Exit code that tells Pulumi that the error has been shown already. */
 const EXPLAINED = 32;
 
-// Pulumi treats a CommonJS entry's default export as an output and does not run it. The update would then delete every
-// resource.
+// Pulumi treats the default export of a CommonJS entry as an output and does not run it. The update would then delete
+// every resource.
 if (isOwnProcess) {
   process.once("beforeExit", () => {
     if (isRun) return;
@@ -33,7 +36,11 @@ if (isOwnProcess) {
  */
 export const program = programWith({});
 
-/** @param changes Overrides of stored values, by full key. */
+/**
+ * Returns the program of a stack with changed configuration values.
+ *
+ * @param changes Overrides of stored values, by full key.
+ */
 export function programWith(changes: Readonly<Record<string, string>>): () => Promise<StackOutputs> {
   return async () => {
     isRun = true;
@@ -41,7 +48,7 @@ export function programWith(changes: Readonly<Record<string, string>>): () => Pr
     try {
       const { values, ...source } = stackSource();
       const config = loadConfig({ ...source, values: { ...values, ...changes } });
-      // Loads only the target's providers.
+      // Load only the target's providers.
       if (config.target === "host") return await (await import("./host.ts")).host(config);
       return (await import("./serverless.ts")).serverless(config);
     } catch (error) {

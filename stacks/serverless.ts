@@ -21,7 +21,7 @@ export function serverless({ target, ...args }: ServerlessConfig): StackOutputs 
     readiness: gateway.readiness,
     cost: gateway.cost,
     ...(registrations && { registrations }),
-    // The command, because the manifest itself would add forty lines to every update.
+    // Output the command instead of the manifest, which would add forty lines to every update.
     slackManifest: commandsFor(operatorStack()).script("slack-manifest"),
   };
 }

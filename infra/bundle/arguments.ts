@@ -1,6 +1,9 @@
 import { AGENT, STATE_SCHEMA, VERSION } from "../../runtime/contract/names.ts";
 
-/** Image label with the newest data schema that its programs write. Older versions must not open that data. */
+/**
+ * Image label with the version of the data schema that the image's programs write. Older programs must not open such
+ * data.
+ */
 export const SCHEMA_LABEL = `${AGENT}.state-schema`;
 
 /**

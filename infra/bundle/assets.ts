@@ -22,7 +22,7 @@ const ENTRIES = {
 export interface Assets {
   /** Gzipped content by file name. */
   files: ReadonlyMap<string, Uint8Array>;
-  /** File names by unhashed name, such as `live.js`. */
+  /** Actual file names by unhashed name, such as `live.js`. */
   names: Readonly<Record<string, string>>;
   read: string[];
 }
@@ -84,7 +84,7 @@ const svgFiles: Plugin = {
   },
 };
 
-/** Keeps the order independent of contents. */
+/** Compares unhashed names, so that the order does not depend on contents. */
 function byUnhashedName([a]: [string, Uint8Array], [b]: [string, Uint8Array]): number {
   const [first, second] = [a, b].map((name) => `${name.replace(/-[A-Z0-9]{8}\./, ".")} ${name}`);
   return String(first) < String(second) ? -1 : 1;

@@ -19,7 +19,7 @@ const PUBLIC_DEBIAN = "debian:bookworm-slim";
 export interface BaseImage {
   /** Name and tag. The tag identifies the image's inputs and the month; see {@link baseImageRecipe}. */
   image: string;
-  /** `present`: found on the engine. `pulled`: built on the public Debian image. */
+  /** `present`: the Docker engine already had the image. `pulled`: it was built now, on the public Debian image. */
   source: "present" | "pulled";
 }
 
@@ -29,14 +29,14 @@ export interface BaseImageOptions {
   env?: NodeJS.ProcessEnv;
 }
 
-/** The base image for this checkout on one engine. */
+/** Names, finds and builds this checkout's base image on one Docker engine. */
 export interface BaseImageRecipe {
   image: string;
   /** As in Docker and Debian: `amd64`, `arm64`. */
   arch: string;
   /** Resolves to `undefined` if the engine does not have the image. */
   id(): Promise<string | undefined>;
-  /** Newest image on the engine with the same inputs from an earlier month. */
+  /** Resolves to the newest image that the engine built from the same inputs in an earlier month. */
   earlier(): Promise<string | undefined>;
   build(debian: string): Promise<void>;
   /** Runs `work` under a lock between processes. */
@@ -90,7 +90,7 @@ export async function baseImageRecipe(
     arch,
     id: () => imageId(image, env),
     earlier: async () => {
-      // If listing fails, assume none. The build error is the one to report.
+      // If listing fails, assume there is no earlier image. The caller then reports the build error.
       const { stdout } = await runProcess(
         "docker",
         ["images", REPOSITORY, "--format", "{{.Repository}}:{{.Tag}}"],

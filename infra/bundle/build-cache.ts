@@ -7,14 +7,14 @@ import * as z from "zod";
 
 export interface CachedBuild<Result> {
   file: string;
-  /** Inputs from this process's code, which may be older than the source files. */
+  /** Inputs that the running code generates, such as a JSON schema. That code may be older than the source files. */
   texts: readonly string[];
   /** Base folder of relative paths. */
   root: string;
-  /** Files and folders (recursive) that determine the result. Their absence counts too. */
+  /** Files and folders (recursive) that determine the result. Adding or removing a file changes the inputs, too. */
   sources: readonly string[];
   result: z.ZodType<Result>;
-  /** Returns all files that were read, even files outside of `sources`. */
+  /** Builds the result. Also returns all files that were read, even files outside of `sources`. */
   build(): Promise<{ result: Result; read: readonly string[] }>;
 }
 
@@ -58,7 +58,7 @@ function hashOfSources<Result>({ texts, root, sources }: CachedBuild<Result>): s
   );
 }
 
-/** The lengths separate one file from the next. */
+/** Hashes texts and files. The lengths separate one file from the next. */
 function hashOf(root: string, names: readonly string[], texts: readonly string[] = []): string {
   const hash = createHash("sha256").update(JSON.stringify(texts));
   for (const name of names) {

@@ -11,8 +11,8 @@ import { type Built, bundleFolders, BUNDLE_HASH_LENGTH } from "./built.ts";
 import { bundleContainer, bundleWorker, byName, type Files, modeOf, writeContext } from "./programs.ts";
 
 /**
- * The command-line program. Starts Node.js without `env`, because other programs in the container can read the
- * environment of an `env` process; see base.Dockerfile.
+ * Script of the command-line program. It starts Node.js without `env`, because other programs in the container can read
+ * the environment of an `env` process; see base.Dockerfile.
  */
 const COMMAND = '#!/usr/local/bin/node\nimport "../gateway/cli/main.js";\n';
 
@@ -31,7 +31,7 @@ export async function build(outdir: string, schema: string): Promise<{ result: B
   container.set(JSON_SCHEMA_FILE, Buffer.from(schema));
   const workerHash = contentHash(worker.files);
   const containerHash = contentHash(new Map([...container, ...(await imageRecipe())]));
-  // Contains the hash and so cannot be part of it.
+  // Add this file last, because it contains the hash and so cannot be hashed.
   container.set(BUNDLE_FILE, Buffer.from(`${containerHash}\n`));
   const result = { worker: workerHash, modules: [...worker.files.keys()], container: containerHash };
   const folders = bundleFolders(outdir, result);

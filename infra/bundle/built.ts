@@ -4,7 +4,7 @@ import * as z from "zod";
 /** Hexadecimal digits. */
 export const BUNDLE_HASH_LENGTH = 16;
 
-/** Hashes that name the bundle's folders, and the Worker's modules. */
+/** The Worker's modules, and the hashes that name the bundle's folders. */
 export const builtSchema = z.strictObject({
   worker: z.string(),
   modules: z.array(z.string()),

@@ -13,14 +13,14 @@ import { readBuildRecord } from "./released.ts";
  */
 export const COMPATIBILITY = { date: "2026-11-01", flags: ["nodejs_compat"] } as const;
 
-/** The first file is the main module; the pages' assets follow. */
+/** One module of the Worker. In a list, the main module comes first; the pages' assets follow. */
 interface WorkerModule {
   name: string;
   path: string;
   contentType: string;
 }
 
-/** Deployable content for both targets. Content hashes name everything, so it cannot be stale. */
+/** Deployable content for both targets. Folder names contain a content hash, so the content cannot be stale. */
 export interface Bundle {
   hash: string;
   worker: { dir: string; mainModule: string; files: WorkerModule[]; hash: string };

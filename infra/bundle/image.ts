@@ -5,7 +5,7 @@ import { ensureBaseImage } from "./base.ts";
 import type { Bundle } from "./bundle.ts";
 import { docker, imageId, imageLabel } from "../shell/docker.ts";
 
-/** Its arguments come from `buildArguments`. */
+/** Dockerfile of the application image. `buildArguments` returns its arguments. */
 export const APP_DOCKERFILE = join(import.meta.dirname, "Dockerfile");
 
 /** https://github.com/opencontainers/image-spec/blob/main/annotations.md */

@@ -6,7 +6,7 @@ import { pack } from "tar-stream";
 import { ROOT } from "../shell/package.ts";
 import type { Assets } from "./assets.ts";
 
-/** Fixed, so that the same sources give the same image layer. */
+/** Modification time of all files, fixed so that the same sources give the same image layer. */
 const FIXED_TIME = new Date(1_700_000_000_000);
 
 interface Bundled {
@@ -36,8 +36,8 @@ const NO_DEPLOYMENT_ERRORS: Plugin = {
 };
 
 /**
- * Loads Node's built-in modules like `require`. An `import` reads every export, and some exports load more modules:
- * `WebSocket` of `node:http` loads undici, which costs 25 ms and 12 MB.
+ * Loads Node's built-in modules as `require` does. An `import` would read every export, and some exports load more
+ * modules: `WebSocket` of `node:http` loads undici, which costs 25 ms and 12 MB.
  */
 const PLAIN_BUILTINS: Plugin = {
   name: "plain-builtins",
@@ -90,7 +90,7 @@ function assetFiles({ files }: Assets): [string, Uint8Array][] {
 // the longer names.
 const COMMON = {
   absWorkingDir: ROOT,
-  // Chunk names depend on file paths. This makes them independent of whether node_modules is a link.
+  // Chunk names depend on file paths. This option makes the names independent of whether node_modules is a link.
   preserveSymlinks: true,
   bundle: true,
   format: "esm",
@@ -121,7 +121,7 @@ const CONTAINER = {
   platform: "node",
   splitting: true,
   chunkNames: "chunks/[name]-[hash]",
-  // CommonJS packages load Node's modules with `require`.
+  // Define `require`, with which bundled CommonJS packages load Node's modules.
   banner: {
     js: 'const require = process.getBuiltinModule("node:module").createRequire(import.meta.url);',
   },
@@ -143,7 +143,7 @@ const PROGRAMS = [
 /** WebAssembly files that programs read at run time. */
 const CODECS = { "gateway/media/photon.wasm": "node_modules/@cf-wasm/photon/dist/lib/photon_rs_bg.wasm" };
 
-/** One code module, and the pages' assets. */
+/** Bundles the Worker as one code module, plus the pages' assets. */
 export async function bundleWorker(assets: Assets): Promise<Bundled> {
   const plugins = [...COMMON.plugins, assetNames(assets), workerAssets(assets)];
   const { files, read } = await bundled({ ...WORKER, plugins }, "dist/worker");
@@ -188,8 +188,8 @@ export function byName([a]: [string, Uint8Array], [b]: [string, Uint8Array]): nu
 export type Files = ReadonlyMap<string, Uint8Array>;
 
 /**
- * Writes a build context: one archive with /app. It fixes times, owners and modes, which a builder would otherwise take
- * from this machine.
+ * Writes a build context: one archive with /app. Times, owners and modes are fixed, because a builder would otherwise
+ * take them from this machine.
  */
 export async function writeContext(files: Files, folder: string): Promise<void> {
   const archive = pack();
@@ -202,7 +202,7 @@ export async function writeContext(files: Files, folder: string): Promise<void> 
   await writeFile(join(folder, "app.tar"), await buffer(archive));
 }
 
-/** Programs in bin/ are executable, and everyone may read every file. */
+/** Returns a file's mode: everyone may read the file, and programs in bin/ are executable. */
 export function modeOf(name: string): number {
   return name.startsWith("bin/") ? 0o755 : 0o644;
 }

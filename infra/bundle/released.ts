@@ -9,7 +9,7 @@ import { builtSchema } from "./built.ts";
 export const BUILD_RECORD_FILE = path.join("dist", "released.json");
 
 export const buildRecordSchema = builtSchema.extend({
-  /** Node.js for images built by the user: its version, and the npm digest per package. */
+  /** Node.js for images that the user builds: its version, and the digest of each npm package that contains it. */
   node: z.strictObject({ version: z.string(), integrity: z.record(z.string(), z.string()) }),
   /** The image published with the package. Absent in a package that somebody built from a checkout. */
   image: z.strictObject({ name: z.string(), signer: signerSchema }).optional(),

@@ -65,7 +65,7 @@ async function main(argv: string[], { say }: CommandOutput): Promise<number> {
 }
 
 async function installedPackages(): Promise<Bill> {
-  // Without `--omit dev`, which would also omit packages that both development and production need.
+  // Do not pass `--omit dev`, which would also omit packages that both development and production need.
   const words = ["sbom", "--sbom-format", "cyclonedx"];
   const made = await runProcess("npm", words, { cwd: ROOT, env: process.env });
   if (made.code !== 0) {

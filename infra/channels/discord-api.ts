@@ -8,7 +8,7 @@ export interface DiscordBot {
   applicationId: string;
 }
 
-/** Discord's response; `refused` if it rejects the token. */
+/** Discord's response. `refused` is true if Discord rejects the token. */
 export type DiscordAnswer = { refused: true } | { refused: false; result: unknown };
 
 /** Required by Discord: https://docs.discord.com/developers/reference#user-agent */
@@ -34,7 +34,7 @@ export function discordHeaders(botToken: string): Record<string, string> {
   return { authorization: `Bot ${botToken}`, "user-agent": USER_AGENT };
 }
 
-/** Returns the result. Throws StewardError `discord_token_invalid` if Discord rejects the token. */
+/** Like {@link askDiscord}, but throws StewardError `discord_token_invalid` if Discord rejects the token. */
 export async function callDiscord(
   bot: DiscordBot,
   method: "GET" | "PUT" | "PATCH",
@@ -50,7 +50,10 @@ export function discordRefusal(detail: string): Error {
   return new StewardError("registration_refused", detail);
 }
 
-/** Joins the general message and each field's message: https://docs.discord.com/developers/reference#error-messages */
+/**
+ * Returns Discord's general error message, joined with each field's message:
+ * https://docs.discord.com/developers/reference#error-messages
+ */
 function problemOf(body: unknown, status: number): string {
   const { message, errors } = bodyFields(body);
   const words = JSON.stringify(errors ?? {}).matchAll(/"message":"([^"]*)"/g);

@@ -4,13 +4,13 @@ import { type ConnectionArgs, OwnResource } from "../shell/resource.ts";
 import type { ResourceProvider } from "../shell/provider.ts";
 import { askDiscord, callDiscord, type DiscordBot } from "./discord-api.ts";
 
-/** The complete list of commands. Discord removes all others. */
+/** Inputs with the complete list of commands. Discord removes all other commands. */
 export interface CommandsInputs extends DiscordBot {
   /** Output of {@link commandsText}. */
   commands: string;
 }
 
-/** Discord's responses have more fields, such as ids and versions. */
+/** Fields to compare. Discord's responses also have others, such as ids and versions. */
 const COMMAND_FIELDS = ["type", "name", "description", "integration_types", "contexts"] as const;
 const OPTION_FIELDS = ["type", "name", "description", "required", "max_length"] as const;
 const KEYS = ["botToken", "commands"] as const;

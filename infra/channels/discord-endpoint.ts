@@ -15,7 +15,7 @@ const KEYS = ["botToken", "publicKey", "url"] as const;
 const APPLICATION = "/applications/@me";
 
 /**
- * Provider of {@link DiscordEndpoint}. Before Discord accepts an address, it tests it with a valid and an invalid
+ * Provider of {@link DiscordEndpoint}. Discord accepts a new address only after testing it with a valid and an invalid
  * signature.
  */
 export const discordEndpointProvider: ResourceProvider<EndpointInputs, EndpointInputs> = {
@@ -33,7 +33,8 @@ export const discordEndpointProvider: ResourceProvider<EndpointInputs, EndpointI
   async read(id, props) {
     const application = bodyFields(await callDiscord(props, "GET", APPLICATION));
     const url = addressOf(application);
-    // The next update cannot fix a changed key. It fails, and its error names the setting to change.
+    // Only report a changed key. The next update cannot change it back and fails with an error that names the setting
+    // to correct.
     const { verify_key: publicKey = props.publicKey } = application;
     const inputs = { ...props, url, publicKey: String(publicKey) };
     return url === "" ? { id: "" } : { id, inputs, props: inputs };

@@ -1,26 +1,29 @@
 import { connection } from "../shell/connection.ts";
 
-/** Base URL without a trailing slash. */
+/** Returns the base URL, without a trailing slash. */
 export function slackRoot(): string {
   return (connection().endpoints?.slack ?? "https://slack.com/api").replace(/\/+$/, "");
 }
 
-/** Base URL without a trailing slash. */
+/** Returns the base URL, without a trailing slash. */
 export function telegramRoot(): string {
   return (connection().endpoints?.telegram ?? "https://api.telegram.org").replace(/\/+$/, "");
 }
 
-/** Base URL with the API's version, without a trailing slash. */
+/** Returns the base URL with the API's version, without a trailing slash. */
 export function discordRoot(endpoint = connection().endpoints?.discord): string {
   return (endpoint ?? "https://discord.com/api/v10").replace(/\/+$/, "");
 }
 
-/** Base URL with neither the API's version nor a trailing slash. */
+/** Returns the base URL, with neither the API's version nor a trailing slash. */
 export function anthropicRoot(): string {
   return (connection().endpoints?.anthropic ?? "https://api.anthropic.com").replace(/\/+$/, "");
 }
 
-/** Base URL with the API's version, without a trailing slash. The server may only be compatible with OpenAI. */
+/**
+ * Returns the base URL with the API's version, without a trailing slash. Its server may belong to another provider with
+ * a compatible API.
+ */
 export function openaiRoot(): string {
   return (connection().endpoints?.openai ?? "https://api.openai.com/v1").replace(/\/+$/, "");
 }

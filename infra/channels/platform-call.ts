@@ -1,6 +1,6 @@
-/** Users see the errors of these requests, so errors contain neither address nor token. */
+/** Sends requests to platforms. Users see the errors, so these contain neither address nor token. */
 
-/** `status` is 0 if there was no response. */
+/** A platform's response. `status` is 0 if no response arrived. */
 export interface PlatformAnswer {
   status: number;
   /** Parsed JSON; `undefined` if the body is not JSON. */
@@ -10,8 +10,8 @@ export interface PlatformAnswer {
 const TIMEOUT_MS = 30_000;
 
 /**
- * Sends a request and returns any response. Drops the message of a connection error, because it may contain the
- * address.
+ * Sends a request and returns the response, whatever its status. Drops a connection error's message, which may contain
+ * the address.
  */
 export async function askPlatform(
   method: string,

@@ -12,7 +12,7 @@ export interface RegistrationsArgs {
   url: pulumi.Input<string>;
   /** Default: nothing is registered with Telegram. */
   telegram?: Omit<TelegramWebhookArgs, "url"> | undefined;
-  /** Default: the operator pastes Slack's manifest by hand. */
+  /** Access to the Slack app's manifest. Default: the operator pastes the manifest by hand. */
   slack?: Omit<SlackAppArgs, "manifest"> | undefined;
   /** Default: nothing is registered with Discord. */
   discord?: Omit<DiscordEndpointArgs, "url"> | undefined;
@@ -21,7 +21,7 @@ export interface RegistrationsArgs {
 
 /**
  * Slack's manifest, Telegram's webhook, and Discord's commands and endpoint. Must depend on the readiness check,
- * because platforms send events immediately.
+ * because a platform sends events as soon as it is registered.
  */
 export class Registrations extends pulumi.ComponentResource {
   /** One line per registration. */

@@ -8,7 +8,9 @@ import { say } from "../shell/connection.ts";
 
 const TOKEN_ERRORS = ["not_authed", "invalid_auth", "token_expired", "token_revoked", "account_inactive"];
 
-/** Only a changed manifest uses the configuration token, which expires after 12 hours. */
+/**
+ * Inputs of {@link SlackApp}. The configuration token expires after 12 hours; only setting a changed manifest needs it.
+ */
 interface SlackAppInputs extends SlackAppAccess {
   /** JSON: https://docs.slack.dev/reference/app-manifest */
   manifest: string;
@@ -84,7 +86,7 @@ interface SlackAppAccess {
   configToken: string;
 }
 
-/** Slack's response; `refused` if it rejects the token. */
+/** Slack's response. `refused` is true if Slack rejects the token. */
 type SlackAnswer = { refused: true } | { refused: false; body: Record<string, unknown> };
 
 /** Calls a method of the App Manifest API: https://docs.slack.dev/reference/methods#apps.manifest */

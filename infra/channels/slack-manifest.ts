@@ -1,7 +1,9 @@
 import { AGENT } from "../../runtime/contract/names.ts";
 import { ROUTES } from "../../runtime/contract/routes.ts";
 
-/** For mentions, direct messages with files, replies, and the names of people and channels in the console. */
+/**
+ * Events and scopes for mentions, direct messages with files, replies, and names of people and channels in the console.
+ */
 const EVENTS = ["app_mention", "message.im"];
 const SCOPES = [
   "app_mentions:read",

@@ -7,7 +7,7 @@ export interface TelegramBot {
   botToken: string;
 }
 
-/** Telegram's response; `refused` if it rejects the token. */
+/** Telegram's response. `refused` is true if Telegram rejects the token. */
 export type TelegramAnswer = { refused: true } | { refused: false; result: unknown };
 
 /** Returns the bot's user id, the number before the token's colon. */

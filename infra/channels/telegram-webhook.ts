@@ -5,11 +5,13 @@ import type { ResourceProvider } from "../shell/provider.ts";
 import { bodyFields } from "./platform-call.ts";
 import { askTelegram, botIdOf, callTelegram, type TelegramBot } from "./telegram-api.ts";
 
-/** The token is an input, because only it can remove the webhook of a bot that is no longer used. */
+/**
+ * Inputs of the webhook. They include the token, because removing a replaced bot's webhook requires that bot's token.
+ */
 export interface WebhookInputs extends TelegramBot {
   /** An https address on port 443, 80, 88 or 8443. */
   url: pulumi.Input<string>;
-  /** Sent by Telegram with each update: 1 to 256 of A-Z, a-z, 0-9, _ and -. */
+  /** Secret that Telegram sends with each update: 1 to 256 characters from A-Z, a-z, 0-9, _ and -. */
   secretToken: string;
   /** Kinds of updates to deliver. Telegram drops the others. */
   allowedUpdates: readonly string[];
@@ -37,8 +39,8 @@ export const telegramWebhookProvider: ResourceProvider<WebhookInputs, WebhookInp
   },
 
   /**
-   * Telegram never reports the secret, so a manual change of it is not detected. It only shows as `last_error_message`
-   * when an update arrives.
+   * Reads the webhook without its secret, which Telegram never reports. A secret changed by hand only shows as
+   * `last_error_message` after an update arrives.
    */
   async read(id, props) {
     const info = bodyFields(await callTelegram(props, "getWebhookInfo"));
@@ -47,7 +49,7 @@ export const telegramWebhookProvider: ResourceProvider<WebhookInputs, WebhookInp
     const inputs = {
       ...props,
       url,
-      // Absent if every kind is delivered.
+      // Telegram omits this list if it delivers every kind of update.
       allowedUpdates: Array.isArray(allowed) ? allowed.map(String) : [],
       maxConnections: typeof most === "number" ? most : MAX_CONNECTIONS,
     };
@@ -81,7 +83,10 @@ async function setWebhook(inputs: WebhookInputs): Promise<void> {
   });
 }
 
-/** Returns true for a missing old input: earlier versions either sent the same value or used Telegram's default. */
+/**
+ * Returns true if both are equal or the old input is missing. Versions without this input sent the same value or used
+ * Telegram's default.
+ */
 function isSame(old: unknown, wanted: unknown): boolean {
   return old === undefined || JSON.stringify(old) === JSON.stringify(wanted);
 }
@@ -97,14 +102,14 @@ export interface TelegramWebhookArgs {
   botToken: pulumi.Output<string>;
   /** An https address on port 443, 80, 88 or 8443. */
   url: pulumi.Input<string>;
-  /** A Pulumi secret: 1 to 256 of A-Z, a-z, 0-9, _ and -. */
+  /** A Pulumi secret: 1 to 256 characters from A-Z, a-z, 0-9, _ and -. */
   secretToken: pulumi.Output<string>;
   connection?: ConnectionArgs | undefined;
 }
 
 /**
- * The webhook to which Telegram delivers a bot's updates. Must depend on the readiness check, because updates arrive
- * immediately.
+ * The webhook to which Telegram delivers a bot's updates. Must depend on the readiness check, because updates arrive as
+ * soon as the webhook is set.
  */
 export class TelegramWebhook extends OwnResource {
   constructor(name: string, args: TelegramWebhookArgs, opts?: pulumi.CustomResourceOptions) {

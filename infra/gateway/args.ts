@@ -20,8 +20,8 @@ export interface TelegramArgs {
   /** The token from Telegram's BotFather; a secret. Required with `webhookSecret`. */
   botToken?: pulumi.Input<string> | undefined;
   /**
-   * Telegram sends it with every update; a secret of 1 to 256 letters, digits, `_` and `-`. Default: derived from
-   * `botToken`. Unused on a host, which polls.
+   * Text that Telegram sends with every update; a secret of 1 to 256 letters, digits, `_` and `-`. Default: derived
+   * from `botToken`. Unused on a host, which polls Telegram.
    */
   webhookSecret?: pulumi.Input<string> | undefined;
 }
@@ -60,7 +60,7 @@ export interface EndpointsArgs {
   anthropic?: string | undefined;
   /** For any provider compatible with OpenAI's API. Includes the version, such as `https://host/v1`. */
   openai?: string | undefined;
-  /** Address of the Worker as the container reaches it. */
+  /** Address at which the container reaches the Worker. */
   worker?: string | undefined;
 }
 
@@ -73,7 +73,7 @@ export interface GatewayArgs {
   slack?: SlackArgs | undefined;
   /** Default: no Discord. */
   discord?: DiscordArgs | undefined;
-  /** Accept webhooks without an identity. Each platform's signature is still verified. Default: true. */
+  /** Let platforms send webhooks without signing in. Each platform's signature is still verified. Default: true. */
   publicWebhooks?: boolean | undefined;
   /** Shown on every admin page: 1 to 40 letters, digits, spaces, dots, `_` and `-`. Default: the stack's name. */
   environmentName?: string | undefined;
@@ -207,7 +207,7 @@ export interface ServerlessGatewayArgs extends GatewayArgs {
 export interface HostAccessArgs {
   /** The team's host name, such as `example.cloudflareaccess.com`. */
   teamDomain?: pulumi.Input<string> | undefined;
-  /** Audience of its tokens: the Access application's 64 hexadecimal digits. */
+  /** Audience of the identity gateway's tokens: the Access application's 64 hexadecimal digits. */
   audience?: pulumi.Input<string> | undefined;
 }
 
@@ -301,7 +301,7 @@ type Given<Value> = { [Key in keyof Value]-?: Exclude<Value[Key], undefined> };
 export type WithDefaults<Of extends Target> = Omit<ArgsOf[Of], keyof (typeof DEFAULTS)[Of]> &
   Given<Pick<ArgsOf[Of], keyof (typeof DEFAULTS)[Of] & keyof ArgsOf[Of]>>;
 
-/** An `undefined` argument gets its default. */
+/** Replaces each `undefined` argument with its default. */
 export function withDefaults<Of extends Target>(target: Of, args: ArgsOf[Of]): WithDefaults<Of> {
   const given = Object.fromEntries(Object.entries(args).filter(([, value]) => value !== undefined));
   return { ...defaultsOf(target, given), ...given } as unknown as WithDefaults<Of>;

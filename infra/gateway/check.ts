@@ -47,7 +47,7 @@ export function findArgumentProblems(
   const values: Values = { ...defaultsOf(target, valid), ...valid };
   const between = RULES[target]
     .flatMap((rule) => rule(values, words))
-    // Do not also report an invalid value as missing.
+    // If a value is invalid, do not also report it as missing.
     .filter(({ path }) => !wrong.some((problem) => problem.path === path));
   return [...wrong, ...between];
 }
@@ -111,7 +111,7 @@ function invalid(name: string, problems: readonly ArgumentProblem[]): pulumi.Run
     `    fix: ${fix}`,
   ]);
   const text = [`Invalid arguments of ${name} (stack_config_invalid), ${count}:`, ...lines].join("\n");
-  // Not InputPropertiesError, because Pulumi would print the values too, even secrets.
+  // Do not use InputPropertiesError, because Pulumi would print the values, even secrets.
   return runError(text, new StewardError("stack_config_invalid", text, { fix: "" }));
 }
 
@@ -141,7 +141,9 @@ async function resolved(value: unknown): Promise<unknown> {
 
 export const UNKNOWN_IN_PREVIEW = Symbol("unknown in a preview");
 
-/** Resolves an input, even an unknown one, and does not mark anything as secret, unlike `apply`. */
+/**
+ * Resolves an input to its value, or to {@link UNKNOWN_IN_PREVIEW}. Unlike `apply`, never marks the result as secret.
+ */
 export async function whenKnown<T>(
   input: pulumi.Input<T>,
 ): Promise<pulumi.Unwrap<T> | typeof UNKNOWN_IN_PREVIEW> {

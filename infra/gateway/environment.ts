@@ -11,7 +11,7 @@ export interface RuntimeEnvironment {
   secrets: Partial<Record<VariableName, pulumi.Output<string>>> & Record<string, pulumi.Output<string>>;
 }
 
-/** Omitted arguments set no variable. */
+/** Returns the runtime's variables and secrets. An omitted argument sets no variable. */
 export function environmentOf(target: Target, args: ArgsOf[Target]): RuntimeEnvironment {
   const { secrets: own = {}, telegram } = args;
   return {
@@ -84,7 +84,7 @@ function tenancyOf({
   };
 }
 
-/** Lists the names of the operator's custom variables for the runtime. */
+/** Returns a variable that lists the names of the operator's custom variables, or nothing if there are none. */
 function listed(variable: VariableName, values: object): Record<string, string> {
   const names = Object.keys(values).sort().join(",");
   return names === "" ? {} : { [variable]: names };
@@ -97,8 +97,8 @@ function secretAt(args: object, path: string): pulumi.Input<string> | undefined 
 }
 
 /**
- * Derives the default webhook secret from the bot token, irreversibly. Previews know it, and it stays the same between
- * updates.
+ * Derives the default webhook secret from the bot token, irreversibly. Previews know the result, and it stays the same
+ * between updates.
  */
 function derivedWebhookSecret({ botToken, webhookSecret }: TelegramArgs = {}) {
   if (botToken === undefined || webhookSecret !== undefined) return {};

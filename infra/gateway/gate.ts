@@ -3,7 +3,7 @@ import { operatorStack } from "../shell/resource.ts";
 import { explain, explanationText } from "../shell/explain.ts";
 import { commandsFor } from "../shell/package.ts";
 
-/** Returns the input as an output that resolves only after all checks have passed. */
+/** Turns an input into an output that resolves only after all checks have passed. */
 export type CheckGate = <Value>(input: pulumi.Input<Value>) => pulumi.Output<Value>;
 
 /**
@@ -25,6 +25,6 @@ export function throwExplained(error: unknown): never {
 /** Creates an error that Pulumi prints as this text, without a stack trace. */
 export function runError(text: string, cause: unknown): pulumi.RunError {
   const error = new pulumi.RunError(text, { cause });
-  // The SDK would prefix the message with "error serializing property …" for every affected resource.
+  // Lock the message: the SDK would prefix it with "error serializing property …" for every affected resource.
   return Object.defineProperty(error, "message", { get: () => text, set() {} });
 }

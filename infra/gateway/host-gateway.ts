@@ -35,7 +35,9 @@ import { judgeConfigText } from "./running-config.ts";
 type Settings = WithDefaults<"host">;
 
 const ANY = new Set(["0.0.0.0", "::"]);
-/** Docker allows 128, but the suffixes `-former` and `-data` must fit too. */
+/**
+ * Maximum length of default names. Docker allows 128 characters, but the suffixes `-former` and `-data` must fit too.
+ */
 const LONGEST_NAME = 63;
 
 /**
@@ -138,7 +140,7 @@ export class HostGateway extends pulumi.ComponentResource {
         key: attestation.key,
         probe: probeEnvironment({
           url: `http://${addressOnHost(settings)}:${settings.port}`,
-          // A custom image is not checked.
+          // A custom image contains unknown code, so its hash is not checked.
           bundle: wanted.isOwn ? bundle.container.hash : undefined,
           attestation: attestation.expected(runtime),
           channels: channelsWithCredentials(runtime.secrets),
@@ -202,7 +204,7 @@ function gatedSecrets({ secrets }: RuntimeEnvironment, gate: CheckGate): Runtime
   return Object.fromEntries(Object.entries(secrets).map(([name, value]) => [name, gate(value)]));
 }
 
-/** Runs before anything is created, also in previews. */
+/** Checks the host before anything is created, also in previews. */
 async function checkHost(
   settings: Settings,
   names: HostNames,
@@ -230,7 +232,7 @@ async function checkHost(
   });
 }
 
-/** Builds on the engine that runs the image, which needs the base image first. */
+/** Returns the inputs of the image's build. Builds the base image first, on the engine that runs the container. */
 function imageBuild(bundle: Promise<Bundle>, engine: Promise<DockerEngine>, gate: CheckGate): ImageBuild {
   const log = (line: string) => void pulumi.log.info(line, undefined, undefined, true);
   const { context, hash } = gate(bundle).container;
@@ -243,7 +245,7 @@ function imageBuild(bundle: Promise<Bundle>, engine: Promise<DockerEngine>, gate
   return { context, dockerfile: APP_DOCKERFILE, hash, buildArgs };
 }
 
-/** The gateway never creates or removes a host directory. */
+/** Creates the data's volume. The stack never creates or removes a host directory. */
 function createVolume(
   name: string,
   { protectState: protect }: Settings,
@@ -271,7 +273,7 @@ function createCommands(
   return new DiscordCommands(name, { botToken, applicationId, connection: { endpoints } }, opts);
 }
 
-/** Returns the engine's host, unless the port is published only on a local address. */
+/** Returns the host of a remote engine that publishes the port on all addresses, otherwise the published address. */
 function publicAddress(settings: Settings, engineAddress: string): string {
   if (engineAddress.startsWith("ssh://") && ANY.has(settings.address)) return new URL(engineAddress).hostname;
   return addressOnHost(settings);

@@ -6,7 +6,7 @@ import { UNKNOWN_IN_PREVIEW, whenKnown } from "./check.ts";
 import { throwExplained } from "./gate.ts";
 
 export interface GatewayImage {
-  /** By digest if the signature was verified; `undefined` to build the image. */
+  /** Name of the image, by digest if its signature was verified; `undefined` to build the image. */
   name: pulumi.Output<string> | undefined;
   /** Resolves to the name after signature verification, or to UNKNOWN_IN_PREVIEW. */
   checked: Promise<string | typeof UNKNOWN_IN_PREVIEW | undefined>;

@@ -1,7 +1,7 @@
 export interface ArgumentProblem {
   /** The argument's path, such as `slack.botToken`. */
   path: string;
-  /** Path inside the argument, such as `0` in a list. */
+  /** Path of the invalid part inside the argument, such as `0` for a list's first item. */
   member?: string;
   /** Contains no secret. */
   reason: string;
@@ -13,7 +13,7 @@ export interface Wording {
   name(path: string): string;
   /** @param value suggested value. Default: none */
   set(path: string, value?: string): string;
-  /** @param member part of the argument to remove. Default: all of it */
+  /** @param member part of the argument to remove. Default: the whole argument */
   remove(path: string, member?: string): string;
   /** Marks one of several remedies. */
   quote(remedy: string): string;

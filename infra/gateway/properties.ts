@@ -14,7 +14,7 @@ import { INSTANCES } from "../serverless/cost.ts";
 import { BUCKET_NAME, fittingName, LONGEST, WORKER_NAME } from "../serverless/names.ts";
 import type { ArgsOf, EndpointsArgs, Target } from "./args.ts";
 
-/** Paths of secret arguments by variable. The attestation key is generated. */
+/** Paths of secret arguments by variable. Excludes the attestation key, which is generated. */
 export const SECRET_ARGUMENTS = {
   ANTHROPIC_API_KEY: "models.anthropicApiKey",
   OPENAI_API_KEY: "models.openaiApiKey",
@@ -27,12 +27,14 @@ export const SECRET_ARGUMENTS = {
   ALERTS: "alerts",
 } as const satisfies Record<Exclude<SecretVariable, "ATTESTATION_KEY">, string>;
 
-/** The description completes "must be …" and never contains the given value. */
+/**
+ * Returns a schema for texts that match a pattern. Its error is "must be" and the description, without the given value.
+ */
 function matching(pattern: RegExp, description: string) {
   return z.string().regex(pattern, `must be ${description}`);
 }
 
-/** The fix suggests the most similar valid name. */
+/** Returns a schema for a resource's name. The fix of a problem suggests the most similar valid name. */
 function resourceName(pattern: RegExp, description: string, longest: number) {
   return z.string().superRefine((text, context) => {
     if (pattern.test(text)) return;

@@ -32,8 +32,8 @@ const COMMON: readonly ArgumentRule[] = [
 ];
 
 /**
- * Unverified webhooks need no rule, because a route whose channel has no secret rejects everything. Cloudflare's cron
- * limits need none, because schedules use Durable Object alarms.
+ * Rules for each target's arguments. Unverified webhooks need no rule, because a channel without a secret rejects every
+ * request. Cloudflare's cron limits need no rule, because schedules use Durable Object alarms.
  */
 export const RULES: Record<Target, readonly ArgumentRule[]> = {
   serverless: [
@@ -92,7 +92,10 @@ export function workersHost(workerName: string, subdomain: string): string {
   return `${workerName}.${subdomain}.workers.dev`;
 }
 
-/** A bot without a webhook secret is valid, because one is derived from its token. */
+/**
+ * Rejects a webhook secret without a bot token. The reverse is valid, because the default secret is derived from the
+ * token.
+ */
 function telegram(values: Values, words: Wording): ArgumentProblem[] {
   const [bot, secret] = ["telegram.botToken", "telegram.webhookSecret"];
   if (values[secret] === undefined || values[bot] !== undefined) return [];
@@ -100,7 +103,7 @@ function telegram(values: Values, words: Wording): ArgumentProblem[] {
   return [{ path: bot, reason, fix: joinRemedies(words, words.set(bot), words.remove(secret)) }];
 }
 
-/** Reports expected hours that the estimate would ignore. */
+/** Rejects expected hours other than 24 for a container that never sleeps, because the estimate would ignore them. */
 function checkAwakeHours(
   { sleepAfter, expectedAwakeHours: hours }: Values,
   words: Wording,
@@ -115,7 +118,7 @@ function checkAwakeHours(
   ];
 }
 
-/** The package's own image always has a known signer. */
+/** Rejects a public key without a custom image, because the package's own image always has a known signer. */
 function keyOfNoImage({ image, imagePublicKey }: Values, words: Wording): ArgumentProblem[] {
   if (imagePublicKey === undefined || (image !== undefined && image !== BUILD)) return [];
   const reason = `given without an image's name in ${words.name("image")}`;
@@ -185,14 +188,14 @@ function address({ hostname, subdomain }: Values, words: Wording): ArgumentProbl
   return [{ path, reason: "missing: the Worker needs an address", fix: joinRemedies(words, name, host) }];
 }
 
-/** Only Cloudflare can send e-mail. */
+/** Rejects e-mail alerts on a host, because only Cloudflare can send e-mail. */
 function emailOnHost({ alerts }: Values, words: Wording): ArgumentProblem[] {
   if (typeof alerts !== "string" || parseAlerts(alerts)?.email === undefined) return [];
   const fix = `${words.quote(words.set("alerts"))}, with slack or webhook instead`;
   return [{ path: "alerts", reason: "email: a host cannot send e-mail", fix }];
 }
 
-/** With an identity gateway, the service rejects the admin token. */
+/** Rejects an admin token together with an identity gateway, because the service would not accept the token. */
 function twoSignIns(values: Values, words: Wording): ArgumentProblem[] {
   const domain = "access.teamDomain";
   if (values["adminToken"] === undefined || values[domain] === undefined) return [];
@@ -256,14 +259,14 @@ const wrongTeamDomain = (reason: string, words: Wording): ArgumentProblem => ({
   fix: words.set("access.teamDomain", "<team>.cloudflareaccess.com"),
 });
 
-/** Only a rehearsal has its identity gateway on a loopback address. */
+/** Rejects a loopback address as team domain. Only a rehearsal has its identity gateway on this machine. */
 function loopbackTeamDomain(values: Values, words: Wording): ArgumentProblem[] {
   const { "access.teamDomain": teamDomain, origin } = values;
   if (typeof teamDomain !== "string" || !teamDomain.startsWith("http:") || origin !== undefined) return [];
   return [wrongTeamDomain("is this machine's own address, which only a rehearsal can use", words)];
 }
 
-/** With its own host as team domain, the Worker would fetch the sign-in keys from itself. */
+/** Rejects the Worker's own host as team domain, because the Worker would fetch the sign-in keys from itself. */
 function foreignTeamDomain(values: Values, words: Wording): ArgumentProblem[] {
   const { "access.teamDomain": teamDomain, origin } = values;
   if (typeof teamDomain !== "string" || ![publicHost(values), origin].includes(teamDomain)) return [];

@@ -18,7 +18,7 @@ const ANSWER_MS = 10_000;
 
 const answer = z.object({
   references: z.array(z.object({ path: z.string(), name: z.string(), baseUrl: z.string().optional() })),
-  // Earlier versions omit them.
+  // Earlier versions send no problems.
   problems: z.array(z.object({ path: z.string(), message: z.string() })).default([]),
 });
 
@@ -51,7 +51,7 @@ export async function judgeConfigText(
   runtime: DeployedEnvironment,
   commands: OperatorCommands,
 ): Promise<Reason | undefined> {
-  // The schema is large, and a first update has no config to check.
+  // Import lazily, because the schema is large and a first update has no config to check.
   const [{ readConfigText, secretValues }, { describeProblems }] = await Promise.all([
     import("../../runtime/contract/config/text.ts"),
     import("../../runtime/contract/config/help.ts"),

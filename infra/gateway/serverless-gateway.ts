@@ -80,7 +80,7 @@ export class ServerlessGateway extends pulumi.ComponentResource {
     const parent = { parent: this };
     const stored = storedCredentials(settings, credentials);
     const connection = { cloudflare: stored, endpoints: settings.endpoints };
-    // Creates nothing in the account, but starts the provider's process while the bundle is built.
+    // Comes first, to start the provider's process while the bundle is built. Creates nothing in the account.
     const attestation = new AttestationKey(`${name}-attestation-key`, parent);
     const bundle = gate(buildBundle().catch(throwExplained));
     const { worker: code, container } = bundle;
@@ -192,7 +192,7 @@ export class ServerlessGateway extends pulumi.ComponentResource {
       },
       { ...parent, dependsOn: [worker.deployment, application] },
     );
-    // A platform sends events as soon as it is registered.
+    // Register after the readiness check, because a platform sends events as soon as it is registered.
     const channels = channelsOf(settings, runtime);
     const registrations =
       channels === undefined
@@ -218,7 +218,7 @@ export class ServerlessGateway extends pulumi.ComponentResource {
   }
 }
 
-/** Returns values for the children that resolve after the checks have passed. */
+/** Returns the children's inputs, which resolve only after the checks have passed. */
 function gated(settings: Settings, gate: CheckGate) {
   const { secrets, variables } = environmentOf("serverless", settings);
   const entries = Object.entries(secrets).map(([name, value]) => [name, gate(value)]);
@@ -226,12 +226,15 @@ function gated(settings: Settings, gate: CheckGate) {
   return { runtime, url: gate(urlOf(settings)), accountId: gate(settings.accountId) };
 }
 
-/** By default a rehearsal has no registry, because its containers run on the local engine. */
+/**
+ * Returns true if images are pushed to a registry. By default, a rehearsal pushes none, because its containers run on
+ * the local engine.
+ */
 function hasRegistry({ registry, origin }: Settings): boolean {
   return registry !== undefined || origin === undefined;
 }
 
-/** Without a registry, uses the image built on the local engine. */
+/** Returns the settings for no registry. Their default image is the one built on the local engine. */
 function localImage({ image = BUILD, ...settings }: Settings): Settings {
   return { ...settings, image };
 }
@@ -264,7 +267,10 @@ function storedCredentials(
   return { baseUrl, ...(isStored && { apiToken: pulumi.secret(apiToken) }) };
 }
 
-/** Runs before anything is created, also in previews. Skips a token that the program does not know. */
+/**
+ * Checks the API token before anything is created, also in previews. Skips the check if the program does not know the
+ * token.
+ */
 async function checkToken(settings: Settings, { apiToken, baseUrl }: ApiCredentials): Promise<void> {
   const [accountId, token, baseURL] = await Promise.all([
     whenKnown(settings.accountId),

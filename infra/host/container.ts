@@ -26,7 +26,7 @@ const script = (name: string): string => programText(`infra/host/update/${name}`
 
 /**
  * The service's container, created but not started. The readiness check backs up and stops the previous version, and
- * starts this one.
+ * then starts this container.
  */
 export class Container extends pulumi.ComponentResource {
   readonly containerId: pulumi.Output<string>;
@@ -45,7 +45,8 @@ export class Container extends pulumi.ComponentResource {
           STEWARD_CONTAINER: args.shape.name,
           ...(args.dockerHost !== undefined && { DOCKER_HOST: args.dockerHost }),
         },
-        // The hash changes whenever Pulumi replaces the container. It is secret, since it covers the secret variables.
+        // This hash of the arguments changes whenever Pulumi replaces the container. It is secret, because the
+        // arguments include secrets.
         triggers: [
           pulumi.output(wanted).apply(fingerprint),
           ...(args.round === undefined ? [] : [args.round]),
@@ -56,11 +57,12 @@ export class Container extends pulumi.ComponentResource {
     const container = new docker.Container(name, wanted, {
       parent: this,
       dependsOn: former,
-      // This one output holds all variables, including the secret ones.
+      // This output contains all variables, including the secret ones.
       additionalSecretOutputs: ["envs"],
-      // A refresh reads the image's labels, which must not count as a change.
+      // A refresh adds the image's labels, which must not count as a change.
       ignoreChanges: ["labels"],
-      // The provider requires this too, but if only a replacement trigger changes, Pulumi does not ask the provider.
+      // The Docker provider requests this too, but Pulumi does not ask the provider if only a replacement trigger
+      // changes.
       deleteBeforeReplace: true,
       transformations: [runBeforeCreate(args.hooks)],
       ...(args.round !== undefined && { replacementTrigger: args.round }),
@@ -106,7 +108,7 @@ function containerArgs(args: ContainerArgs): docker.ContainerArgs {
     },
     stopTimeout: shape.stopSeconds,
     destroyGraceSeconds: shape.stopSeconds,
-    // The readiness check starts it, because it may have to roll back.
+    // The readiness check starts the container, so that it can roll back after a failure.
     start: false,
     mustRun: false,
   };

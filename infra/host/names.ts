@@ -26,8 +26,8 @@ export interface NameHooks {
 }
 
 /**
- * Registers the hooks. The lists are empty until `registered` resolves, and stay empty on a Pulumi language host
- * without hook support. Pulumi reads them when all inputs of a resource are known; see {@link runBeforeCreate}.
+ * Registers the hooks. Their lists are filled when `registered` resolves, or stay empty on a Pulumi language host
+ * without hook support. Pulumi reads a list when all inputs of its resource are known; see {@link runBeforeCreate}.
  */
 export function nameHooks({ container, volume }: HostNames, dockerHost: string | undefined): NameHooks {
   const hooks = [containerNameHook(container, dockerHost), volumeNameHook(volume, dockerHost)];
@@ -52,8 +52,8 @@ export function runBeforeCreate(hooks: pulumi.ResourceHook[] = []): pulumi.Resou
 }
 
 /**
- * Runs before a container is created, also in previews. Rejects a name used by another container, except one that an
- * interrupted update of this stack left behind.
+ * Returns a hook that runs before a container is created, also in previews. It rejects a name used by another
+ * container, except by one that an interrupted update of this stack left behind.
  */
 function containerNameHook(name: string, dockerHost: string | undefined): pulumi.ResourceHook {
   const isPreview = pulumi.runtime.isDryRun();
@@ -79,8 +79,8 @@ function containerNameHook(name: string, dockerHost: string | undefined): pulumi
 /** Returns true if the existing container has the stack's secret attestation key. */
 async function isOwn({ Config }: InspectedContainer, inputs: unknown): Promise<boolean> {
   const { envs } = inputs as { envs?: unknown };
-  // `apply` would never run in a first preview, where the variables are unknown. The promise resolves to `undefined`
-  // then.
+  // In a first preview, the variables are unknown. `apply` would never run then, but this promise resolves to
+  // `undefined`.
   const output = pulumi.output(envs) as unknown as { promise(): Promise<string[] | undefined> };
   const pairs = (await output.promise()) ?? [];
   const key = pairs.find((pair) => pair.startsWith(`${ATTESTATION_KEY_VARIABLE}=`));
@@ -88,11 +88,11 @@ async function isOwn({ Config }: InspectedContainer, inputs: unknown): Promise<b
 }
 
 /**
- * Runs before a volume is created, also in previews, because Docker would silently reuse an existing volume. Rejects
- * one unless this stack created and kept it.
+ * Returns a hook that runs before a volume is created, also in previews. It rejects an existing volume, which Docker
+ * would silently reuse, unless this stack created and kept the volume.
  */
 function volumeNameHook(name: string, dockerHost: string | undefined): pulumi.ResourceHook {
-  // Pulumi no longer knows the stack inside the callback.
+  // Read the owner here, because Pulumi no longer knows the stack inside the callback.
   const own = stackOwner();
   const { configSet } = commandsFor(operatorStack());
   return new pulumi.ResourceHook(
@@ -113,7 +113,10 @@ function volumeNameHook(name: string, dockerHost: string | undefined): pulumi.Re
   );
 }
 
-/** Puts code and fixes into the message, because Pulumi shows only the message of an error thrown in a hook. */
+/**
+ * Returns the error for a taken name. Its message includes code and fixes, because Pulumi shows only the message of an
+ * error thrown in a hook.
+ */
 function taken(what: string, ...fixes: string[]): Error {
   const code: ErrorCode = "host_name_taken";
   const cause = `The engine already has a ${what}, which this stack did not create.`;

@@ -10,7 +10,7 @@ import { containersOf, type InspectedContainer } from "./update/containers.ts";
 export interface PlacementInputs {
   container: string;
   image: string;
-  /** Empty if the data is in a host directory, or if a refresh did not find the volume. */
+  /** Name of the data's volume; empty if the data is in a host directory, or if a refresh did not find the volume. */
   volume: string;
   /** See {@link DEFAULTS}. */
   settings: Settings;
@@ -45,7 +45,7 @@ const DEFAULTS = {
 export const placementProvider: ResourceProvider<PlacementInputs, PlacementInputs> = {
   /**
    * Compares the engine with the stack in every preview. Throws if the volume is missing, because the service would
-   * start with empty data. A refresh that recorded this permits it.
+   * start with empty data. Accepts a missing volume once a refresh has recorded the loss.
    */
   async check(olds, news) {
     const { imageRound, containerRound } = olds;
@@ -57,7 +57,7 @@ export const placementProvider: ResourceProvider<PlacementInputs, PlacementInput
     if (!isKept) throw new StewardError("volume_gone", `The engine has no volume ${news.volume}.`);
     return {
       ...news,
-      // An image with a new name is built anyway.
+      // Pulumi creates an image with a new name even if this counter is unchanged.
       imageRound: imageRound + Number(imageMissing && olds.image === news.image),
       containerRound: containerRound + Number(containerWrong),
     };

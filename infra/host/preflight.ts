@@ -66,7 +66,7 @@ async function configProblems(plan: HostPlan, { container }: HostFacts): Promise
     ["exec", "--user", String(CONTAINER_USER), container.id, "head", `--bytes=${MOST_BYTES}`, file],
     { env },
   );
-  // If the file cannot be read, the gateway reports it at startup.
+  // If the config file cannot be read, the gateway reports that at startup.
   const problem = code === 0 ? await judgeConfig(stdout) : undefined;
   return problem === undefined ? [] : [problem];
 }
@@ -89,7 +89,10 @@ function memoryProblem({ memoryMiB, commands }: HostPlan, { memoryBytes }: HostF
   ];
 }
 
-/** Without this check, Docker would reject the container in the middle of an update. */
+/**
+ * Reports a CPU limit that the machine cannot meet. Docker would otherwise reject the container in the middle of an
+ * update.
+ */
 function cpuProblem({ cpus, commands }: HostPlan, host: HostFacts): Reason[] {
   if (host.cpus >= cpus) return [];
   return [

@@ -16,7 +16,7 @@ import {
 
 /** State of the service on its engine, either desired or read by a refresh. */
 interface Runs {
-  /** Name of the running container. After a rollback, that of the previous version. */
+  /** Name of the running container; after a rollback, of the previous version's container. */
   container: string;
   containerId: string;
   imageId: string;
@@ -51,7 +51,7 @@ export const serviceProvider: ResourceProvider<ServiceInputs, ServiceOutputs> = 
     if (found === undefined) throw new StewardError("container_gone");
   },
 
-  /** Compares with the engine in every preview, because the state does not show that a container has stopped. */
+  /** Asks the engine in every preview, because the state does not show that a container has stopped. */
   async diff(_id, olds, news) {
     const changed = [...WANTED, "probe", "dockerHost"] as const;
     if (changed.some((key) => !isDeepStrictEqual(olds[key], news[key]))) {
@@ -84,7 +84,7 @@ export const serviceProvider: ResourceProvider<ServiceInputs, ServiceOutputs> = 
   },
 };
 
-/** Starts the container in place of the previous version and probes it. Rolls back on failure. */
+/** Starts the container in place of the previous version and probes the service. Rolls back on failure. */
 async function bringUp(inputs: ServiceInputs): Promise<ServiceOutputs> {
   const { container, probe, key, dockerHost } = inputs;
   const containers = containersOf(dockerHost);
@@ -103,7 +103,7 @@ async function bringUp(inputs: ServiceInputs): Promise<ServiceOutputs> {
   return { ...inputs, report };
 }
 
-/** Returns the service's container, or the previous version's if only that one runs or exists. */
+/** Returns the state of the service's container, or of the previous version's if only that container runs or exists. */
 async function observe(containers: Containers, name: string): Promise<Runs | undefined> {
   const { current, previous } = await inspectPair(containers, name);
   const usesPrevious = previous !== undefined && (current === undefined || !current.State.Running);
@@ -121,7 +121,7 @@ async function observe(containers: Containers, name: string): Promise<Runs | und
   };
 }
 
-/** Returns the probe's report if nothing has changed since, otherwise the problem. */
+/** Returns the probe's report if the service has not changed since the probe, otherwise the service's current state. */
 async function describe(containers: Containers, runs: Runs, before: ServiceOutputs): Promise<string> {
   if (WANTED.every((key) => runs[key] === before[key])) return before.report;
   const found = await containers.inspect(runs.containerId);

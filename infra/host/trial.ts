@@ -12,7 +12,7 @@ const RETRY_MS = 500;
 const SIGNALS = ["SIGINT", "SIGTERM"] as const;
 /** Mount point of the trial's volume in the helper container. */
 const COPY = "/trial";
-/** Copies a backup's files. Docker has already given the volume the image's permissions. */
+/** Script that copies a backup's files. Docker has already given the volume the image's permissions. */
 const COPY_BACKUP = `
 const fs = require("node:fs");
 const [from, to] = ["${DATA_DIRECTORY}/${BACKUPS_DIRECTORY}", "${COPY}/${BACKUPS_DIRECTORY}"];
@@ -24,7 +24,7 @@ for (const name of fs.readdirSync(from).filter((file) => file.startsWith(process
 interface TrialOptions {
   /** Docker host address. Default: the `docker` command's. */
   dockerHost?: string | undefined;
-  /** Arguments of the upgrade that select the version, for the printed fix. Default: none. */
+  /** Command-line arguments that select the version, repeated in the printed fix. Default: none. */
   words?: readonly string[];
   /** Milliseconds until the image must be ready. Default: 60 seconds. */
   readyMs?: number;

@@ -34,7 +34,7 @@ const provider: Provider = {
     const { inputProperties, properties } = schema.resources[type];
     const args = await membersOf(inputs, inputProperties);
     const component = new COMPONENTS[type](name, args as never, options);
-    // The schema's outputs are generated from the class's fields.
+    // The schema's outputs are generated from the component's class, so each output is a field.
     const outputs = component as unknown as Record<string, unknown>;
     return {
       urn: component.urn,
@@ -59,8 +59,8 @@ async function membersOf(
 }
 
 /**
- * Other languages' SDKs send a group with a secret or unknown member as one output. The components expect a group of
- * outputs, and plain values for plain arguments.
+ * Converts an argument for its component. Other languages' SDKs send a group with a secret or unknown member as one
+ * output. The components expect a group of outputs, and plain values for plain arguments.
  */
 async function argumentOf(value: unknown, property: Property = {}): Promise<unknown> {
   const held = pulumi.Output.isInstance(value) ? await heldBy(value) : value;
@@ -79,7 +79,7 @@ async function argumentOf(value: unknown, property: Property = {}): Promise<unkn
   return membersOf(Object.fromEntries(members) as Record<string, unknown>, properties);
 }
 
-/** Replaces values unknown in a preview with Pulumi's marker. */
+/** Resolves an output. Replaces values that a preview cannot know with Pulumi's marker. */
 function heldBy(output: pulumi.Output<unknown>): Promise<unknown> {
   // Pulumi implements the parameter but omits it from its types.
   return (output as unknown as { promise(withUnknowns: boolean): Promise<unknown> }).promise(true);

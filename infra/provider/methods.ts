@@ -22,7 +22,7 @@ export interface StoredResource {
   outputs: Properties;
 }
 
-/** With a `reason`, the engine rejects the inputs. */
+/** Result of a check. If `reason` is set, the engine rejects the inputs. */
 interface Checked {
   inputs: Properties;
   reason?: string;
@@ -151,7 +151,7 @@ function textOf(error: unknown, { stack }: Connection): string {
   return explanationText(explain(error, commandsFor(stack)));
 }
 
-/** Returns the fields with which the engine keeps an incomplete new resource in the state. */
+/** Returns the error fields that make the engine keep an incomplete new resource in the state. */
 function created(error: unknown): object {
   if (!(error instanceof Error) || !("id" in error) || !("properties" in error)) return {};
   return { id: error.id, properties: error.properties };

@@ -40,7 +40,7 @@ export async function serve(engine: string): Promise<number> {
       const said: Promise<void>[] = [];
       const say = (line: string) => void said.push(log(request.getUrn?.() ?? "", line));
       const answered = await runInContext({ say }, async () => answer(request)).catch(refusal);
-      // The engine exits after the response to its last request and accepts no more log lines.
+      // Await the log lines: the engine exits after the response to its last request and then accepts no more lines.
       await Promise.all(said);
       if ("code" in answered) callback(answered);
       else callback(null, answered);
@@ -55,7 +55,7 @@ export async function serve(engine: string): Promise<number> {
     // The provider has no configuration, because each resource contains its connection.
     checkConfig: unary(() => new proto.CheckResponse().setInputs(toStruct({}))),
     diffConfig: unary(() => new proto.DiffResponse().setChanges(DIFF_NONE)),
-    // The engine requires this of a provider with components.
+    // The engine requires a provider with components to accept secrets.
     configure: unary(() => new proto.ConfigureResponse().setAcceptsecrets(true)),
     check: unary(check),
     diff: unary(diff),
@@ -76,7 +76,10 @@ function schema(): Promise<string> {
   return readFile(new URL("schema.json", import.meta.url), "utf8");
 }
 
-/** Logs to an engine (pulumi proto/pulumi/engine.proto), which does not show the output of a provider's process. */
+/**
+ * Returns a function that logs to an engine (pulumi proto/pulumi/engine.proto). The engine does not show the output of
+ * a provider's process.
+ */
 function logTo(address: string): (urn: string, line: string) => Promise<void> {
   const client = new engineService.EngineClient(address, grpc.credentials.createInsecure());
   const severity = engineProto.LogSeverity.INFO;
@@ -87,8 +90,8 @@ function logTo(address: string): (urn: string, line: string) => Promise<void> {
 }
 
 /**
- * Creates components for programs in other languages. They need Pulumi's SDK, which this process replaces (sdk.ts). So
- * a separate thread (components.ts) serves them, started on first use.
+ * Returns a function that creates components for programs in other languages. Components need Pulumi's SDK, which this
+ * process replaces (sdk.ts). A separate thread (components.ts), started on first use, has the SDK.
  *
  * @param engine the engine's address
  */
@@ -118,12 +121,12 @@ async function startComponents(engine: string): Promise<service.ResourceProvider
   );
 }
 
-/** Runs after the engine has the port, because the engine waits for the port to start. */
+/** Imports the resource methods. Must run after the port is printed, because the engine waits for the port. */
 export function methods(): Promise<typeof import("./methods.ts")> {
   return import("./methods.ts");
 }
 
-/** For an incomplete resource, the error includes the resource's id and properties. */
+/** Converts an error for gRPC. For an incomplete resource, the result includes the resource's id and properties. */
 function refusal(error: unknown) {
   const details = error instanceof Error ? error.message : String(error);
   const code = grpc.status.UNKNOWN;
@@ -146,7 +149,7 @@ async function check(request: messages.CheckRequest) {
     await methods()
   ).check(request.getUrn(), fields(request.getOlds()), fields(request.getNews()));
   const response = new proto.CheckResponse().setInputs(toStruct(inputs, request.getNews()));
-  // Without a property, the engine shows only the reason and not the resource's values.
+  // A failure without a property makes the engine show only the reason and not the resource's values.
   return reason === undefined
     ? response
     : response.setFailuresList([new proto.CheckFailure().setReason(reason)]);
@@ -214,7 +217,11 @@ function fields(struct: Struct | undefined): Record<string, unknown> {
   return reveal({ ...struct?.toJavaScript() });
 }
 
-/** @param like the request's properties; their secrets stay secret */
+/**
+ * Converts values for gRPC.
+ *
+ * @param like the request's properties; values that are secret there stay secret
+ */
 function toStruct(values: object, like?: Struct): Struct {
   // JSON drops `undefined` values.
   const stored = JSON.parse(JSON.stringify(values)) as Record<string, unknown>;

@@ -27,7 +27,7 @@ export class CheckWarning extends Error {
   }
 }
 
-/** Timeout per request. Long enough to wake a container. */
+/** Timeout per request, long enough to wake a container. */
 const ANSWER_TIMEOUT_MS = 10_000;
 
 export interface CheckOptions {
@@ -39,7 +39,7 @@ export interface CheckOptions {
   /** True if the gateway never sleeps, so it must be ready. */
   alwaysOn: boolean;
   channels: readonly string[];
-  /** Send a test alert, which every destination must accept. */
+  /** True to send a test alert, which every destination must accept. */
   alerts: boolean;
   /** Secret key shared by the stack and the service. */
   key: string;
@@ -65,7 +65,7 @@ export function readinessChecks(options: CheckOptions): Check[] {
   ];
 }
 
-/** Distinct, because some routes share a path. */
+/** Returns each path once, because some routes share a path. */
 function pathsOf(access: RouteAccess): string[] {
   const routes = Object.values(ROUTES).filter((route) => route.access === access);
   return [...new Set(routes.map(({ path }) => path))];
@@ -145,7 +145,7 @@ const challenge: Check = {
   },
 };
 
-/** Checks that a public webhook is reachable without an identity and rejects unsigned requests. */
+/** Checks that a public webhook is reachable without signing in, and rejects unsigned requests. */
 function unsigned(path: string): Check {
   return {
     name: `POST ${path} without a signature`,
@@ -216,7 +216,7 @@ function channelWorks(platform: string, key: string): Check {
         throw new CheckWarning("switched off in steward.json", { final: true });
       if (channel.state === "ready" || channel.reason === undefined) return undefined;
       const { code, detail, fix } = channel.reason;
-      // The deployment does not cause other failures, such as an unreachable platform.
+      // Only warn about other failures, such as an unreachable platform, because the deployment does not cause them.
       if (!REFUSED_CREDENTIALS.has(code)) throw new CheckWarning(detail, { final: true });
       return `${detail} ${fix}`;
     },
@@ -228,7 +228,7 @@ function alertsArrive(key: string): Check {
   return {
     name: "alerts",
     async run(fetch, url) {
-      // A retry would send the alert again to destinations that have accepted it.
+      // Report the first failure again. Another alert would also go to destinations that have accepted the first.
       if (refused !== undefined) return refused;
       const response = await askAsStack({
         fetch,

@@ -47,8 +47,8 @@ export async function containerReport(name: string, env = process.env): Promise<
 }
 
 /**
- * The state of a running container lacks its last exit code, but the engine's events have it. Returns "" if the
- * container never exited.
+ * Returns the container's last exit code; "" if the container never exited. Reads the engine's events if the container
+ * runs, because its state lacks the code.
  */
 async function lastExitCode(
   { Id, Created, State }: ReportedContainer,

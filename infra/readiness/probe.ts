@@ -11,7 +11,7 @@ import { print, printError } from "../../runtime/shared/terminal.ts";
  * and Docker's report of PROBE_CONTAINER.
  *
  * PROBE_STACK is the stack's name in commands. PROBE_CHANNELS lists the channels that must work. PROBE_ALERTS sends a
- * test alert. Standard input has the key for requests restricted to the stack.
+ * test alert. Standard input provides the key for requests restricted to the stack.
  *
  * The report's order never depends on timing, because it is an output of the stack.
  */

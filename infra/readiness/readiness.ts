@@ -12,13 +12,13 @@ export interface ProbeArgs {
   /** Attestation of the deployed secrets, from `AttestationKey`. Default: any. */
   attestation?: pulumi.Input<string>;
   channels: readonly Platform[];
-  /** Send a test alert, which every destination must accept. */
+  /** True to send a test alert, which every destination must accept. */
   alerts: boolean;
   publicWebhooks: boolean;
 }
 
 export interface ReadinessArgs extends ProbeArgs {
-  /** Signs the requests for the reason of a failed start, the channels' state and a test alert. */
+  /** Key that signs requests for the reason of a failed start, the channels' state and a test alert. */
   key: pulumi.Input<string>;
   /** Values that identify the deployed version. A change probes the service again. */
   triggers: pulumi.Input<string>[];
@@ -43,7 +43,7 @@ export class Readiness extends pulumi.ComponentResource {
         interpreter: INTERPRETER,
         create: PROBE,
         environment: probeEnvironment(args),
-        // Standard input, because other processes can read the environment.
+        // Pass the key on standard input, because other processes can read the environment.
         stdin: args.key,
         triggers: args.triggers,
       },

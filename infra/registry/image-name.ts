@@ -20,8 +20,8 @@ export function isDigest(reference: string): boolean {
 }
 
 /**
- * Parses an image's name. A first part with a dot or port is a host; without one, the registry is Docker Hub:
- * https://pkg.go.dev/github.com/distribution/reference
+ * Parses an image's name. A first part with a dot or port is the registry's host; without a host, the registry is
+ * Docker Hub: https://pkg.go.dev/github.com/distribution/reference
  */
 export function parseImageName(image: string): ImageName {
   const [beforeDigest = "", digest] = image.split("@");

@@ -27,7 +27,7 @@ const tokenSchema = z.object({ token: z.string().optional(), access_token: z.str
 
 export interface RegistryAccess {
   fetch: typeof fetch;
-  /** Returns the login for a host, if any. Not called for a registry that requires none. */
+  /** Returns the login for a host, if any. Not called for a registry that requires no login. */
   login: (host: string) => Promise<RegistryLogin | undefined>;
 }
 
@@ -61,8 +61,8 @@ export class Repository {
   }
 
   /**
-   * Returns the contents of up to 32 artifacts that refer to an image. Falls back on the tag named by the digest for
-   * registries without the referrers API.
+   * Returns the contents of up to 32 artifacts that refer to an image. If the registry lacks the referrers API, reads
+   * the tag named after the digest.
    */
   async artifacts(digest: string, type: string): Promise<Uint8Array[]> {
     const listed =
@@ -80,7 +80,7 @@ export class Repository {
     return contents;
   }
 
-  /** Returns `undefined` if the registry does not have the part. */
+  /** Reads a path below the repository, such as a manifest's; `undefined` if the registry has nothing there. */
   async #read(part: string): Promise<Uint8Array | undefined> {
     let response = await this.#ask(part);
     if (response.status === 401 && this.#authorization === undefined) {
@@ -147,7 +147,7 @@ export class Repository {
   }
 }
 
-/** Credentials may be sent only over TLS or to this machine. */
+/** Returns true if credentials may be sent to the URL: only over TLS or to this machine. */
 function isPrivate({ protocol, hostname }: URL): boolean {
   return protocol === "https:" || ["127.0.0.1", "localhost", "[::1]"].includes(hostname);
 }

@@ -47,7 +47,11 @@ interface Claim {
 /** Returns the reason to reject a signature; `undefined` if it is valid. */
 export type Verify = (signature: Uint8Array, claim: Claim) => string | undefined;
 
-/** @param authorities returns Sigstore's root of trust; not called for a key */
+/**
+ * Returns a function that verifies signatures of the signer.
+ *
+ * @param authorities returns Sigstore's root of trust; not called for a key
+ */
 export async function verifierOf(signer: Signer, authorities: () => Promise<TrustedRoot>): Promise<Verify> {
   const isGenuine = "publicKey" in signer ? byKey(signer) : byIdentity(signer, await authorities());
   return (signature, claim) => {
@@ -71,7 +75,7 @@ function byKey({ publicKey }: { publicKey: string }): (bundle: Bundle) => void {
   return (bundle) => {
     if (bundle.verificationMaterial.content.$case !== "publicKey")
       throw new Error("it was made without a key");
-    // Without Sigstore's root of trust, log entries and timestamps cannot be verified.
+    // Leave out log entries and timestamps, which cannot be verified without Sigstore's root of trust.
     const { signature, key: used } = toSignedEntity(bundle);
     verifier.verify({ signature, key: used, tlogEntries: [], timestamps: [] });
   };
@@ -82,7 +86,7 @@ function byIdentity(
   root: TrustedRoot,
 ): (bundle: Bundle) => void {
   const verifier = new Verifier(toTrustMaterial(root));
-  // The library expects a regular expression.
+  // The library expects a regular expression, so escape the identity.
   const exactly = `^${identity.replaceAll(/[^\w/:-]/g, String.raw`\$&`)}$`;
   const policy = { subjectAlternativeName: exactly, extensions: { issuer } };
   return (bundle) => void verifier.verify(toSignedEntity(bundle), policy);

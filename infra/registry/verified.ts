@@ -35,7 +35,7 @@ const OUTSIDE: Outside = { fetch: (...request) => fetch(...request), env: proces
  */
 export async function verifiedImage(signed: SignedImage, outside: Outside = OUTSIDE): Promise<string> {
   const { image, signer, bundle } = signed;
-  // A verified image stays valid for its bundle, so the result is cached.
+  // The result is cached, because an image verified for a bundle stays valid.
   const kept = bundle === undefined ? undefined : keptFile(signed, outside.env);
   const known = kept && (await readFile(kept, "utf8").catch(() => undefined));
   if (known !== undefined) return known;
@@ -68,9 +68,9 @@ function unsigned(image: string, signer: Signer, refused: readonly string[]): Bu
   );
 }
 
-/** The library verifies and caches these. */
+/** Returns Sigstore's certificate authorities and logs, which the library verifies and caches. */
 async function publicAuthorities(env: NodeJS.ProcessEnv): Promise<TrustedRoot> {
-  // Import lazily, because verification with a key does not need it.
+  // Import lazily, because verification with a key does not need this package.
   const { getTrustedRoot } = await import("@sigstore/tuf");
   try {
     return await getTrustedRoot({ cachePath: path.join(cacheRoot(env), "sigstore") });

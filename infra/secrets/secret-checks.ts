@@ -55,8 +55,8 @@ export interface SecretChecksArgs {
 }
 
 /**
- * Tests every secret that its platform can verify. Everything that uses the secrets must depend on this. An invalid
- * value then fails the update while the previous one is still in use.
+ * Tests every secret that its platform can verify. Everything that uses the secrets must depend on this component, so
+ * that an invalid value fails the update while the previous value is still in use.
  */
 export class SecretChecks extends pulumi.ComponentResource {
   constructor(name: string, args: SecretChecksArgs, opts?: pulumi.ComponentResourceOptions) {

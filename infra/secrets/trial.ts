@@ -8,8 +8,8 @@ import { askTelegram } from "../channels/telegram-api.ts";
 export type Verdict = "taken" | "refused" | "silent";
 
 /**
- * Variable of a secret that can be tested. Others, such as a signing secret, only take effect when the platform sends
- * events.
+ * Variable of a secret that can be tested. Other secrets, such as a signing secret, only take effect when a platform
+ * sends events.
  */
 export type TriedVariable = (typeof SERVICES)[ServiceName]["key"];
 
@@ -66,8 +66,8 @@ async function askCurrentUser(value: string): Promise<Verdict> {
 }
 
 /**
- * Only 401 rejects the key. A restricted key gets 403 here but may still work, and a compatible server may not list
- * models.
+ * Returns the verdict for a status. Only 401 rejects the key. A restricted key gets 403 here but may still work, and a
+ * compatible server may not list models.
  */
 function verdictOf(status: number): Verdict {
   if (status === 401) return "refused";

@@ -60,8 +60,8 @@ export async function sendToAccount(
 }
 
 /**
- * Returns an account with the current resource's credentials. Missing ones come from the environment, as with the
- * official provider.
+ * Returns access to an account with the current resource's credentials. Missing credentials come from the environment,
+ * as with the official provider.
  */
 export function accessTo(accountId: string): AccountAccess {
   const { apiToken, baseUrl } = connection().cloudflare ?? {};
@@ -107,7 +107,11 @@ export function isTransient(error: unknown): boolean {
   return error instanceof AccountError && (error.status >= 500 || [0, 408, 429].includes(error.status));
 }
 
-/** Waits after a failed attempt, counted from 1. Cloudflare's `retry-after` overrides the default backoff. */
+/**
+ * Waits before the next attempt. Cloudflare's `retry-after` overrides the default backoff.
+ *
+ * @param attempt number of the failed attempt, from 1
+ */
 export function pauseAfter(attempt: number, error: unknown): Promise<void> {
   const asked = error instanceof AccountError ? error.retryAfterMs : undefined;
   const own = Math.min(PAUSE_MS * attempt ** 2, LONGEST_PAUSE_MS);
@@ -120,7 +124,7 @@ export function ignoreNotFound(error: unknown): undefined {
   throw error;
 }
 
-/** Returns a `catch` handler that adds the unanswered question to Cloudflare's error. */
+/** Returns a `catch` handler that prefixes Cloudflare's error with "Could not check whether" and the text. */
 export function rethrowAsUnknown(what: string) {
   return (error: unknown): never => {
     if (!(error instanceof AccountError)) throw error;
@@ -166,7 +170,7 @@ export async function* listInAccount<Item>(
   }
 }
 
-/** Returns the raw response body, for endpoints without an envelope. */
+/** Returns the raw response body, for endpoints that do not wrap it in JSON. */
 export async function textInAccount(
   access: AccountAccess,
   path: string,
@@ -204,7 +208,7 @@ function unanswered(address: string, error: unknown): StewardError {
   if (!LOOPBACK.test(`${origin}/`) || failureOf(error) !== "ECONNREFUSED") {
     return new StewardError("cloudflare_unreachable", detail, { cause: error });
   }
-  // Set by the environment file that the rehearsal writes.
+  // The command that starts the rehearsal, from the environment file that the rehearsal writes.
   const start = process.env["STEWARD_REHEARSED_BY"];
   return new StewardError("rehearsal_ended", `The rehearsal is not running: ${detail}`, {
     cause: error,

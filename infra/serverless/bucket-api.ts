@@ -15,7 +15,7 @@ const time = z.iso.datetime();
 
 const bucketOwner = z.object({
   version: z.literal(1),
-  /** Must equal the id in the state of the owning stack. Each state has a unique id. */
+  /** Id of the owning stack's state. Each state has a unique id. */
   id: z.string(),
   /** `<project>/<stack>` */
   owner: z.string(),
@@ -53,7 +53,7 @@ export async function writeOwner(access: AccountAccess, name: string, owner: Buc
   await callAccount(access, pathOf(name, BUCKET_KEYS.owner), { method: "PUT", body });
 }
 
-/** Up to 1,000 object keys, without the marker. */
+/** A bucket's first object keys, at most 1,000, without the marker. */
 interface BucketContent {
   keys: string[];
   isMore: boolean;
@@ -64,10 +64,13 @@ interface BucketContent {
  * https://developers.cloudflare.com/api/resources/r2/subresources/buckets/subresources/objects/methods/list/
  */
 const PAGE = 1000;
-/** The API allows 1,200 requests per account in five minutes. */
+/** Number of parallel deletions. The API allows only 1,200 requests per account in five minutes. */
 const PARALLEL = 8;
 const DELETE_ATTEMPTS = 50;
-/** Maximum passes of {@link removeBucket}. They wait 14 s for the last backup of a container that is shutting down. */
+/**
+ * Maximum passes of {@link removeBucket}. Together they wait 14 s for the last backup of a container that is shutting
+ * down.
+ */
 const PASSES = 8;
 const PASS_MS = 2_000;
 
@@ -108,7 +111,8 @@ export async function removeBucket(
       await askAccount(access, pathOf(name), { method: "DELETE" });
       return deleted;
     } catch (error) {
-      // A container that was shutting down has written its last backup. The next pass deletes it.
+      // The bucket has new objects, such as the last backup of a container that was shutting down. The next pass
+      // deletes them.
       if (!isConflict(error) || pass === PASSES) throw error;
       await new Promise((resolve) => setTimeout(resolve, PASS_MS));
     }
@@ -125,13 +129,13 @@ async function deleteObjects(access: AccountAccess, name: string, keys: readonly
   await Promise.all(Array.from({ length: PARALLEL }, work));
 }
 
-/** Cloudflare expects the slashes in an object's key unescaped. */
+/** Returns the API path of a bucket or object. Cloudflare expects the slashes in an object's key unescaped. */
 function pathOf(name: string, key?: string): string {
   const bucket = `r2/buckets/${name}`;
   return key === undefined ? bucket : `${bucket}/objects/${key.split("/").map(encodeURIComponent).join("/")}`;
 }
 
-/** Returns true if the bucket already exists, or if a bucket to delete is not empty. */
+/** Returns true for Cloudflare's 409: the bucket already exists, or a bucket to delete is not empty. */
 export function isConflict(error: unknown): boolean {
   return error instanceof AccountError && error.status === 409;
 }

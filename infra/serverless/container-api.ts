@@ -141,7 +141,7 @@ async function underWay(
   return image === target.image && instanceType === target.instanceType ? rollout : undefined;
 }
 
-/** Starts a rollout. Safe to retry, because a second one replaces the first and has the same target. */
+/** Starts a rollout. Safe to retry, because a second rollout replaces the first and has the same target. */
 async function start(access: AccountAccess, path: string, target: RolloutTarget): Promise<Rollout> {
   const { image, instanceType } = target;
   const body = {

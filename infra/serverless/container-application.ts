@@ -32,7 +32,10 @@ export interface ApplicationOutputs extends ApplicationInputs {
 
 /** Provider of {@link ContainerApplication}. A class can have only one application, so a replacement deletes first. */
 export const containerApplicationProvider: ResourceProvider<ApplicationInputs, ApplicationOutputs> = {
-  /** Rejects a new name that another application uses, already in the preview. Prints a decreased container limit. */
+  /**
+   * Rejects a new name that another application uses, already in the preview. Prints a line if the container limit
+   * decreases.
+   */
   async check(olds, news) {
     const { maxInstances: before = 0 } = olds;
     if (before > news.maxInstances) say(maxInstancesLine(before, news.maxInstances));
@@ -58,7 +61,7 @@ export const containerApplicationProvider: ResourceProvider<ApplicationInputs, A
     return { changes: replaces.length + updates.length > 0, replaces, deleteBeforeReplace: true };
   },
 
-  /** Adopts an application with the same namespace, left by an interrupted update. */
+  /** Creates the application, or adopts one with the same namespace that an interrupted update left behind. */
   async create(inputs) {
     const access = accessTo(inputs.accountId);
     const namespaceId = await findNamespace(access, inputs);
@@ -130,7 +133,7 @@ async function whyTaken(inputs: ApplicationInputs): Promise<StewardError | undef
   return own ? undefined : takenError(inputs, existing);
 }
 
-/** Returns the error for an application with another namespace or none, with commands that resolve it. */
+/** Returns the error for an existing application with another namespace or none. Its fix lists commands. */
 async function takenError(
   { accountId, name, scriptName }: ApplicationInputs,
   { id, namespaceId }: LiveApplication,

@@ -13,7 +13,7 @@ import {
 import { type DutyReading, readDuty } from "./duty-reading.ts";
 import { say } from "../shell/connection.ts";
 
-/** Inputs of the estimate, and what the state stores of them. */
+/** Inputs of the estimate, and the values that the state stores. */
 export interface EstimateInputs extends CostInputs {
   /** Input only. The state stores its `measured` part. */
   duty?: DutyReading;

@@ -46,7 +46,10 @@ export interface CostInputs {
   sleepAfter: string;
   /** Maximum concurrent containers, if each chat has its own. Default: one container serves all chats. */
   maxSandboxes?: number | undefined;
-  /** Expected hours a day for all containers together, 0 to 24. Default: the result of `USE` for one container. */
+  /**
+   * Expected hours a day for all containers together, 0 to 24. Default for one container: derived from `USE` and
+   * `sleepAfter`.
+   */
   awakeHours?: number | undefined;
   /** Overrides `awakeHours`. */
   measured?: MeasuredDuty | undefined;
@@ -60,7 +63,7 @@ export interface MeasuredDuty extends Duty {
   sleepAfterMs: number | null;
 }
 
-/** Assumed conversations a day, and the duration of each. */
+/** Assumed conversations a day, and the hours that each takes. */
 const USE = { conversations: 8, hoursEach: 5 / 60 };
 /** Fraction of its CPU that the gateway uses while it runs. It mostly waits for the model. */
 const CPU_SHARE = 0.05;
@@ -87,8 +90,8 @@ function awakeHoursOf(inputs: CostInputs): number {
 }
 
 /**
- * Returns the measurement if it applies to these settings. Both must agree on whether the container ever sleeps, and on
- * whether each chat has a container.
+ * Returns the measurement if it applies to these settings. Settings and measurement must agree on whether the container
+ * ever sleeps, and on whether each chat has a container.
  */
 function usableMeasure({ sleepAfter, maxSandboxes, measured }: CostInputs): MeasuredDuty | undefined {
   if ((maxSandboxes === undefined) !== (measured?.containers === undefined)) return undefined;

@@ -33,7 +33,7 @@ interface DutyPlace extends AccountAccess {
   now: number;
 }
 
-/** The API allows 1,200 requests per account in five minutes. */
+/** Maximum listed object keys. The API allows only 1,200 requests per account in five minutes. */
 const MOST_LISTED = 3_000;
 const MOST_READ = 100;
 const PARALLEL = 8;
@@ -109,7 +109,7 @@ function recordIn(text: string): DutyRecord | undefined {
   return dutyRecord.safeParse(parseJson(text)).data;
 }
 
-/** Adds up the containers' records whose `sleepAfter` equals that of the newest record. */
+/** Adds up the containers' running time. Uses only records with the same `sleepAfter` as the newest record. */
 function readingOf(records: readonly ChatRecord[], { now, isPerChat }: DutyPlace): DutyReading {
   const newest = records.toSorted((a, b) => Date.parse(b.record.at) - Date.parse(a.record.at))[0];
   if (newest === undefined) return { unmeasured: NOTHING };

@@ -39,7 +39,7 @@ async function classesOf(access: AccountAccess, name: string): Promise<string[]>
 }
 
 export interface WorkerOrigin {
-  /** Such as `2026-11-25T02:00:00Z by op@example.com from wrangler`; `undefined` if never deployed. */
+  /** Last deployment, such as `2026-11-25T02:00:00Z by op@example.com from wrangler`; `undefined` if there is none. */
   deployed: string | undefined;
   bucketName: string | undefined;
 }

@@ -11,7 +11,7 @@ export interface Migration {
 const CLASS_NAME = /^[A-Za-z_$][\w$]*$/;
 
 /**
- * Returns one sentence per problem.
+ * Returns one sentence per problem of the list.
  *
  * @param required classes that must exist after the last step
  */
@@ -122,7 +122,10 @@ export function appliedEntries(migrations: readonly Migration[], applied: Applie
   return entries;
 }
 
-/** Also returns false if the applied tag is not of the form v1, v2, … */
+/**
+ * Returns true if the list starts with the applied entries. Returns false if the applied tag is not of the form v1, v2,
+ * …
+ */
 export function startsWithApplied(migrations: readonly Migration[], applied: AppliedMigrations): boolean {
   const count = entriesUpTo(applied.tag);
   if (count === undefined) return false;
@@ -143,7 +146,7 @@ export function renamingLines(
   workerName: string,
   migrations: readonly Migration[],
 ): string[] {
-  // The list of a stack that returned to one sandbox contains the directory class, too. Its old objects are also lost.
+  // A stack that returned to one shared sandbox still lists the directory class. It loses the old chats' objects, too.
   if (missingClasses(migrations, [DIRECTORY_CLASS]).length === 0) {
     return [
       `Worker ${previousName} → ${workerName}: created with its classes and containers, and deleted under the old name`,

@@ -8,7 +8,7 @@ interface Wanted {
   accountId: string;
   workerName: string;
   migrations: readonly Migration[];
-  /** {@link UNKNOWN} in a preview that creates or adopts the bucket. */
+  /** Name of the state bucket; {@link UNKNOWN} in a preview that creates or adopts the bucket. */
   bucketName: string;
 }
 

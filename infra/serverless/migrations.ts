@@ -24,11 +24,11 @@ import {
 } from "./migration-refusals.ts";
 import { say } from "../shell/connection.ts";
 
-/** In the state, `migrations` has the entries applied at the last read. */
+/** Inputs of {@link Migrations}. In the state, `migrations` lists the entries that were applied at the last read. */
 export interface MigrationsInputs {
   accountId: string;
   workerName: string;
-  /** Unknown in a preview that creates the Worker. */
+  /** Id of the Worker; unknown in a preview that creates the Worker. */
   workerId: string;
   migrations: readonly Migration[];
   /** The class that owns the container. Only the version that creates a class can declare its container. */
@@ -40,16 +40,16 @@ export interface MigrationsInputs {
 }
 
 /**
- * Attempts to apply the migrations. Each one reads the account first, because another deployment may intervene or a
- * response may be lost.
+ * Maximum attempts to apply the migrations. Each attempt reads the account first, because another deployment may
+ * intervene or a response may be lost.
  */
 const ROUNDS = 3;
 const PAUSE_MS = 300;
 const MODULE = "index.js";
 
 /**
- * Provider of {@link Migrations}. The account decides which migrations are applied, even in a preview. The state
- * follows it, and unapplied entries may be edited or removed.
+ * Provider of {@link Migrations}. The account decides which migrations count as applied, even in a preview. The state
+ * only mirrors the account, and unapplied entries may be edited or removed.
  */
 export const migrationsProvider: ResourceProvider<MigrationsInputs, MigrationsInputs> = {
   async check(olds, news) {
@@ -180,7 +180,10 @@ function moduleText(classes: readonly string[]): string {
   ].join("\n");
 }
 
-/** Returns true if a retry would fail too. Cloudflare answers 412 if another request has applied the tag. */
+/**
+ * Returns true if a retry would fail too. After Cloudflare's 412, a retry can succeed, because another request has
+ * applied the tag.
+ */
 function isFinal(error: AccountError): boolean {
   return !isTransient(error) && error.status !== 412;
 }

@@ -6,7 +6,7 @@ export const BUCKET_NAME = /^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$/;
 
 /**
  * A Worker's name is a DNS label on workers.dev, limited to 63 characters. Preview addresses prepend 8 digits and a
- * dash: https://github.com/cloudflare/workers-sdk/issues/3227
+ * dash, which leaves 54: https://github.com/cloudflare/workers-sdk/issues/3227
  */
 export const WORKER_NAME = /^[a-z0-9]([a-z0-9-]{0,52}[a-z0-9])?$/;
 

@@ -47,7 +47,7 @@ export async function checkPermissions(check: PermissionCheck): Promise<void> {
   const asked = await Promise.all(check.permissions.map((permission) => ask(check, permission)));
   const unanswered = asked.filter((one) => one instanceof StewardError);
   const [lost] = unanswered;
-  // Without any response, nothing else in the account will work either.
+  // Fail if Cloudflare answered none of the requests, because nothing else in the account will work either.
   if (lost !== undefined && unanswered.length === asked.length) throw lost;
   const refusals = asked.flatMap((one) => (one instanceof StewardError ? [] : one));
   for (const one of unanswered) check.warn(`A permission of the API token was not checked: ${one.message}`);

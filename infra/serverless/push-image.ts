@@ -14,7 +14,7 @@ const LAYER_BYTES = 16 * 1024 * 1024;
 const SPARE = 1.1;
 
 interface ImagePush {
-  /** Host, with a port unless it is the default. */
+  /** Registry host, with the port unless it is the default. */
   registry: string;
   /** Local image. */
   image: string;

@@ -6,7 +6,7 @@ import type { InstanceType } from "./container-api.ts";
 
 export interface PushedImageArgs {
   accountId: pulumi.Input<string>;
-  /** Host, with a port unless it is the default. */
+  /** Registry host, with a port unless it is the default. */
   registry: string;
   instanceType: InstanceType;
   /** Published image to copy, by digest. Default: build the image. */
@@ -15,7 +15,7 @@ export interface PushedImageArgs {
   hash: pulumi.Input<string>;
   /** Month of the base image, such as `2026-11`. A new month rebuilds the image, unless `source` is set. */
   baseMonth: string;
-  /** The token is a Pulumi secret. Missing credentials come from CLOUDFLARE_*. */
+  /** Cloudflare credentials. Their token is a Pulumi secret. CLOUDFLARE_* variables replace missing values. */
   api: ApiCredentials;
 }
 
@@ -35,15 +35,15 @@ export class PushedImage extends pulumi.ComponentResource {
         interpreter: INTERPRETER,
         create: PUSH,
         environment: pushEnvironment(args),
-        // Standard input, because other processes can read the environment. If it is empty, the push uses the
-        // operator's token.
+        // Pass the token on standard input, because other processes can read the environment. If it is empty, the push
+        // uses the operator's token from CLOUDFLARE_API_TOKEN.
         stdin: args.api.apiToken as pulumi.Input<string>,
         triggers: [args.hash, args.source ?? args.baseMonth],
       },
       { parent: this },
     );
 
-    // The token made the output secret. A digest is not.
+    // Pulumi marks the output as secret because the command receives a token. The image's digest is public.
     this.reference = pulumi.unsecret(push.stdout).apply((said) => said.trim());
     this.registerOutputs({ reference: this.reference });
   }
@@ -63,6 +63,6 @@ function pushEnvironment({
     ...(source !== undefined && { PUSH_SOURCE: source }),
     ...(baseUrl !== undefined && { CLOUDFLARE_BASE_URL: baseUrl }),
   };
-  // Pulumi omits variables whose value is `undefined`.
+  // The cast is safe: Pulumi omits variables whose value is `undefined`.
   return environment as Record<string, pulumi.Input<string>>;
 }

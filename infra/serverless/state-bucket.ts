@@ -29,22 +29,22 @@ interface BucketInputs extends BucketClaim {
   onDestroy: OnDestroy;
 }
 
-/** Treatment of a non-empty bucket when the stack is destroyed. */
+/** Handling of a non-empty bucket when the stack is destroyed. */
 type OnDestroy = "keep" | "empty";
 
-/** Inputs from the program. Only the state knows the name chosen by an earlier update. */
+/** Inputs that the program passes. The name may be missing: only the stack's state records a name chosen earlier. */
 interface GivenInputs extends Omit<BucketInputs, "name"> {
   name?: string | undefined;
   defaultName: string;
 }
 
-/** Outputs. A state migrated from the official `R2Bucket` has only account and name. */
+/** Outputs in the stack's state. A bucket migrated from the official `R2Bucket` has only account and name. */
 interface BucketOutputs extends BucketInputs {
   ownerId?: string | undefined;
 }
 
 export const stateBucketProvider: ResourceProvider<BucketInputs, BucketOutputs> = {
-  /** Chooses the name. If it is new, checks at Cloudflare who owns the bucket. */
+  /** Chooses the bucket's name. If the name is new, checks at Cloudflare who owns the bucket. */
   async check(olds: Partial<BucketInputs>, news: BucketInputs & Partial<GivenInputs>) {
     const { defaultName = "", name: configured, ...given } = news;
     const inputs: BucketInputs = { ...given, name: configured ?? olds.name ?? defaultName };
@@ -84,13 +84,17 @@ export const stateBucketProvider: ResourceProvider<BucketInputs, BucketOutputs> 
     if (found === undefined) await createBucket(access, inputs.name);
     const outs = { ...inputs, ownerId: randomUUID() };
     await mark(outs).catch((error: Error) => {
-      // From here on the state contains the bucket, so the next update writes the marker.
+      // The bucket exists, but its marker is missing. This error stores the bucket in the stack's state, so the next
+      // update writes the marker.
       throw Object.assign(error, { id: inputs.name, properties: outs });
     });
     return { id: inputs.name, outs };
   },
 
-  /** Reports a foreign marker as a changed owner, which the next update rejects or corrects. */
+  /**
+   * Reads the bucket. If its marker names another stack, reports a changed owner, which the next update rejects or
+   * corrects.
+   */
   async read(id, props) {
     const found = await findBucket(accessTo(props.accountId), props.name);
     if (found === undefined) return { id: "" };
@@ -162,7 +166,7 @@ function otherOwner({ owner, id }: BucketOwner): string {
 
 export interface StateBucketArgs {
   accountId: pulumi.Input<string>;
-  /** Default: the name in the state, else `defaultName`. */
+  /** Bucket name. Default: the name in the stack's state, else `defaultName`. */
   name?: pulumi.Input<string> | undefined;
   defaultName: string;
   /** `<project>/<stack>`, for the marker. */
@@ -176,12 +180,12 @@ export interface StateBucketArgs {
 }
 
 /**
- * The bucket with the config file and backups. A marker object names the owning stack, and a preview rejects a foreign
- * bucket. Destroying the stack keeps a non-empty bucket, unless `onDestroy` is `empty`. The stack's next update adopts
- * it.
+ * The R2 bucket with the config file and backups. A marker object names the owning stack, and a preview rejects another
+ * stack's bucket. Destroying the stack keeps a non-empty bucket, unless `onDestroy` is `empty`. A later deployment of
+ * the same stack adopts the kept bucket.
  */
 export class StateBucket extends OwnResource {
-  /** Known in every preview. */
+  /** Name of the bucket, known in every preview. */
   declare readonly name: pulumi.Output<string>;
 
   constructor(name: string, args: StateBucketArgs, opts?: pulumi.CustomResourceOptions) {

@@ -11,7 +11,7 @@ import { Migrations } from "./migrations.ts";
 interface WorkerArgs {
   accountId: pulumi.Input<string>;
   workerName: string;
-  /** A host name in one of the account's zones. Default: none; the Worker serves on workers.dev. */
+  /** Host name in one of the account's zones. Default: none; the Worker is served on workers.dev. */
   hostname?: pulumi.Input<string> | undefined;
   mainModule: pulumi.Input<string>;
   modules: pulumi.Input<WorkerModule[]>;
@@ -19,12 +19,15 @@ interface WorkerArgs {
   migrations: readonly Migration[];
   /** Public variables. */
   variables: Readonly<Record<string, pulumi.Input<string>>>;
-  /** Secret variables. The values must be Pulumi secrets. */
+  /** Secret variables, as Pulumi secrets. */
   secrets: Readonly<Record<string, pulumi.Output<string>>>;
-  /** Alert settings as JSON. They fix the only allowed sender and recipient of e-mails. Default: no e-mails. */
+  /**
+   * Alert settings as JSON. Their addresses are the only sender and recipient that the Worker may use. Default: no
+   * e-mail.
+   */
   alerts?: pulumi.Input<string> | undefined;
   bucketName: pulumi.Input<string>;
-  /** Binds the directory of chats, whose class a migration must create. Default: false. */
+  /** Binds the Durable Object that lists the tenants. A migration must create its class first. Default: false. */
   hasDirectory?: boolean | undefined;
   connection?: ConnectionArgs | undefined;
 }
@@ -32,7 +35,9 @@ interface WorkerArgs {
 export class Worker extends pulumi.ComponentResource {
   readonly scriptName: pulumi.Output<string>;
   readonly versionId: pulumi.Output<string>;
-  /** The current version's deployment. Everything that needs the Worker's classes must depend on it. */
+  /**
+   * Deployment of the current version. Every resource that uses the Worker's Durable Object classes must depend on it.
+   */
   readonly deployment: Deployment;
 
   constructor(name: string, args: WorkerArgs, opts?: pulumi.ComponentResourceOptions) {
@@ -44,7 +49,8 @@ export class Worker extends pulumi.ComponentResource {
       {
         accountId,
         name: args.workerName,
-        // Provider defaults, set explicitly because a refresh and `drift` compare only properties that are set here.
+        // These are the provider's defaults. Set them explicitly, because a refresh and `drift` compare only properties
+        // that are set.
         logpush: false,
         observability: { enabled: true, headSamplingRate: 1 },
         // A preview URL would bypass the identity gateway.
@@ -52,7 +58,8 @@ export class Worker extends pulumi.ComponentResource {
         tags: [],
         tailConsumers: [],
       },
-      // After a rename in place, the provider would look for the deployed resources under the old name and fail.
+      // Replace the Worker if its name changes. After a rename in place, the provider would look up its resources under
+      // the old name and fail.
       { parent: this, replaceOnChanges: ["name"] },
     );
     const migrations = new Migrations(
@@ -100,7 +107,7 @@ export class Worker extends pulumi.ComponentResource {
         : new cloudflare.WorkersCustomDomain(
             `${name}-domain`,
             { accountId, hostname: args.hostname, service: worker.name },
-            // A host name can point to only one Worker. When a renamed Worker replaces the old one, the old domain must
+            // A host name can point to only one Worker. If a renamed Worker replaces the old one, the old domain must
             // be deleted first.
             { parent: this, dependsOn: deployment, deleteBeforeReplace: true },
           );
@@ -118,7 +125,7 @@ export class Worker extends pulumi.ComponentResource {
 
 type Binding = cloudflare.types.input.WorkerVersionBinding & { name: string };
 
-/** Sorts the bindings by name, as Cloudflare does. Any other order would show as drift. */
+/** Returns the bindings sorted by name, as Cloudflare sorts them. Another order would show as drift. */
 function bindings(args: WorkerArgs): pulumi.Input<Binding[]> {
   const { variables, secrets, bucketName, hasDirectory, alerts } = args;
   const all: Binding[] = [
@@ -131,7 +138,7 @@ function bindings(args: WorkerArgs): pulumi.Input<Binding[]> {
   ];
   const complete = (text = ""): Binding[] =>
     [...all, ...emailBinding(text)].sort((a, b) => (a.name < b.name ? -1 : 1));
-  // If the alert settings are an output, the whole list becomes an output and a secret.
+  // Keep the list a plain value if possible. Alert settings from an output would make the whole list a secret output.
   return alerts === undefined || typeof alerts === "string"
     ? complete(alerts)
     : (pulumi.output(alerts).apply(complete) as pulumi.Input<Binding[]>);
@@ -166,10 +173,7 @@ interface ModuleFile {
   contentType: string;
 }
 
-/**
- * Reads built modules. A version includes their content and not their paths, so a deployment from another machine
- * changes nothing.
- */
+/** Reads built modules. The result contains no paths, so a deployment from another machine shows no change. */
 export function readModules(files: readonly ModuleFile[]): Promise<WorkerModule[]> {
   return Promise.all(
     files.map(async ({ name, path, contentType }) => ({

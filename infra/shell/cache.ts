@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Shared by all checkouts, for slow builds. */
+/** Returns the cache folder for slow builds, shared by all checkouts. */
 export function cacheRoot(env: NodeJS.ProcessEnv): string {
   const base = env["XDG_CACHE_HOME"] || join(env["HOME"] || homedir(), ".cache");
   return join(base, "steward");
@@ -47,8 +47,8 @@ export async function createFolderAtomically(
 }
 
 /**
- * Runs `work` under a lock between processes. The lock is SQLite's on an empty database. The kernel releases it when
- * the process dies.
+ * Runs `work` while holding a lock that excludes other processes. The lock is an exclusive SQLite transaction, which
+ * the kernel releases if the process dies.
  *
  * @param waiting called once if another process holds the lock
  */

@@ -2,7 +2,7 @@
 export interface ChangelogSection {
   /** `0.1.0` or `Unreleased`. */
   name: string;
-  /** Such as `2026-11-27`; `undefined` if the heading has no date. */
+  /** Release date, such as `2026-11-27`; `undefined` if the heading has none. */
   date: string | undefined;
   /** Trimmed Markdown below the heading. */
   text: string;

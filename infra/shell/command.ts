@@ -10,21 +10,20 @@ let parser: Command | undefined;
 const USAGE = 2;
 const CLEAR_LINE = "\r\u001B[2K";
 
-/** With `--json`, standard output has a single JSON object, and messages go to standard error. */
+/** Output of a command. With `--json`, standard output has a single JSON object, and messages go to standard error. */
 export interface CommandOutput {
   say: (text: string) => void;
-  /** Replaces the terminal's current line; an empty line clears it. Absent if `say` does not write to a terminal. */
+  /** Replaces the terminal's current line; an empty text clears it. Absent if `say` does not write to a terminal. */
   status?: (line: string) => void;
   log: (line: string) => void;
-  /** Writes the JSON result; does nothing without `--json`. */
+  /** Writes the result as JSON; does nothing without `--json`. */
   report: (result: object) => void;
 }
 
 /**
- * Creates the argument parser of an npm script. It throws on invalid arguments, and {@link runCommand} prints the
- * error.
+ * Creates the argument parser of a command. Invalid arguments throw an error, which {@link runCommand} prints.
  *
- * @param script as typed, such as `npm run drift --`
+ * @param script command as typed, such as `npm run drift --`
  */
 export function commandParser(script: string, description: string): Command {
   parser = new Command(script)
@@ -34,13 +33,13 @@ export function commandParser(script: string, description: string): Command {
   return parser;
 }
 
-/** Returns the stack named on the command line, for the fixes of errors. */
+/** Returns the stack in the command's arguments, so that error messages can suggest complete commands. */
 function namedStack(): string | undefined {
   const at = parser?.registeredArguments.findIndex((argument) => argument.name() === "stack") ?? -1;
   return at === -1 ? undefined : parser?.args[at];
 }
 
-/** Creates the error for arguments that only the command itself can validate. */
+/** Creates an error for arguments that the parser itself cannot validate. */
 export function usageError(message: string): CommanderError {
   return new CommanderError(USAGE, "steward.usage", message);
 }
@@ -49,7 +48,7 @@ export function usageError(message: string): CommanderError {
  * Runs a command and exits the process. Exit codes: 0 after printing help, 2 after invalid arguments, 1 after other
  * errors, else the result of `main`.
  *
- * @param script see {@link commandParser}; usage errors refer to its help
+ * @param script command as typed, for the hint in a usage error
  */
 export async function runCommand(
   script: string,
@@ -76,8 +75,9 @@ export async function runCommand(
 }
 
 /**
- * Prevents stack traces on failed writes. The returned function reports lost output, for example on a full disk.
- * Readers that close early, such as `head`, lose nothing.
+ * Handles failed writes to standard output and error, which would otherwise crash the process. The returned function
+ * returns true if output was lost, for example on a full disk. Nothing counts as lost if the reader closes the pipe
+ * early, as `head` does.
  */
 function lostOutput(): () => boolean {
   let isLost = false;
@@ -88,13 +88,13 @@ function lostOutput(): () => boolean {
   return () => isLost;
 }
 
-/** Waits until a stream is flushed, because an exit would drop pending output. */
+/** Waits until a stream is flushed, because exiting the process drops pending output. */
 function written(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((done) => void stream.write("", () => done()));
 }
 
 function refuseUsage(error: CommanderError, script: string, { report }: CommandOutput): number {
-  // The parser has printed the requested help.
+  // The user asked for help, and the parser has printed it.
   if (error.exitCode === 0) return 0;
   const cause = error.message.replace(/^error: /, "").replaceAll("\n", " ");
   printError(`error: ${cause}\nUsage: ${script} --help\n`);
@@ -109,7 +109,10 @@ function refuse(error: unknown, { report }: CommandOutput): number {
   return 1;
 }
 
-/** Providers do not know the stack's name in a refresh or destroy. */
+/**
+ * Inserts the stack's name into the fix. During a refresh or destroy, a provider does not know the name and prints
+ * `<stack>`.
+ */
 function placed(explanation: Explanation): Explanation {
   const stack = namedStack();
   if (stack === undefined) return explanation;

@@ -2,20 +2,23 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import type { ServiceName } from "../../runtime/contract/services.ts";
 import { print } from "../../runtime/shared/terminal.ts";
 
-/** Addresses of the platforms. Default: the platforms' own. */
+/** Addresses of chat platforms and other services. Default: the public ones. */
 export type Endpoints = { [Service in ServiceName]?: string | undefined };
 
 /**
- * Access to whatever a resource manages. It is an input that the provider handles separately, and changing it never
- * updates the resource.
+ * Credentials and addresses with which the provider manages a resource. They are stored as an input of the resource,
+ * but changing them never updates it.
  */
 export interface Connection {
-  /** As in commands, for messages. */
+  /** Stack name to print in suggested commands. */
   stack?: string | undefined;
-  /** Cloudflare's API. If the token is missing, the provider uses CLOUDFLARE_API_TOKEN. */
+  /** Access to Cloudflare's API. Without a token, the provider uses CLOUDFLARE_API_TOKEN. */
   cloudflare?: { apiToken?: string | undefined; baseUrl?: string | undefined } | undefined;
   endpoints?: Endpoints | undefined;
-  /** Version that last deployed the resource, and its data formats. Added by the provider; absent before 0.1.0. */
+  /**
+   * Version of this package that last deployed the resource, with its data formats. The provider adds it; absent before
+   * 0.1.0.
+   */
   writer?: { version: string; formats: Readonly<Record<string, number>> } | undefined;
 }
 
@@ -38,7 +41,7 @@ export function connection(): Connection {
   return current.getStore()?.connection ?? {};
 }
 
-/** Prints a line in a preview, update or destroy. */
+/** Prints a line in the output of the running preview, update or destroy. */
 export function say(line: string): void {
   const show = current.getStore()?.say ?? ((text: string) => print(`${text}\n`));
   show(line);

@@ -1,14 +1,14 @@
 const DIAGNOSTICS = "\nDiagnostics:\n";
 
-/** Matches an error in the engine's diagnostics, with its indented continuation lines. */
+/** Matches an error and its indented continuation lines in the engine's diagnostics. */
 const ERROR = /^ {4}error: (.*(?:\n(?! {4}(?:error|warning|info): | {0,3}\S|\n {4}\S).*)*)/gm;
 
 /** Matches the engine's closing line, which only repeats that the operation failed. */
 const SUMMARY = /^(?:preview|update|refresh|destroy) failed$/;
 
 /**
- * Matches the resource line above diagnostics, such as `  cloudflare:index:Worker (worker):`. The first one may have
- * lost its indentation.
+ * Matches the heading of a resource's diagnostics, such as ` cloudflare:index:Worker (worker):`. The first heading may
+ * lack its indentation.
  */
 const RESOURCE = /^ {0,2}(\S+ \(.*\)):$/gm;
 
@@ -19,7 +19,7 @@ export interface EngineError {
   text: string;
 }
 
-/** Returns the diagnostics in an engine's output, without repeated errors. */
+/** Returns the diagnostics in an engine's output, without repeated errors; `undefined` if it has none. */
 export function diagnosticsIn(output: string): string | undefined {
   const start = output.indexOf(DIAGNOSTICS);
   if (start === -1) return undefined;
@@ -27,7 +27,7 @@ export function diagnosticsIn(output: string): string | undefined {
   return withoutRepeats(diagnostics).trim();
 }
 
-/** Returns the errors in an engine's diagnostics, each once. */
+/** Returns the distinct errors in an engine's diagnostics. */
 export function errorsOf(diagnostics: string): EngineError[] {
   const found = new Map<string, EngineError>();
   const [, ...parts] = diagnostics.split(RESOURCE);
@@ -41,13 +41,16 @@ export function errorsOf(diagnostics: string): EngineError[] {
   return [...found.values()];
 }
 
-/** Returns an engine's diagnostics without errors, and without resources that had only errors. */
+/** Removes errors from an engine's diagnostics, and headings of resources that had nothing else. */
 export function withoutErrors(diagnostics: string): string {
   const others = diagnostics.replaceAll(ERROR, "").replaceAll(/\n{2,}(?= {4})/g, "\n");
   return others.replaceAll(/^ {2}\S.*:\s*(?=^ {2}\S|(?![^]))/gm, "").trimEnd();
 }
 
-/** The Automation API reports a program's error twice: as a rejected promise and as the reason for the exit. */
+/**
+ * Removes repeated errors. The Automation API reports a program's error twice: as a rejected promise and as the reason
+ * for the exit.
+ */
 function withoutRepeats(diagnostics: string): string {
   const seen = new Set<string>();
   return diagnostics.replaceAll(ERROR, (whole: string) => {

@@ -8,13 +8,13 @@ import { type Finished, runProcess, type RunOptions, tail } from "./process.ts";
 
 export type DockerState = { ok: true; version: string; arch: string } | { ok: false; reason: string };
 
-/** For commands that only read information. */
+/** Timeout of Docker commands that only read. */
 const ANSWER_MS = 10_000;
 
-/** For a public image of about 30 MB. Afterwards, the image is built locally. */
+/** Timeout for pulling a public image of about 30 MB. If it expires, the image is built locally. */
 const PULL_MS = 60_000;
 
-/** The engine used by the command line, the Pulumi provider and the updates of a stack. */
+/** Connection to a Docker engine, for the command line and the Pulumi provider. */
 export interface DockerEngine {
   /** `unix://…`, `ssh://…` or `tcp://…`. */
   address: string;
@@ -22,13 +22,16 @@ export interface DockerEngine {
   source: string;
   env: NodeJS.ProcessEnv;
   /**
-   * Arguments of the Pulumi provider. Empty if it uses this engine by default, because a machine's own address would
-   * show as a change on another machine.
+   * Arguments for the Pulumi provider. Empty if the provider chooses this engine anyway, because an explicit address
+   * would show as a change on another machine.
    */
   provider: { host?: string; context?: string; certPath?: string };
 }
 
-/** Returns the environment in which `docker` uses this engine. Default: the current environment. */
+/**
+ * Returns the environment in which the `docker` command uses the engine at this address. Default: the current
+ * environment.
+ */
 export function dockerEnvironment(dockerHost: string | undefined): NodeJS.ProcessEnv {
   return { ...process.env, ...(dockerHost && { DOCKER_HOST: dockerHost }) };
 }
@@ -36,8 +39,9 @@ export function dockerEnvironment(dockerHost: string | undefined): NodeJS.Proces
 const DEFAULT_ADDRESS = "unix:///var/run/docker.sock";
 
 /**
- * Resolves the engine's address as the `docker` command does: the given address, else `DOCKER_HOST`, else the current
- * context. The Pulumi provider ignores the current context, and prefers `DOCKER_CONTEXT` to any address.
+ * Finds the engine's address as the `docker` command does: the given address, else `DOCKER_HOST`, else the current
+ * context. The Pulumi provider must be configured to match: it ignores the current context, and prefers
+ * `DOCKER_CONTEXT` to any address.
  */
 export async function resolveEngine(
   configured: string | undefined,
@@ -75,7 +79,7 @@ interface Context {
   Storage: { TLSPath: string };
 }
 
-/** Checks the engine that `env` selects. Takes at most 10 s and never throws. */
+/** Checks whether the Docker engine selected by `env` answers. Takes at most 10 s and never throws. */
 export async function dockerAvailable(env: NodeJS.ProcessEnv = process.env): Promise<DockerState> {
   const format = "{{.Server.Version}} {{.Server.Arch}}";
   const asked = await runProcess("docker", ["version", "--format", format], { env, timeoutMs: ANSWER_MS });
@@ -124,8 +128,8 @@ export async function docker(args: readonly string[], options: RunOptions = {}):
 }
 
 /**
- * Selects the engine's own builder, because other builders may not see or store local images. Disables default
- * attestations, which would turn a pushed image into a list of manifests:
+ * Selects the engine's default builder, because other builders may not see or store local images. Disables
+ * attestations, because they would turn a pushed image into a list of manifests:
  * https://docs.docker.com/build/building/variables/#buildx_no_default_attestations
  */
 function dockerEnv(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
@@ -152,7 +156,7 @@ async function inspectImage(
   return found.code === 0 ? found.stdout.trim() : undefined;
 }
 
-/** Returns false and logs on failure. Times out after one minute. */
+/** Pulls an image. If the pull fails or takes longer than a minute, logs the reason and returns false. */
 export async function tryPull(
   image: string,
   options: { log: (line: string) => void; env?: NodeJS.ProcessEnv },
@@ -170,8 +174,8 @@ export async function tryPull(
 export type RegistryLogin = Record<"username" | "password", string>;
 
 /**
- * Runs `work` in an environment where `docker` is logged in. The credentials are in a temporary folder, never in the
- * user's Docker configuration, an argument or a log.
+ * Runs `work` in an environment where `docker` is logged in to the registry. The credentials are in a temporary folder,
+ * never in the user's Docker configuration, an argument or a log.
  *
  * @param registry host, with a port unless it is the default
  */
@@ -205,8 +209,8 @@ const helperSchema = z.object({ Username: z.string(), Secret: z.string() });
 const HELPER_MS = 10_000;
 
 /**
- * Returns Docker's login for a registry. A failing credential helper counts as no login, because the registry may not
- * require one.
+ * Returns the user's Docker login for a registry. If the credential helper fails, returns `undefined`, because the
+ * registry may not require a login.
  *
  * @param host key in Docker's configuration
  */

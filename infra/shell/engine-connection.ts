@@ -1,12 +1,12 @@
 import type { ChannelOptions, Interceptor } from "@grpc/grpc-js";
 
 const LOOK_MS = 1_000;
-/** The first request of a program to its engine. */
+/** Method that a program calls first on its engine. */
 const FIRST_QUESTION = "/pulumirpc.ResourceMonitor/GetDeploymentInfo";
 
 /**
- * Exits when this process's parent has exited. A killed engine cannot stop its program and providers, which would
- * otherwise wait forever.
+ * Exits if this process's parent exits. A killed engine cannot stop its program and providers, which would otherwise
+ * run forever.
  */
 export function endWithParent(): void {
   const parent = process.ppid;
@@ -19,11 +19,11 @@ let waiting: Promise<void> | undefined;
 
 /**
  * Makes this process's inline programs wait until their engine is reachable. On a busy machine a first connection may
- * fail. The SDK then assumes that the engine has ended, and may report success for a program that registered nothing
+ * fail. The SDK would then assume that the engine has ended, and report success for a program that registered nothing
  * (pulumi sdk/nodejs/automation/server.ts). The engine would delete the whole stack.
  *
- * Also gives each client separate connections. The SDK never closes those of an ended engine, so a new engine on the
- * same port would appear unreachable.
+ * Also gives each client separate connections. The SDK never closes the connections of an ended engine, so a new engine
+ * on the same port would appear unreachable.
  */
 export function waitForEngine(): Promise<void> {
   waiting ??= addInterceptor();
@@ -31,20 +31,20 @@ export function waitForEngine(): Promise<void> {
 }
 
 async function addInterceptor(): Promise<void> {
-  // Import lazily, because provider processes start often and need only `endWithParent`.
+  // Import lazily: provider processes start often and need only `endWithParent`.
   const [{ InterceptingCall }, { default: settings }] = await Promise.all([
     import("@grpc/grpc-js"),
     import("@pulumi/pulumi/runtime/settings.js"),
   ]);
-  // The SDK exports this but omits it from its types.
+  // The SDK exports these options but omits them from its types.
   const { grpcClientOptions } = settings as unknown as {
     grpcClientOptions: ChannelOptions & { interceptors: Interceptor[] };
   };
   grpcClientOptions["grpc.use_local_subchannel_pool"] = 1;
-  /** Resolves when the newest program's first request has succeeded or failed. */
+  /** Resolves when the newest program's first request has completed. */
   let reached = Promise.resolve();
-  // The first request waits for the connection (https://grpc.io/docs/guides/wait-for-ready/), all others for its
-  // response.
+  // The first request waits for the connection (https://grpc.io/docs/guides/wait-for-ready/); all other requests wait
+  // for the first one's response.
   grpcClientOptions.interceptors.push(
     (options, next) =>
       new InterceptingCall(next(options), {

@@ -5,16 +5,16 @@ import { type EngineError, errorsOf } from "./diagnostics.ts";
 import { BuildFailure, causeOf } from "./failure.ts";
 import { PLUGIN_ENTRY } from "./package.ts";
 
-/** Contains no secrets. */
+/** Explanation of an error for users; contains no secrets. */
 export interface Explanation {
-  /** A stable, searchable code; absent for an unexpected error. */
+  /** Stable, searchable error code; `undefined` for an unexpected error. */
   code: string | undefined;
   cause: string;
-  /** Absent for an unexpected error, and if the cause contains a fix for each problem. */
+  /** Fix; `undefined` for an unexpected error, or if `cause` already contains the fixes. */
   fix: string | undefined;
 }
 
-/** Formats the commands in the fix with `commands`, so that users can copy them. */
+/** Explains an error to the user. The fix contains complete commands, which `commands` builds. */
 export function explain(error: unknown, commands: OperatorCommands): Explanation {
   const known = knownError(error);
   if (known === undefined) return { code: undefined, cause: withoutAnswers(causeOf(error)), fix: undefined };
@@ -22,14 +22,14 @@ export function explain(error: unknown, commands: OperatorCommands): Explanation
   return { code: known.code, cause, fix: fixText(known.fix, commands) || undefined };
 }
 
-/** Formats an error: cause and code, then the fix on a separate line. */
+/** Formats an explanation: cause and code, then the fix on a separate line. */
 export function explanationText({ code, cause, fix }: Explanation): string {
   const isNamed = code === undefined || cause.includes(`(${code})`);
   const known = isNamed ? cause : `${cause.replace(/\.$/, "")} (${code})`;
   return fix === undefined ? known : `${known}\n  fix: ${fix}`;
 }
 
-/** Returns the first error with a code among this error and its causes, or one recognized from the text. */
+/** Returns the first error with a code in the chain of causes, else one recognized from the text. */
 function knownError(error: unknown): StewardError | BuildFailure | undefined {
   for (let one = error; one instanceof Error; one = one.cause) {
     if (one instanceof StewardError || one instanceof BuildFailure) return one;
@@ -47,14 +47,15 @@ function knownError(error: unknown): StewardError | BuildFailure | undefined {
 
 const CODE = /\(([a-z]+(?:_[a-z]+)+)\)/;
 
-/** Returns an engine's error that the program or a provider has already explained. */
+/** Returns the engine's error if the program or a provider has already added a code and a fix. */
 function explainedError(errors: readonly EngineError[]): BuildFailure | undefined {
   const text = errors.map((error) => error.text).join("\n");
   const [, code] = CODE.exec(text) ?? [];
   const fixes = text.match(/^ *fix: /gm) ?? [];
-  // Other providers also use parentheses, so the text counts only if it has a fix or a known code.
+  // A word in parentheses may come from another provider. Accept it as a code only if it is known, or if the text has a
+  // fix.
   if (code === undefined || !(fixes.length > 0 || isErrorCode(code))) return undefined;
-  // A text with several errors or problems already contains the fixes.
+  // Split cause and fix only if there is one error with one fix. Otherwise the text already contains all fixes.
   if (errors.length > 1 || fixes.length !== 1) return new BuildFailure(code, text, "");
   const [cause = "", fix = ""] = text.split(/\n *fix: /);
   return new BuildFailure(code, cause.replace(new RegExp(` \\(${code}\\)$`), ""), fix);
@@ -75,9 +76,7 @@ function refusal(status: number, detail: string): StewardError | undefined {
   return new StewardError("cloudflare_refused", detail);
 }
 
-/**
- * Returns a fix for both causes, because Cloudflare does not distinguish an invalid token from a missing permission.
- */
+/** Returns a fix for an invalid token and for a missing permission, because Cloudflare does not distinguish them. */
 function permissionFix({ configSet }: OperatorCommands): string {
   const set = configSet("cloudflare:apiToken", "<token>", { secret: true });
   return `Give the token the permissions that the README lists, or \`${set}\`, with a valid token of the account that steward:accountId names.`;
@@ -88,16 +87,19 @@ function wordsOf({ code, message = "" }: CloudflareError): string {
 }
 
 const ANSWER = /(\b[45]\d\d)?(?: [A-Z][\w ]*)?,? *(\{"(?:success|result|errors|messages)":.*\})/g;
-/** Matches a refusal without a body, as official providers print it. */
+/** Matches a rejection without a response body, as official providers print it. */
 const BARE_REFUSAL = /\b(401|403) (?:Unauthorized|Forbidden)\b/;
 const LOCKED = /the stack is currently locked by \d+ lock\(s\)/;
 const PLUGIN =
   /no resource plugin '(?:pulumi-resource-)?(\w+)(?:-v?([\d.]+))?' found(?: in the workspace at version v?(\d[\w.+-]*))?/;
 
-/** Without a plugin entry, the engine may also look for a release on GitHub. */
+/**
+ * Matches the engine's errors for a Pulumi.yaml without an entry for this package's provider. The engine reports that
+ * the plugin is missing, or that GitHub has no release of it.
+ */
 const OWN_PLUGIN = /no resource plugin '(?:pulumi-resource-)?steward'|latest version for provider steward\b/;
 
-/** Recognizes errors in texts of the engine and of official providers. */
+/** Recognizes known errors in the text of the engine and of official providers. */
 function engineError(text: string): StewardError | BuildFailure | undefined {
   if (LOCKED.test(text)) return new StewardError("rollout_under_way", lockText(text));
   if (OWN_PLUGIN.test(text)) return unlistedPlugin();
@@ -111,13 +113,16 @@ function engineError(text: string): StewardError | BuildFailure | undefined {
   return status === undefined ? undefined : refusal(Number(status), withoutAnswers(text));
 }
 
-/** Returns a sentence about the stack's lock, with its holder and time: `created by me@host (pid 1) at 2026-…`. */
+/**
+ * Returns a sentence about the stack's lock. It includes the holder and time if known: `created by me@host (pid 1) at
+ * 2026-…`.
+ */
 function lockText(text: string): string {
   const [held] = /created by .*$/m.exec(text) ?? [];
   return `The stack is locked${held === undefined ? "" : `, ${held.trim()}`}.`;
 }
 
-/** The engine does not always report the version. */
+/** Returns the error for a missing plugin. The engine does not always report the version. */
 export function missingPlugin(name: string, version: string | undefined, why?: string): BuildFailure {
   const words = version === undefined ? [name] : [name, version];
   return new BuildFailure(
@@ -136,7 +141,7 @@ export function unlistedPlugin(): BuildFailure {
   );
 }
 
-/** Replaces Cloudflare's JSON responses in a text with the error messages in them. */
+/** Replaces Cloudflare's JSON responses in a text with the error messages that they contain. */
 function withoutAnswers(text: string): string {
   return text.replaceAll(ANSWER, (whole: string, status: string | undefined, body: string) => {
     const { errors } = (parseJson(body) ?? {}) as { errors?: CloudflareError[] };

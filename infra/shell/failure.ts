@@ -1,7 +1,7 @@
 import { type Fix, fixText } from "../../runtime/contract/errors.ts";
 import { diagnosticsIn } from "./diagnostics.ts";
 
-/** A failure on this machine. `code` is stable, because tests, CI and users search for it. */
+/** Failure of a step on this machine. `code` is stable, because tests, CI and users search for it. */
 export class BuildFailure extends Error {
   readonly code: string;
   readonly reason: string;
@@ -17,7 +17,8 @@ export class BuildFailure extends Error {
 }
 
 /**
- * Returns an error's cause as text. An engine's message repeats the whole output, so this returns only its diagnostics.
+ * Returns an error's cause as text. The engine's errors repeat its whole output, so this returns only the diagnostics
+ * in it.
  */
 export function causeOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
@@ -28,7 +29,7 @@ export function causeOf(error: unknown): string {
   return engineError ?? message;
 }
 
-/** `fetch` reports the reason only in the error's cause. */
+/** Returns the reason for a failure. `fetch` reports it only in the error's `cause`. */
 export function failureOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { cause } = error;

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { constants } from "node:os";
 
-/** Result of a command. `missing` means that the command is not installed. */
+/** Result of a command. `missing` is true if the command is not installed. */
 export interface Finished {
   code: number;
   stdout: string;
@@ -16,18 +16,20 @@ export interface RunOptions {
   env?: NodeJS.ProcessEnv;
   /** Default: empty standard input. */
   input?: string;
-  /** The command is killed afterwards. Default: no limit. */
+  /** The command is killed after this time. Default: no limit. */
   timeoutMs?: number;
-  /** Called for each line of standard output and error. */
+  /** Callback for each line of standard output and error. */
   onLine?: (line: string) => void;
-  /** Stops the command at the first line for which it returns true. */
+  /** Predicate on output lines. The command is stopped at the first match. */
   until?: (line: string) => boolean;
 }
 
-/** Limit per output stream. Enough for any error, and little memory for a verbose build. */
+/**
+ * Number of characters to keep of each output stream: enough for any error, without filling memory in a verbose build.
+ */
 const KEEP_BYTES = 1 << 20;
 
-/** Runs a command without a shell. A non-zero exit code does not reject. */
+/** Runs a command without a shell. A non-zero exit code does not reject the promise. */
 export function runProcess(
   command: string,
   args: readonly string[],
@@ -39,10 +41,10 @@ export function runProcess(
       env: options.env ?? process.env,
       stdio: "pipe",
     });
-    // A command that does not read its input may exit before all of it is written (EPIPE).
+    // Ignore EPIPE: a command may exit without reading all of its input.
     child.stdin.on("error", () => {});
     child.stdin.end(options.input);
-    // Otherwise, for example, a compiler would run on after this process exits.
+    // Kill the command when this process exits. Otherwise a compiler, for example, would keep running.
     const abandon = (): void => void child.kill();
     process.once("exit", abandon);
     child.once("close", () => process.off("exit", abandon));

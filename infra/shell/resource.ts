@@ -5,7 +5,7 @@ import { CONNECTION, type Endpoints } from "./connection.ts";
 import { unlistedPlugin } from "./explain.ts";
 
 /**
- * Types of this package's resources, without `steward:`. Stacks store them in their state, so none may be renamed or
+ * Types of this package's resources, without `steward:`. Stacks store them in their state, so no type may be renamed or
  * removed.
  */
 export type OwnType =
@@ -25,27 +25,27 @@ export type OwnType =
   | "serverless:Migrations"
   | "serverless:StateBucket";
 
-/** Organization reported in a backend without organizations, from pulumi pkg/backend/diy. */
+/** Organization that Pulumi reports for a backend without organizations (pulumi pkg/backend/diy). */
 const NO_ORGANIZATION = "organization";
 
-/** Includes the organization, if the backend has organizations. */
+/** Returns the stack's name, with the organization if the backend has organizations. */
 export function operatorStack(): string {
   const stack = pulumi.getStack();
   try {
     const organization = pulumi.getOrganization();
     return organization === NO_ORGANIZATION ? stack : `${organization}/${stack}`;
   } catch {
-    // Not running under an engine.
+    // The program is not running under an engine.
     return stack;
   }
 }
 
 /**
- * Warns if the project's Pulumi.yaml does not locate this package's provider. The engine would fail without explaining
+ * Warns if the project's Pulumi.yaml has no entry for this package's provider. The engine would fail without suggesting
  * the fix.
  */
 export function warnOfUnlistedPlugin(): void {
-  // Language hosts from before 2025 do not report the project's folder.
+  // Pulumi versions before 2025 do not report the project's folder.
   const folder = pulumi.runtime.getRootDirectory() || process.cwd();
   let project: string;
   try {
@@ -58,7 +58,7 @@ export function warnOfUnlistedPlugin(): void {
 
 /** Connection arguments in a program; see infra/shell/connection.ts. */
 export interface ConnectionArgs {
-  /** The token is a Pulumi secret. Missing credentials come from CLOUDFLARE_*. */
+  /** Cloudflare credentials. The token is a Pulumi secret. CLOUDFLARE_* variables replace missing values. */
   cloudflare?: {
     apiToken?: pulumi.Input<string | undefined>;
     baseUrl?: pulumi.Input<string | undefined>;
@@ -73,7 +73,7 @@ export abstract class OwnResource extends pulumi.CustomResource {
     { connection, ...inputs }: pulumi.Inputs & { connection?: ConnectionArgs | undefined },
     opts: pulumi.CustomResourceOptions = {},
   ) {
-    // Before 0.1.0, this was a dynamic resource.
+    // Before 0.1.0 each of these was a dynamic resource. The alias keeps the deployed resource.
     const aliases = [{ type: `pulumi-nodejs:dynamic/${type}` }, ...(opts.aliases ?? [])];
     const own = { [CONNECTION]: { stack: operatorStack(), ...connection } };
     super(`steward:${type}`, name, { ...inputs, ...own }, { ...opts, aliases });

@@ -3,12 +3,12 @@ import { type Declared, fields, equals, list, text } from "./values.ts";
 
 export interface Application {
   resource: StackResource<typeof TYPES.accessApplication>;
-  /** True if a policy lets everyone pass without an identity. */
+  /** True if a policy lets everyone in without an identity. */
   bypassed: boolean;
   destinations: readonly Destination[];
 }
 
-/** A public host and path. A trailing `*` in the path matches every suffix. */
+/** A host and path that an Access application covers. A trailing `*` in the path matches every suffix. */
 export interface Destination {
   host: string;
   path: string;
@@ -22,7 +22,7 @@ export function seenApplications(resources: readonly StackResource[]): Applicati
   }));
 }
 
-/** Returns the Worker's known host names, from its custom domains and Access destinations. */
+/** Returns the Worker's known host names: its custom domains and the hosts in Access destinations. */
 export function ownHosts(resources: readonly StackResource[]): string[] {
   const domains = resourcesOfType(resources, TYPES.workersDomain).flatMap(
     ({ props }) => text(props.hostname) ?? [],
@@ -33,13 +33,16 @@ export function ownHosts(resources: readonly StackResource[]): string[] {
   return [...new Set([...domains, ...gated])];
 }
 
-/** Returns true if a destination covers the path. A `*` before the path's end matches nothing. */
+/** Returns true if a destination covers the path. Only a `*` at the end of the destination's path is a wildcard. */
 export function coversPath({ path }: Destination, asked: string): boolean {
   if (path.endsWith("*")) return asked.startsWith(path.slice(0, -1));
   return asked === path || asked.startsWith(path.endsWith("/") ? path : `${path}/`);
 }
 
-/** A first preview does not know the policies' ids, but knows the resources that they come from. */
+/**
+ * Returns true if a policy bypasses Access. In a first preview the policies' ids are unknown, so also look at the
+ * policy resources that they come from.
+ */
 function isBypassed({ props, sources }: StackResource<typeof TYPES.accessApplication>): boolean {
   const named = resourcesOfType(sources["policies"] ?? [], TYPES.accessPolicy).map((policy) => policy.props);
   const inline = list(props.policies).map((policy) => fields(policy));

@@ -1,7 +1,7 @@
 import { CHAT_USERS } from "../../runtime/contract/names.ts";
 import { fields, list, text } from "./values.ts";
 
-/** Returns true for a container that is root only to give each chat its own user, with no other capabilities. */
+/** Returns true if a container runs as root only to give each chat a separate user, without further capabilities. */
 export function givesChatsUsers(props: {
   user?: unknown;
   capabilities?: unknown;

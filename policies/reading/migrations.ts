@@ -3,7 +3,7 @@ import { fields, list, text } from "./values.ts";
 
 export interface SeenMigration {
   resource: StackResource<typeof TYPES.migrations>;
-  /** `undefined` if the tag is not a string. */
+  /** Migration tag; `undefined` if it is not a string. */
   tag: string | undefined;
   newClasses: readonly unknown[];
 }

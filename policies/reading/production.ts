@@ -4,7 +4,7 @@ import type { Fields } from "./values.ts";
 
 const DEFAULT_STACKS = "^prod";
 
-/** Policy configuration of a rule that applies only in production. */
+/** Configuration schema of a rule that applies only in production. */
 export const PRODUCTION_SCHEMA = {
   stacks: {
     type: "string",

@@ -42,12 +42,12 @@ type Unwrapped<Class> = {
   [Key in keyof Class]: Class[Key] extends OutputInstance<infer Value> ? Value : never;
 };
 
-/** A type without an SDK class has untyped properties. */
+/** Properties of a resource type. They are untyped if no SDK class is listed for the type. */
 export type Props<Type extends string> = Type extends keyof Classes
   ? DeclaredFields<Unwrapped<Classes[Type]>>
   : Fields;
 
-/** A resource as rules see it: inputs in a rule about one resource, outputs in a rule about the stack. */
+/** A resource as rules see it: the inputs in a rule about one resource, the outputs in a rule about the whole stack. */
 export interface Resource<Type extends string = string> {
   type: Type;
   urn: string;
@@ -56,7 +56,7 @@ export interface Resource<Type extends string = string> {
 }
 
 export interface StackResource<Type extends string = string> extends Resource<Type> {
-  /** The resources that each property's value comes from. */
+  /** Resources from which each property's value comes, by property name. */
   sources: Readonly<Record<string, readonly StackResource[]>>;
 }
 
@@ -78,7 +78,7 @@ export function seenStack(resources: readonly PolicyResource[]): StackResource[]
   return resources.map(see);
 }
 
-/** Returns operator commands for the stack in the URN, `urn:pulumi:<stack>::…`. */
+/** Returns operator commands for the stack in the resource's URN, `urn:pulumi:<stack>::…`. */
 export function commandsForResource({ urn }: Resource): OperatorCommands {
   return commandsOfStack(urn.split("::", 1)[0]?.split(":")[2]);
 }

@@ -3,21 +3,22 @@ const UNKNOWN = Symbol("known after the update");
 export type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * A value that the SDK declares as a `T`. In a preview it may be unknown or have another type; use the readers below.
+ * A value that the SDK declares as a `T`. In a preview it may be unknown or of another type, so read it with the
+ * functions below.
  */
 export interface Declared<T> {
-  /** Never present at run time; carries the type. */
+  /** Carries the type for the compiler; never present at run time. */
   readonly [SHAPE]?: T;
 }
 
 declare const SHAPE: unique symbol;
 
-/** Fields under their declared names, so that a field renamed in the SDK fails the build. */
+/** Fields with the names that the SDK declares. A field that the SDK renames becomes a compile error. */
 export type DeclaredFields<T> = { readonly [Key in keyof T]?: Declared<NonNullable<T[Key]>> };
 
 /**
- * Copies a value and replaces unknown parts with {@link UNKNOWN}. Reading an unknown value throws, which would abort
- * the whole rule.
+ * Copies a value and replaces unknown parts with {@link UNKNOWN}. Reading an unknown part of the original throws, which
+ * would abort the whole rule.
  */
 export function copyKnown(value: unknown): unknown {
   if (Array.isArray(value)) return Array.from({ length: value.length }, (_, index) => read(value, index));

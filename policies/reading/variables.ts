@@ -5,13 +5,13 @@ import { type Declared, fields, equals, list, text } from "./values.ts";
 
 export interface HandedVariable {
   name: string;
-  /** `undefined` if a preview does not know the value. */
+  /** Value of the variable; `undefined` if a preview does not know it. */
   value: string | undefined;
-  /** True if the value is hidden in the cloud's dashboard and in the stack's state. */
+  /** True if neither the cloud's dashboard nor the stack's state shows the value. */
   hidden: boolean;
 }
 
-/** Resource types that pass variables to the runtime. */
+/** Types of resources that pass variables to the Worker or container. */
 export const HANDING = [TYPES.workerVersion, TYPES.container] as const;
 
 export function handedVariables(resource: Resource): HandedVariable[] {
@@ -21,14 +21,14 @@ export function handedVariables(resource: Resource): HandedVariable[] {
   return list(resource.props.envs).flatMap((entry) => environmentEntry(entry, hidden));
 }
 
-/** Returns a variable's non-empty values, with `undefined` for a value unknown in a preview. */
+/** Returns a variable's non-empty values. An entry is `undefined` if a preview does not know the value. */
 export function valuesOf(name: string, resources: readonly Resource[]): (string | undefined)[] {
   return resources.flatMap(handedVariables).flatMap((variable) => {
     return variable.name === name && variable.value !== "" ? [variable.value] : [];
   });
 }
 
-/** Returns true for a secret. For variables unknown to the runtime, the name decides. */
+/** Returns true if the variable is secret. If the variable is not in the contract, guesses from the name. */
 export function isSecretName(name: string): boolean {
   return Object.hasOwn(VARIABLES, name) ? VARIABLES[name as VariableName].secret : looksLikeSecretName(name);
 }
@@ -36,7 +36,7 @@ export function isSecretName(name: string): boolean {
 function binding(value: Declared<{ name: string; type: string; text?: string }>): HandedVariable[] {
   const { name, type, text: content } = fields(value);
   if (typeof name !== "string" || (!equals(type, "plain_text") && !equals(type, "secret_text"))) return [];
-  // An absent text is empty; an unknown one stays `undefined`.
+  // A missing text means an empty value; a text unknown in a preview stays `undefined`.
   return [{ name, value: content === undefined ? "" : text(content), hidden: equals(type, "secret_text") }];
 }
 

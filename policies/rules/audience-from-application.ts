@@ -4,7 +4,10 @@ import { resourcesOfType, type StackResource, TYPES } from "../reading/resource.
 import { text } from "../reading/values.ts";
 import { valuesOf } from "../reading/variables.ts";
 
-/** Requires this stack's own audience. With another one, nobody or another application's users can sign in. */
+/**
+ * Requires the audience of this stack's own Access application. With a wrong audience, either nobody or the users of
+ * another application can sign in.
+ */
 export const audienceFromApplication = stackRule({
   name: "audience-from-application",
   description: "The audience comes from the stack's Access application.",
@@ -24,7 +27,7 @@ function problem(version: StackResource, resources: readonly StackResource[]): V
       "EDGE_ACCESS_TEAM_DOMAIN is set without EDGE_ACCESS_AUD. Bind the aud of the Access application.";
     return gated ? [{ urn, message }] : [];
   }
-  // Bypassed applications issue no tokens.
+  // An application that everyone may bypass issues no tokens.
   const applications = seenApplications(resources).filter(({ bypassed }) => !bypassed);
   const known = applications.map(({ resource }) => text(resource.props.aud));
   const from = (sources["bindings"] ?? []).map((source) => source.urn);

@@ -2,7 +2,10 @@ import { stackRule } from "../rule.ts";
 import { resourcesOfType, TYPES } from "../reading/resource.ts";
 import { fields, equals, list } from "../reading/values.ts";
 
-/** Advises an explicit lifecycle. R2's default rule already aborts unfinished multipart uploads after a week. */
+/**
+ * Advises explicit lifecycle rules for the bucket. R2's default rule only aborts unfinished multipart uploads after a
+ * week.
+ */
 export const bucketLifecycle = stackRule({
   name: "bucket-lifecycle",
   description: "The state bucket has a lifecycle.",

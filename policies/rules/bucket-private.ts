@@ -2,7 +2,7 @@ import { resourceRule } from "../rule.ts";
 import { TYPES } from "../reading/resource.ts";
 import { equals } from "../reading/values.ts";
 
-/** Forbids a public state bucket, which holds the config file and conversations. */
+/** Forbids public access to the state bucket, which contains the config file and conversations. */
 export const bucketPrivate = resourceRule({
   name: "bucket-private",
   description: "The state bucket is not reachable from the internet.",

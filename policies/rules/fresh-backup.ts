@@ -7,8 +7,8 @@ const DAY_MS = 24 * 3_600_000;
 const STATE: readonly string[] = [TYPES.bucket, TYPES.volume];
 
 /**
- * Requires a recent backup before production's state is replaced or deleted, because its content is not carried over.
- * A rule sees only planned resources, so `npm run policies` passes the existing names as `deployed`.
+ * Requires a recent backup before production's bucket or volume is replaced or deleted together with its content. A
+ * rule sees only planned resources, so `npm run policies` passes the names of existing ones as `deployed`.
  */
 export const freshBackup = stackRule({
   name: "fresh-backup",
@@ -42,7 +42,10 @@ function stateNames(resources: readonly StackResource[]): unknown[] {
   return resources.filter(({ type }) => STATE.includes(type)).map(({ props }) => props["name"]);
 }
 
-/** Returns true for a backup younger than a day. A future time is a mistake or from another time zone. */
+/**
+ * Returns true if the backup is younger than a day. Rejects a time in the future, which is a typo or lacks its time
+ * zone.
+ */
 function isFresh(backup: unknown): boolean {
   const age = Date.now() - (typeof backup === "string" ? Date.parse(backup) : Number.NaN);
   return age >= 0 && age < DAY_MS;

@@ -3,7 +3,10 @@ import { stackRule, type Violation } from "../rule.ts";
 import { hasDigest, resourcesOfType, type StackResource, TYPES } from "../reading/resource.ts";
 import { text } from "../reading/values.ts";
 
-/** Requires an id, a digest or this project's content hash. A tag can be pushed again with an unreviewed image. */
+/**
+ * Requires an image named by id, digest or this project's content hash. Under a tag, somebody could push another,
+ * unreviewed image.
+ */
 export const hostImagePinned = stackRule({
   name: "host-image-pinned",
   description: "The host's image is identified by its content.",
@@ -33,7 +36,10 @@ function containerProblem({ urn, props, sources }: StackResource<typeof TYPES.co
   return [{ urn, message }];
 }
 
-/** Local images from `npm run image` have no registry digest, but a content hash in their name. */
+/**
+ * Returns true if the name identifies the image's content. An image from `npm run image` has no registry digest, but a
+ * content hash in its name.
+ */
 function isPinned(image: string): boolean {
   return hasDigest(image) || /^sha256:[0-9a-f]{64}$/.test(image) || OWN_NAME.test(image);
 }

@@ -2,7 +2,7 @@ import { resourceRule } from "../rule.ts";
 import { TYPES } from "../reading/resource.ts";
 import { equals } from "../reading/values.ts";
 
-/** Requires limits, without which a memory leak or busy loop takes down the whole host. */
+/** Requires limits on memory and processors. Without them, a memory leak or busy loop takes down the whole host. */
 export const hostLimits = resourceRule({
   name: "host-limits",
   description: "The container's memory and processors are limited.",

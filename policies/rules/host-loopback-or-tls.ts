@@ -3,7 +3,7 @@ import { TYPES } from "../reading/resource.ts";
 import { fields, list, text } from "../reading/values.ts";
 import { handedVariables } from "../reading/variables.ts";
 
-/** Requires loopback or TLS if ADMIN_TOKEN is set. Otherwise the token crosses the network unencrypted. */
+/** Requires a loopback address or TLS if ADMIN_TOKEN is set. Otherwise the token crosses the network unencrypted. */
 export const hostLoopbackOrTls = resourceRule({
   name: "host-loopback-or-tls",
   description: "The admin pages are reachable only through loopback or TLS.",

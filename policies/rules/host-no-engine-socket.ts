@@ -5,7 +5,7 @@ import { fields, list, text } from "../reading/values.ts";
 const SOCKET = /(^|\/)(docker|containerd|podman)[\w.-]*\.sock$/;
 const FOLDERS = ["/", "/var", "/var/run", "/run", "/run/containerd", "/run/podman"];
 
-/** Forbids mounting the engine's socket or its folder. Access to the engine is root access to the host. */
+/** Forbids mounting the Docker engine's socket or its folder: access to the engine is root access to the host. */
 export const hostNoEngineSocket = resourceRule({
   name: "host-no-engine-socket",
   description: "The engine's socket is not mounted into the container.",

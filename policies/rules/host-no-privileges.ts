@@ -3,7 +3,7 @@ import { resourceRule } from "../rule.ts";
 import { TYPES } from "../reading/resource.ts";
 import { fields, equals, list } from "../reading/values.ts";
 
-/** Forbids privileged mode and added capabilities, except those that give each chat its own user. */
+/** Forbids privileged mode and added capabilities, except the capabilities that give each chat a separate user. */
 export const hostNoPrivileges = resourceRule({
   name: "host-no-privileges",
   description: "The container has no privileges.",

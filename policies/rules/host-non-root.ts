@@ -4,8 +4,8 @@ import { TYPES } from "../reading/resource.ts";
 import { text } from "../reading/values.ts";
 
 /**
- * Forbids root, which one kernel vulnerability turns into root on the host. Root that only gives each chat its own
- * user is allowed.
+ * Forbids root in the container, because a kernel vulnerability would make it root on the host. Allows root that only
+ * gives each chat a separate user.
  */
 export const hostNonRoot = resourceRule({
   name: "host-non-root",

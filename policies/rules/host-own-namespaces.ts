@@ -4,7 +4,9 @@ import { equals } from "../reading/values.ts";
 
 const MODES = ["networkMode", "pidMode", "ipcMode", "usernsMode"] as const;
 
-/** Forbids host namespaces. On the host's network, the agent's tools reach every loopback service of the host. */
+/**
+ * Forbids sharing the host's namespaces. On the host's network, the agent's tools could reach every loopback service.
+ */
 export const hostOwnNamespaces = resourceRule({
   name: "host-own-namespaces",
   description: "The container does not share the host's network, processes, memory or users.",

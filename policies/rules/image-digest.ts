@@ -3,7 +3,7 @@ import { hasDigest, TYPES } from "../reading/resource.ts";
 import { isInProduction, PRODUCTION_SCHEMA } from "../reading/production.ts";
 import { text } from "../reading/values.ts";
 
-/** Requires a digest in production. A tag can be pushed again with an unreviewed image. */
+/** Requires an image digest in production. Under a tag, somebody could push another, unreviewed image. */
 export const imageDigest = resourceRule({
   name: "image-digest",
   description: "In production the container application's image is pinned by its digest.",

@@ -3,10 +3,10 @@ import { TYPES } from "../reading/resource.ts";
 import { list } from "../reading/values.ts";
 
 const KNOWN: readonly string[] = Object.values(TYPES);
-/** The project's own components and resources, and their providers. */
+/** Types of the project's own components and resources, and of the providers that it uses. */
 const OWN = [/^steward:/, /^pulumi:providers:(cloudflare|command|docker|steward)$/];
 
-/** Forbids types that no rule checks: such a resource could be open to the internet unnoticed. */
+/** Forbids resource types that no rule checks. Such a resource could expose the stack to the internet unnoticed. */
 export const knownTypes = resourceRule({
   name: "known-types",
   description: "A stack has only resources of known types.",

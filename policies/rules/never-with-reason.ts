@@ -3,7 +3,8 @@ import { isInProduction, PRODUCTION_SCHEMA } from "../reading/production.ts";
 import { HANDING, handedVariables } from "../reading/variables.ts";
 
 /**
- * Requires a reason for a container that never sleeps, because it costs its full price (specification, section 8).
+ * Requires a stated reason for a container that never sleeps, because it is billed around the clock (specification,
+ * section 8).
  */
 export const neverWithReason = resourceRule({
   name: "never-with-reason",

@@ -4,7 +4,10 @@ import { HANDING, handedVariables } from "../reading/variables.ts";
 
 const VARIABLE = "TELEGRAM_DM_POLICY";
 
-/** Forbids the variable, with which the gateway exits with code 1 when Telegram starts (specification, section 7). */
+/**
+ * Forbids TELEGRAM_DM_POLICY. If it is set, the gateway exits with code 1 when Telegram starts (specification, section
+ * 7).
+ */
 export const noDmPolicy = resourceRule({
   name: "no-dm-policy",
   description: `${VARIABLE} is not set.`,

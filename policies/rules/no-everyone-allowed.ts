@@ -2,7 +2,7 @@ import { resourceRule } from "../rule.ts";
 import { type Props, type Resource, TYPES } from "../reading/resource.ts";
 import { fields, equals, list } from "../reading/values.ts";
 
-/** Forbids sign-in for everyone: anybody with any identity would be an operator. */
+/** Forbids a policy that lets everyone sign in, because every signed-in person is an operator. */
 export const noEveryoneAllowed = resourceRule({
   name: "no-everyone-allowed",
   description: "No allow policy includes everyone.",

@@ -4,7 +4,7 @@ import { resourcesOfType, TYPES } from "../reading/resource.ts";
 import { allTexts } from "../reading/values.ts";
 import { handedVariables, isSecretName } from "../reading/variables.ts";
 
-/** Forbids outputs that contain secrets. Every update prints outputs, and other stacks may read them. */
+/** Forbids stack outputs that contain secrets. Every update prints the outputs, and other stacks can read them. */
 export const noSecretInOutputs = stackRule({
   name: "no-secret-in-outputs",
   description: "No output of the stack holds a secret.",

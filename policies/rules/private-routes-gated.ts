@@ -8,8 +8,8 @@ const PRIVATE = [
 ];
 
 /**
- * Requires Access in front of private routes, as a second check before the Worker's own. Without a team domain the
- * Worker opens none of them.
+ * Requires Cloudflare Access in front of private routes, in addition to the Worker's own check. Without a team domain
+ * the rule passes, because the Worker then closes these routes.
  */
 export const privateRoutesGated = stackRule({
   name: "private-routes-gated",

@@ -9,8 +9,8 @@ const WEBHOOKS: readonly string[] = Object.values(ROUTES).flatMap(({ access, pat
 const HEALTH: string = ROUTES.live.path;
 
 /**
- * Requires exact public paths: an extra path is open to everyone, a missing one stops a platform's messages. With
- * PUBLIC_WEBHOOKS=false no webhook may be public.
+ * Requires exactly the expected public paths: an extra path is open to everyone, and a missing path stops a platform's
+ * messages. With PUBLIC_WEBHOOKS=false no webhook may be public.
  */
 export const publicRoutesExact = stackRule({
   name: "public-routes-exact",

@@ -5,8 +5,8 @@ import { resourcesOfType, type StackResource, TYPES } from "../reading/resource.
 import { fields, list, text } from "../reading/values.ts";
 
 /**
- * Requires a migration for each bound class. The Worker cannot bind a class that no migration created (specification,
- * section 9).
+ * Requires a migration for each Durable Object class that the Worker binds. Cloudflare rejects a binding to a class
+ * that no migration created (specification, section 9).
  */
 export const sandboxClassListed = stackRule({
   name: "sandbox-class-listed",

@@ -3,7 +3,9 @@ import { resourceRule } from "../rule.ts";
 import { isOfType, TYPES } from "../reading/resource.ts";
 import { fields, equals, list, text } from "../reading/values.ts";
 
-/** Requires container support from the start: a class that was created without it can never get a container. Create a new class instead. */
+/**
+ * Requires container support for the class from its creation. It cannot be added later; a new class is needed instead.
+ */
 export const sandboxRunsContainers = resourceRule({
   name: "sandbox-runs-containers",
   description: `Migrations and versions that use the class ${SANDBOX_CLASS} enable containers for it.`,

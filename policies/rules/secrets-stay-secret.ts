@@ -5,7 +5,10 @@ import { HANDING, handedVariables, isSecretName, type HandedVariable } from "../
 
 const redact = createRedactor({});
 
-/** Requires secret bindings, because plain ones are visible in the cloud's dashboard and in the stack's state. */
+/**
+ * Requires secret bindings for secret variables. A plain binding shows the value in the cloud's dashboard and in the
+ * stack's state.
+ */
 export const secretsStaySecret = resourceRule({
   name: "secrets-stay-secret",
   description: "Secrets reach the runtime only as secrets.",

@@ -2,7 +2,7 @@ import { resourceRule } from "../rule.ts";
 import { isInProduction, PRODUCTION_SCHEMA } from "../reading/production.ts";
 import { commandsForResource, TYPES } from "../reading/resource.ts";
 
-/** Requires protection of the bucket and volume, which hold conversations, devices and the config file. */
+/** Requires deletion protection for the bucket and volume, which contain conversations, devices and the config file. */
 export const stateProtected = resourceRule({
   name: "state-protected",
   description: "In production the bucket and the volume are protected.",

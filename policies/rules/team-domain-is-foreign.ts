@@ -4,7 +4,10 @@ import { ownHosts } from "../reading/access.ts";
 import { text } from "../reading/values.ts";
 import { valuesOf } from "../reading/variables.ts";
 
-/** Forbids the Worker's own host as team domain. The Worker would verify identities with keys fetched from itself. */
+/**
+ * Forbids the Worker's own host name as the team domain. The Worker would verify identities with keys fetched from
+ * itself.
+ */
 export const teamDomainIsForeign = stackRule({
   name: "team-domain-is-foreign",
   description: "The team domain is the identity gateway's, not the Worker's.",
@@ -26,7 +29,7 @@ export const teamDomainIsForeign = stackRule({
   },
 });
 
-/** A team domain is a bare host name; in rehearsals it is an origin. */
+/** Returns the host of a team domain, which is an origin in rehearsals and otherwise a host name. */
 function hostOf(domain: string): string {
   return domain.replace(/^https?:\/\//, "").toLowerCase();
 }

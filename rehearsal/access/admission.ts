@@ -3,7 +3,7 @@ import type { AccountState } from "../cloudflare/index.ts";
 import type { IdentityGateway } from "./gateway.ts";
 import { applicationFor, isBypassed } from "./policy.ts";
 
-/** Result of Access: pass the request on, with or without an identity, or answer it directly. */
+/** Decision of Access: pass the request to the Worker, or answer it directly. */
 export type AdmissionResult =
   | { kind: "pass"; headers: OutgoingHttpHeaders }
   | { kind: "answer"; status: number; headers: OutgoingHttpHeaders };
@@ -11,16 +11,16 @@ export type AdmissionResult =
 export interface AccessRequest {
   hostname: string;
   path: string;
-  /** The query with its question mark, or "". */
+  /** Query with its question mark; empty if there is none. */
   search: string;
   headers: IncomingHttpHeaders;
 }
 
 /**
- * Decides as Cloudflare Access does: without a valid token it redirects to the sign-in page, or answers 401 if
- * `X-Requested-With` is XMLHttpRequest:
- * https://developers.cloudflare.com/cloudflare-one/access-controls/access-settings/session-management/
- * A program may send its token in `cf-access-token`, as cloudflared does.
+ * Decides about a request as Cloudflare Access does. Without a valid token, redirects to the sign-in page, or answers
+ * 401 if `X-Requested-With` is XMLHttpRequest:
+ * https://developers.cloudflare.com/cloudflare-one/access-controls/access-settings/session-management/ A program may
+ * send its token in `cf-access-token`, as cloudflared does.
  */
 export async function admitRequest(
   state: Readonly<AccountState>,
@@ -45,7 +45,7 @@ export async function admitRequest(
   return { kind: "answer", status: 302, headers: { location, "cache-control": "no-store" } };
 }
 
-/** Returns true for a header that only the edge may set. */
+/** Returns true if only the edge may set this header; the client's value is dropped. */
 export function isIdentityHeader(name: string): boolean {
   return name.startsWith("cf-access-") || name === "cf-connecting-ip";
 }

@@ -21,26 +21,30 @@ import { messagePage, nothingDeployedPage, signedOutPage } from "./pages.ts";
 import { servedWorker } from "./served-worker.ts";
 
 const COOKIE = "CF_Authorization";
-/** A deployment may remove the chosen version before the connection opens. */
+/**
+ * Maximum number of tries to reach a version. A deployment may remove the chosen version before the connection opens.
+ */
 const ATTEMPTS = 5;
 
 export interface FrontOptions {
   /** 0 picks a free port. */
   port: number;
-  /** Additional local address for containers. Default: only 127.0.0.1. */
+  /** Additional local address at which containers reach the Worker. Default: only 127.0.0.1. */
   containerHost?: string | undefined;
   account: AccountStore;
   runner: WorkerRunner;
   access: IdentityGateway;
-  /** Host name of the Worker to serve. Default: from the Host header. */
+  /** Host name of the Worker to serve. Default: taken from the Host header. */
   hostname?: string | undefined;
-  /** Returns true for a version that must answer 500, to simulate a broken release. Default: none. */
+  /**
+   * Returns true if this version must answer every request with 500, to simulate a broken release. Default: no version.
+   */
   fails?: (version: string) => boolean;
 }
 
 export type Front = LoopbackServer;
 
-/** Starts the Worker's public address on 127.0.0.1, with the checks of Cloudflare's edge. */
+/** Starts the Worker's public address on 127.0.0.1. Requests pass the same Access checks as at Cloudflare's edge. */
 export async function startFront(options: FrontOptions): Promise<Front> {
   const front = new EdgeFront(options);
   const { port, containerHost } = options;
@@ -139,7 +143,7 @@ class EdgeFront {
     if (admitted.kind !== "pass") return admitted;
     const to = await runner.connect(served.script);
     if (to === undefined) {
-      // A deployment removed this version meanwhile.
+      // A deployment has just removed this version. Wait for the deployment, then choose again.
       await account.settled();
       return attempts > 1 ? this.#route(request, url, attempts - 1) : undefined;
     }
@@ -148,15 +152,15 @@ class EdgeFront {
   }
 }
 
-/** Resolves dot segments, so that Access checks the path that the Worker serves. */
+/** Parses the request's URL, which resolves `..` segments. Access thus checks the same path that the Worker serves. */
 function urlOf(request: IncomingMessage): URL | undefined {
   const target = request.url ?? "";
   return target.startsWith("/") ? new URL(`http://front${target}`) : undefined;
 }
 
 /**
- * Returns the client's headers as a Worker sees them, with identity and address headers from the edge:
- * https://developers.cloudflare.com/fundamentals/reference/http-headers/
+ * Returns the headers that the Worker receives: the client's, without identity headers, and the address headers of
+ * Cloudflare's edge: https://developers.cloudflare.com/fundamentals/reference/http-headers/
  */
 function clientHeaders(request: IncomingMessage): OutgoingHttpHeaders {
   const kept = Object.entries(withoutHops(request.headers)).filter(([name]) => !isIdentityHeader(name));

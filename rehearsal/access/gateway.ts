@@ -10,16 +10,16 @@ import type { Decision } from "./policy.ts";
 import { checkToken, issueToken, type TokenOptions, type TokenRequest } from "./tokens.ts";
 
 const CODE_LIFE_MS = 60_000;
-// The redirect contains a sign-in code, which may only go to this machine.
+// Allow only this machine's addresses, because the redirect contains a sign-in code.
 const LOOPBACK_HOST = /^(127\.0\.0\.1|localhost)(:\d{1,5})?$/;
 
 export interface IdentityGatewayOptions {
-  /** 0 picks a free port. A stack stores the address, so later runs need the same port. */
+  /** Port to listen on; 0 picks a free one. A stack stores the address, so later runs need the same port. */
   port: number;
   dir: string;
   sessionHours: number;
   clock: () => number;
-  /** Decides whether a person may sign in to the application with this audience. */
+  /** Decides whether a person may sign in to the application with the audience `aud`. */
   admit: (request: { aud: string; email: string }) => Decision;
 }
 
@@ -37,7 +37,7 @@ export interface IdentityGateway {
 }
 
 /**
- * Starts a local Zero Trust team domain with key set, sign-in page and tokens:
+ * Starts a local Zero Trust team domain with its public keys, sign-in page and tokens:
  * https://developers.cloudflare.com/cloudflare-one/access-controls/applications/http-apps/authorization-cookie/
  */
 export async function startIdentityGateway(options: IdentityGatewayOptions): Promise<IdentityGateway> {
@@ -97,7 +97,7 @@ function foreignHost(): ReturnType<typeof messagePage> {
   return messagePage("Not here", "The local identity gateway only serves addresses of this machine.");
 }
 
-/** Returns a path within the application, otherwise `/`, to prevent open redirects. */
+/** Returns the path if it stays on the application's host, otherwise `/`. Prevents open redirects. */
 export function localPath(path: string): string {
   return /^\/(?![/\\])/.test(path) ? path : "/";
 }

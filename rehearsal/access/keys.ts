@@ -17,7 +17,7 @@ export interface SigningKey {
   jwk: JWK & { kid: string };
 }
 
-/** Reads or creates the signing key below `dir`, so that tokens stay valid across restarts. */
+/** Reads or creates the signing key in `dir`. A persistent key keeps tokens valid across restarts. */
 export async function signingKey(dir: string): Promise<SigningKey> {
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const file = join(dir, "signing-key.json");

@@ -1,13 +1,13 @@
 import type { AccessApplicationRecord, AccountState, PolicyRecord } from "../cloudflare/index.ts";
 
-/** A decision with its reason, shown on the refusal page and in the log. */
+/** An access decision. The refusal page and the log show its reason. */
 export interface Decision {
   allowed: boolean;
   reason: string;
 }
 
 /**
- * Returns the application with the most specific matching destination:
+ * Returns the Access application with the most specific destination for a host and path:
  * https://developers.cloudflare.com/cloudflare-one/access-controls/policies/app-paths/
  */
 export function applicationFor(
@@ -25,7 +25,7 @@ export function applicationFor(
 }
 
 /**
- * Returns true if everyone may pass without an identity. Bypass precedes all other policies:
+ * Returns true if everyone may pass without an identity. Bypass policies precede all others:
  * https://developers.cloudflare.com/cloudflare-one/access-controls/policies/#order-of-execution
  */
 export function isBypassed(state: Readonly<AccountState>, application: AccessApplicationRecord): boolean {
@@ -34,7 +34,7 @@ export function isBypassed(state: Readonly<AccountState>, application: AccessApp
   });
 }
 
-/** Decides by the first matching Allow or Block policy; refuses if none matches. */
+/** Applies the first Allow or Block policy that matches the person; refuses if none matches. */
 export function decide(
   state: Readonly<AccountState>,
   application: AccessApplicationRecord,
@@ -54,7 +54,7 @@ function policiesOf(state: Readonly<AccountState>, application: AccessApplicatio
     .flatMap(({ id }) => state.policies.find((policy) => policy.id === id) ?? []);
 }
 
-/** Include is an OR, Exclude a NOT, Require an AND. */
+/** Returns true if a policy matches a person: any Include rule, all Require rules and no Exclude rule. */
 function applies(policy: PolicyRecord, email: string | undefined): boolean {
   const matches = (name: string): boolean[] => {
     const rules = policy.body[name];
@@ -84,8 +84,8 @@ function same(left: string | undefined, right: string | undefined): boolean {
 }
 
 /**
- * Matches `host`, `host/path` including paths below, and `*` in either. A host's `*` matches within a label; a final
- * `*` in a path matches everything.
+ * Returns true if a destination such as `host` or `host/path` covers a request, including paths below. `*` in a host
+ * matches within one label; a final `*` in a path matches everything.
  */
 function destinationMatches(uri: string, hostname: string, path: string): boolean {
   const [host = "", ...rest] = uri.replace(/^https?:\/\//, "").split("/");
@@ -100,7 +100,7 @@ function below(wanted: string, path: string): boolean {
   return pattern(`${wanted.replace(/\/$/, "")}/\0`, "[^/]*").test(path);
 }
 
-/** Converts `*` to `inside` and NUL to `.*`. */
+/** Builds a regular expression in which `*` becomes `inside`, and NUL becomes `.*`. */
 function pattern(text: string, inside: string): RegExp {
   const source = text
     .replaceAll(/[.+?^${}()|[\]\\]/g, String.raw`\$&`)
@@ -109,12 +109,15 @@ function pattern(text: string, inside: string): RegExp {
   return new RegExp(`^${source}$`, "i");
 }
 
-/** Prefers more literal characters; on a tie, the pattern without a wildcard. */
+/** Scores a destination: more literal characters win; on a tie, the one without a wildcard. */
 function specificity(uri: string): number {
   return uri.replaceAll("*", "").length * 2 + (uri.includes("*") ? 0 : 1);
 }
 
-/** Decodes escapes, which must not bypass a path rule: https://developers.cloudflare.com/rules/normalization/ */
+/**
+ * Decodes percent-encoding in a path, which must not bypass a path rule:
+ * https://developers.cloudflare.com/rules/normalization/
+ */
 function normalised(path: string): string {
   try {
     return decodeURIComponent(path).replaceAll(/\/{2,}/g, "/");

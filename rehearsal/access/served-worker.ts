@@ -11,16 +11,16 @@ export interface ServedWorker {
   /** Script name in the runner. */
   script: string;
   version: string;
-  /** Host name at Cloudflare, as in Access destinations. */
+  /** Host name that the Worker would have at Cloudflare, for matching Access destinations. */
   hostname: string;
 }
 
 /**
- * Returns the Worker for a Host header, in one of its serving versions. A loopback address selects the last deployed
- * Worker. A Worker needs a custom domain or its workers.dev name to be reachable:
+ * Returns the Worker that serves a host name, and one of its deployed versions. A loopback address selects the last
+ * deployed Worker. A Worker is reachable only at a custom domain or its workers.dev name:
  * https://developers.cloudflare.com/workers/configuration/routing/workers-dev/
  *
- * @param chance chooses between two versions: at least 0, below 1.
+ * @param chance random number that chooses between two versions: at least 0, below 1.
  */
 export function servedWorker(
   state: Readonly<AccountState>,
@@ -44,7 +44,7 @@ export function servedWorker(
   return { hostname, version, script: isFirst ? worker.name : canaryScriptName(worker, chosen.version) };
 }
 
-/** Puts the custom domain last, because a loopback address selects the last name. */
+/** Returns a Worker's host names, the custom domains last: a loopback address selects the last name. */
 function hostnamesOf(state: Readonly<AccountState>, worker: WorkerRecord): string[] {
   const domains = state.domains.filter(({ service }) => service === worker.name);
   const names = domains.map(({ hostname }) => hostname);

@@ -6,7 +6,7 @@ import type { Decision } from "./policy.ts";
 export interface TokenRequest {
   aud: string;
   email: string;
-  /** Lifetime in seconds; negative for an expired token. Default: the session's length. */
+  /** Lifetime in seconds; a negative value creates an expired token. Default: the session's length. */
   expiresIn?: number;
 }
 
@@ -18,7 +18,7 @@ export interface TokenOptions {
 }
 
 /**
- * Issues an application token with the claims of
+ * Issues an application token with the documented claims:
  * https://developers.cloudflare.com/cloudflare-one/access-controls/applications/http-apps/authorization-cookie/application-token/
  */
 export async function issueToken(options: TokenOptions, request: TokenRequest): Promise<string> {
@@ -36,7 +36,7 @@ export async function issueToken(options: TokenOptions, request: TokenRequest): 
     .sign(key.privateKey);
 }
 
-/** Checks signature, issuer, audience and times, as the edge does. */
+/** Checks a token's signature, issuer, audience and validity period, as Cloudflare's edge does. */
 export async function checkToken(
   options: TokenOptions,
   token: string,
@@ -57,7 +57,7 @@ export async function checkToken(
   }
 }
 
-/** Gives a person the same subject at every sign-in. */
+/** Derives the token's subject from the e-mail address, so that it is the same at every sign-in. */
 function subjectOf(email: string): string {
   const hash = createHash("sha256").update(email.toLowerCase()).digest("hex");
   return hash.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");

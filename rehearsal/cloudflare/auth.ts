@@ -5,13 +5,14 @@ import { checkScope, type TokenScope } from "./scopes.ts";
 
 const FORM = /^[0-9A-Za-z\-_]{40,80}$/;
 
-/** API tokens with their scopes; `undefined` allows everything. */
+/** API tokens with their scopes. `undefined` means that the token allows everything. */
 export type Tokens = ReadonlyMap<string, readonly TokenScope[] | undefined>;
 
 /**
- * Requires a Bearer token with a scope for the request. 400 with 6003 and 6111 means a malformed header. An unknown
- * token gets 403 with 10000, or 401 with 1000 at the verify call:
+ * Requires a Bearer token with a scope that covers the request. Answers a malformed header with 400 (codes 6003 and
+ * 6111), an unknown token with 403 (code 10000), or 401 (code 1000) at the verify call:
  * https://developers.cloudflare.com/fundamentals/api/troubleshooting/
+ *
  * @throws at creation if a configured token is malformed
  */
 export function requireToken(tokens: Tokens): MiddlewareHandler {

@@ -12,10 +12,9 @@ const MODELLED = new Set([
 ]);
 
 /**
- * Checks an upload's bindings. A class needs a deployed migration, otherwise 10061:
- * https://github.com/cloudflare/workers-sdk/issues/10246
- * A migration in the same version does not count:
- * https://github.com/cloudflare/terraform-provider-cloudflare/issues/6322
+ * Checks the bindings of an uploaded version. A Durable Object class must exist through a deployed migration, otherwise
+ * the error is 10061: https://github.com/cloudflare/workers-sdk/issues/10246 A migration in the same version does not
+ * count: https://github.com/cloudflare/terraform-provider-cloudflare/issues/6322
  */
 export function checkBindings(state: AccountState, script: string, bindings: readonly BindingRecord[]): void {
   for (const binding of bindings) {
@@ -26,9 +25,8 @@ export function checkBindings(state: AccountState, script: string, bindings: rea
 }
 
 /**
- * Returns bindings as the API does: sorted, with `namespace_id` on Durable Objects, without secret values, which
- * cannot be read back:
- * https://developers.cloudflare.com/workers/configuration/secrets/
+ * Returns bindings as the API presents them: sorted by name, with `namespace_id` for Durable Objects, and without
+ * secret values, which cannot be read back: https://developers.cloudflare.com/workers/configuration/secrets/
  */
 export function presentBindings(
   state: AccountState,

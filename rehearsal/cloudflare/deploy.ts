@@ -6,8 +6,8 @@ import { ApiError, invalid } from "./envelope.ts";
 import { applyMigrations } from "./migrations.ts";
 
 /**
- * Deploys one or two versions whose shares add up to 100 percent. Migrations run first, and the new code must start.
- * A version with a migration is deployed alone, because a migration is atomic:
+ * Deploys one or two versions whose shares add up to 100 percent. Applies their migrations first, and fails if the new
+ * code does not start. A version with a new migration cannot share traffic with another version:
  * https://developers.cloudflare.com/workers/configuration/versions-and-deployments/gradual-deployments/
  */
 export async function deploy(

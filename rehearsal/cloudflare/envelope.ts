@@ -21,7 +21,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Returns the error for an invalid body. Cloudflare documents no code for single fields. */
+/** Returns the error for an invalid body. Cloudflare documents no codes for individual fields. */
 export function invalid(message: string): ApiError {
   return new ApiError(400, 10001, message);
 }
@@ -45,7 +45,7 @@ export function fail(context: Context, error: ApiError): Response {
   return context.json({ success: false, errors: [error.entry], messages: [], result: null }, error.status);
 }
 
-/** Answers with a page of a list. A page past the end is empty, which stops the SDK's iteration. */
+/** Answers with one page of a list. A page past the end is empty, at which the SDK stops iterating. */
 export function page(context: Context, items: readonly unknown[]): Response {
   const number = positive(context.req.query("page"), 1);
   const size = positive(context.req.query("per_page"), 100);
@@ -59,8 +59,8 @@ export function page(context: Context, items: readonly unknown[]): Response {
 }
 
 /**
- * Validates a JSON body and reports all problems together. Null counts as absent: the official provider sends null
- * for an unset property.
+ * Reads and validates a JSON body, and reports all problems together. Treats null as absent, because the official
+ * provider sends null for an unset property.
  */
 export async function readBody<T>(context: Context, schema: z.ZodType<T>): Promise<T> {
   const body: unknown = await context.req.json().catch(() => {

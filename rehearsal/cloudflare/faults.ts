@@ -5,12 +5,13 @@ import { ApiError } from "./envelope.ts";
 
 export interface RequestFault {
   method: string;
-  /** Matched below `/client/v4/accounts/<account>`. */
+  /** Matched against the path after `/client/v4/accounts/<account>`. */
   path: RegExp;
   times: number;
   /**
-   * Status code or lost connection. "lost before" drops the request; "lost after" processes it without a response.
-   * 429 includes `Retry-After: 1`: https://developers.cloudflare.com/fundamentals/api/reference/limits/
+   * Status code to answer with, or a lost connection: "lost before" drops the request, "lost after" processes it but
+   * sends no response. 429 includes `Retry-After: 1`:
+   * https://developers.cloudflare.com/fundamentals/api/reference/limits/
    */
   outcome: 400 | 403 | 409 | 429 | 500 | 503 | "lost before" | "lost after";
 }
@@ -19,7 +20,7 @@ export class Faults {
   readonly requests: RequestFault[] = [];
   /** Reason of failure by image. */
   readonly rollouts = new Map<string, string>();
-  /** Maximum objects per page. Cloudflare may return fewer than requested. */
+  /** Maximum number of objects per page. Cloudflare may return fewer than requested. */
   objectsOnPage = Infinity;
   #held: Promise<void> = Promise.resolve();
 
@@ -35,7 +36,7 @@ export class Faults {
     return resolve;
   }
 
-  /** Returns the matching fault, if any, and decrements its count. */
+  /** Returns the outcome of a matching fault, and decrements the fault's count. */
   take(method: string, path: string): RequestFault["outcome"] | undefined {
     const below = path.replace(/^\/client\/v4\/accounts\/[^/]+/, "");
     const found = this.requests.find((one) => {

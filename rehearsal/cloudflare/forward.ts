@@ -11,13 +11,14 @@ import type { Duplex } from "node:stream";
 import { endSocket } from "../../runtime/process/server.ts";
 
 export interface ForwardTarget {
-  /** Port, or an open connection for this request alone. */
+  /** Port to connect to, or an open connection that serves only this request. */
   to: number | Socket;
   path: string;
   headers: OutgoingHttpHeaders;
 }
 
-// Headers of a single connection: https://www.rfc-editor.org/rfc/rfc9110#section-7.6.1
+// Headers that concern a single connection and must not be forwarded:
+// https://www.rfc-editor.org/rfc/rfc9110#section-7.6.1
 const HOP_BY_HOP = new Set([
   "connection",
   "keep-alive",
@@ -29,12 +30,12 @@ const HOP_BY_HOP = new Set([
   "upgrade",
 ]);
 
-/** Maximum size in bytes of a request body to buffer. */
+/** Largest request body to send in one write, in bytes. */
 const MOST_IN_ONE_PIECE = 2 * 1024 * 1024;
 
 /**
- * Forwards a request and its response, streamed except for small request bodies. Calls `failed` if the target is
- * unreachable.
+ * Forwards a request and streams back the response. A small request body is sent in one write, a large one is streamed.
+ * Calls `failed` if the target is unreachable.
  */
 export function forward(
   incoming: IncomingMessage,
@@ -45,7 +46,7 @@ export function forward(
   const onward = requestTo(target, incoming.method, target.headers);
   onward.on("response", (answer) => {
     outgoing.writeHead(answer.statusCode ?? 502, withoutHops(answer.headers));
-    // An event stream may send no data for a while.
+    // Send the headers now, because an event stream may send no data for a while.
     outgoing.flushHeaders();
     answer.pipe(outgoing);
     answer.on("error", () => outgoing.destroy());
@@ -61,8 +62,8 @@ export function forward(
 }
 
 /**
- * Sends a body in one write. After an early rejection the server closes the connection, and a later write would hide
- * its response.
+ * Sends the request body in one write. If the server rejects the request early, it closes the connection. A later write
+ * would then fail before the response is read.
  */
 function sendInOnePiece(incoming: IncomingMessage, onward: ClientRequest): void {
   const chunks: Buffer[] = [];
@@ -70,7 +71,7 @@ function sendInOnePiece(incoming: IncomingMessage, onward: ClientRequest): void 
   incoming.on("end", () => onward.end(Buffer.concat(chunks)));
 }
 
-/** Forwards an upgrade such as a WebSocket, and joins the sockets after the 101 response. */
+/** Forwards an upgrade request, such as for a WebSocket, and connects both sockets after the 101 response. */
 export function forwardUpgrade(
   incoming: IncomingMessage,
   socket: Duplex,
@@ -85,7 +86,7 @@ export function forwardUpgrade(
     socket.write(otherHead);
     other.pipe(socket).pipe(other);
     other.on("error", () => socket.destroy());
-    // Nothing reads this socket now; unread client data would keep it open forever.
+    // Nothing reads the client's socket any more; unread data would keep it open forever.
     other.on("close", () => endSocket(socket));
     socket.on("error", () => other.destroy());
     socket.on("close", () => other.destroy());

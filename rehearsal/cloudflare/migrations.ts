@@ -9,8 +9,8 @@ import type {
 import { ApiError } from "./envelope.ts";
 
 /**
- * Requires that `old_tag` is the deployed tag; otherwise 412 with code 10079 (workers-sdk #705):
- * https://developers.cloudflare.com/durable-objects/reference/durable-objects-migrations/
+ * Requires that `old_tag` is the tag of the last deployed migration. Otherwise answers 412 with code 10079 (workers-sdk
+ * #705): https://developers.cloudflare.com/durable-objects/reference/durable-objects-migrations/
  */
 export function checkTag(worker: WorkerRecord, migration: MigrationRecord): void {
   const given = migration.old_tag ?? "";
@@ -24,8 +24,8 @@ export function checkTag(worker: WorkerRecord, migration: MigrationRecord): void
 }
 
 /**
- * Applies migrations at a version's first deployment; a rollback to the version skips them. The official SDK:
- * "applied when the version is deployed".
+ * Applies a version's migrations at its first deployment. A rollback to the version does not apply them again. The
+ * official SDK documents: "applied when the version is deployed".
  */
 export function applyMigrations(state: AccountState, worker: WorkerRecord, version: VersionRecord): void {
   const { migrations } = version;
@@ -52,7 +52,7 @@ function applyStep(
 }
 
 /**
- * Only the version that creates a namespace can enable containers:
+ * Creates a Durable Object namespace. Only the version that creates it can enable containers:
  * https://github.com/cloudflare/workers-sdk/issues/14614
  */
 function create(

@@ -15,9 +15,9 @@ export const rolloutBody = z.looseObject({
 });
 
 /**
- * Starts a rollout. `full_auto` stops running containers, and the next request starts the target image:
- * https://developers.cloudflare.com/containers/platform-details/rollouts/
- * `full_manual` stays pending; advancing it is not modelled.
+ * Starts a rollout. Kind `full_auto` stops running containers, and the next request starts the target image:
+ * https://developers.cloudflare.com/containers/platform-details/rollouts/ Kind `full_manual` stays pending, because the
+ * emulation cannot advance it.
  */
 export async function createRollout(
   context: AccountContext,
@@ -41,7 +41,7 @@ export async function createRollout(
       current_version: application.version,
       target_version: application.version + 1,
     };
-    // Only one rollout is active at a time. The official SDK calls a superseded one "replaced".
+    // Only one rollout is active at a time. The official SDK calls the status of a superseded rollout "replaced".
     const former = activeRollout(application);
     if (former) former.status = "replaced";
     application.rollouts.push(created);
@@ -85,7 +85,7 @@ export function activeRollout({ rollouts }: ApplicationRecord): RolloutRecord | 
   return rollouts.findLast(({ status }) => status === "pending" || status === "progressing");
 }
 
-/** RolloutCreateResponse of the official SDK, for one container. */
+/** Returns a rollout as the official SDK's RolloutCreateResponse, with one container instance. */
 export function presentRollout({ reason, ...rollout }: RolloutRecord): Record<string, unknown> {
   const event = { name: "ImagePullError", type: "Error", message: reason, time: rollout.last_updated_at };
   const updated = rollout.status === "completed" ? 1 : 0;

@@ -11,7 +11,7 @@ import { endStrayProcesses, processMark } from "../stray-processes.ts";
 import { ProcessHost } from "./runner/process-host.ts";
 import { workerConfig } from "./runner/worker-config.ts";
 
-/** Binds every bucket, so that buckets can be read without a deployed script. */
+/** Name of a Worker that binds every bucket, so that buckets are readable without a deployed script. */
 const STORAGE_WORKER = "rehearsal-storage";
 const DOCKER_SOCKET = "unix:///var/run/docker.sock";
 const NOTHING: DeployedAccount = { scripts: [], buckets: [], namespaces: [], boundNamespaces: [] };
@@ -23,8 +23,8 @@ export interface RunnerOptions {
 }
 
 /**
- * Creates a runner with one workerd process and Miniflare's storage below `dir`. A changed deployment replaces the
- * process but keeps storage and, as on the platform, containers.
+ * Creates a runner with one workerd process, which stores its data in `dir`. A changed deployment replaces the process
+ * but keeps storage and, as at Cloudflare, containers.
  */
 export function createRunner(options: RunnerOptions): WorkerRunner {
   return new MiniflareRunner(options);
@@ -37,7 +37,7 @@ class MiniflareRunner implements WorkerRunner {
   #hostAddress: Promise<string> | undefined;
   #deployed: DeployedAccount = NOTHING;
   #runtime: { miniflare: Miniflare; key: string; buckets: readonly string[] } | undefined;
-  // Serialises changes and requests for addresses.
+  // The last queued operation. Deployments and requests run one after the other.
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(options: RunnerOptions) {
@@ -62,7 +62,7 @@ class MiniflareRunner implements WorkerRunner {
         endStrayProcesses(this.#storage);
         await this.#removeLeftovers(deployed.namespaces);
       }
-      // Stop these containers gracefully, because Miniflare would kill them.
+      // Stop these containers gracefully first; Miniflare would kill them.
       const ending = endingNamespaces(before, deployed);
       await Promise.all(ending.map((id) => this.stopContainers(id)));
       this.#deployed = deployed;
@@ -73,7 +73,7 @@ class MiniflareRunner implements WorkerRunner {
         await this.#start(before);
         throw error;
       }
-      // A container may have started during the change, so stop them again.
+      // A container may have started during the deployment. Stop it too.
       await Promise.all(ending.map((id) => this.stopContainers(id)));
       this.#removeStorage();
     });
@@ -134,7 +134,7 @@ class MiniflareRunner implements WorkerRunner {
 
   close(): Promise<void> {
     return this.#inTurn(async () => {
-      // Stop containers first, while the Durable Objects can still observe their exit.
+      // Stop the containers first, while the Durable Objects can still observe their exit.
       await Promise.all(this.#deployed.namespaces.map((id) => this.stopContainers(id)));
       await this.#stop();
       await this.#removeLeftovers(this.#deployed.namespaces);
@@ -165,12 +165,12 @@ class MiniflareRunner implements WorkerRunner {
     if (this.#runtime?.key !== keyOf(deployed, this.#options.containers)) await this.#restart(deployed);
   }
 
-  // Uses `setOptions` because disposing of the old Miniflare would end its containers.
+  // Changes the options of the running Miniflare, because disposing of it would end its containers.
   async #restart(deployed: DeployedAccount): Promise<void> {
     const options = await this.#miniflareOptions(deployed);
     const began = performance.now();
     const miniflare = this.#runtime?.miniflare;
-    // An empty key matches no deployment. If these options fail, workerd restarts next time.
+    // Clear the key first. If the new options fail, the next start then restarts workerd.
     if (this.#runtime) this.#runtime.key = "";
     this.#runtime = {
       miniflare: miniflare ? await changed(miniflare, options) : await created(options),
@@ -220,7 +220,7 @@ class MiniflareRunner implements WorkerRunner {
     await Promise.all(namespaces.map((id) => removeContainers(id)));
   }
 
-  /** Removes databases of deleted namespaces; Miniflare's directories have the namespaces' ids. */
+  /** Removes the databases of deleted namespaces. Miniflare names their directories by namespace id. */
   #removeStorage(): void {
     const kept = new Set(this.#deployed.namespaces);
     const dir = join(this.#storage, "do");
@@ -266,7 +266,10 @@ function storageWorker(buckets: readonly string[]): MiniflareOptions["workers"][
   };
 }
 
-/** Returns namespaces whose containers must stop: deleted, without an application, or with a different image. */
+/**
+ * Returns the namespaces with containers to stop: deleted ones, and those that lost their application or changed its
+ * image.
+ */
 function endingNamespaces(before: DeployedAccount, after: DeployedAccount): string[] {
   const images = imagesOf(after);
   return [...imagesOf(before)].flatMap(([id, image]) => (images.get(id) === image ? [] : [id]));
@@ -277,12 +280,12 @@ function imagesOf(deployed: DeployedAccount): Map<string, string> {
   return new Map(classes.flatMap(({ namespaceId, image }) => (image ? [[namespaceId, image]] : [])));
 }
 
-/** Returns equal keys for deployments that run identically. Ignores buckets that no script binds. */
+/** Returns a key that is equal for deployments that run identically. Ignores buckets that no script binds. */
 function keyOf(deployed: DeployedAccount, containers: ContainerMode): string {
   const scripts = deployed.scripts.map(({ modules, classes, ...rest }) => ({
     ...rest,
     modules: modules.map(({ name, contentType, sha256 }) => [name, contentType, sha256]),
-    // With Docker, workerd reads the images only at startup. The stand-in needs no image.
+    // With Docker, a changed image requires a restart, because workerd reads image names only at startup.
     classes: classes.map(({ image, ...one }) => (containers.kind === "docker" ? { ...one, image } : one)),
   }));
   return createHash("sha256").update(JSON.stringify(scripts)).digest("hex");

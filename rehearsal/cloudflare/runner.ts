@@ -2,12 +2,12 @@ import type { Socket } from "node:net";
 import type { Miniflare } from "miniflare";
 import type { BindingRecord } from "./account/state.ts";
 
-/** Logs an event. Callers never pass a secret. */
+/** Logs an event. Callers must not pass secrets. */
 export type Log = (message: string, fields?: Record<string, unknown>) => void;
 
 export interface DeployedClass {
   className: string;
-  /** Also its storage key and the prefix of its containers' names. */
+  /** Namespace id, also used as storage key and in the names of containers. */
   namespaceId: string;
   sqlite: boolean;
   containerEnabled: boolean;
@@ -34,20 +34,23 @@ export interface DeployedScript {
   classes: DeployedClass[];
 }
 
-/** The runner removes storage that is not listed here. */
+/** Deployed state of an account. The runner removes the storage of namespaces that are not listed. */
 export interface DeployedAccount {
   scripts: DeployedScript[];
   buckets: string[];
   namespaces: string[];
   boundNamespaces: string[];
-  /** Maximum concurrent containers by namespace id. Default: no limit. Not enforced with Docker. */
+  /** Maximum number of concurrent containers, by namespace id. Default: no limit. Not enforced with Docker. */
   maxInstances?: Readonly<Record<string, number>>;
 }
 
 /**
- * `docker`: through workerd's `ctx.container`. `image` maps a reference to a local image; `sidecarImage` is workerd's
- * egress sidecar. Default socket: unix:///var/run/docker.sock.
- * `process`: a local process of `supervise.command`, with a directory below `supervise.dir`.
+ * Way to run containers.
+ *
+ * `docker` uses workerd's `ctx.container`. `image` maps an image reference to a local image, and `sidecarImage` is
+ * workerd's egress sidecar. Default socket: unix:///var/run/docker.sock.
+ *
+ * `process` runs `supervise.command` as a local process, with a directory below `supervise.dir`.
  */
 export type ContainerMode =
   | { kind: "docker"; image: (imageRef: string) => string; sidecarImage: string; socket?: string }
@@ -55,30 +58,32 @@ export type ContainerMode =
 
 export type Bucket = Awaited<ReturnType<Miniflare["getR2Bucket"]>>;
 
-/** Runs an account's deployment and stores its data. */
+/** Runs an account's deployed Workers and stores their data. */
 export interface WorkerRunner {
   /**
-   * Applies a deployment. Containers survive, as at Cloudflare, unless their namespace or application was removed.
-   * @throws if workerd rejects the bundle; the previous deployment is then restored
+   * Replaces the running deployment. As at Cloudflare, containers keep running, unless their namespace or application
+   * was removed or the image changed.
+   *
+   * @throws if workerd rejects the new code; the previous deployment then runs again
    */
   apply(deployed: DeployedAccount): Promise<void>;
-  /** Returns a local address; `undefined` if the script is not deployed. Waits for a running `apply`. */
+  /** Returns the script's local address; `undefined` if it is not deployed. Waits for a running `apply`. */
   address(script: string): Promise<URL | undefined>;
   /**
-   * Opens a connection; `undefined` if the script is not deployed. Unlike a port, it stays valid if a change moves
-   * the script.
+   * Opens a connection to a script; `undefined` if it is not deployed. If a new deployment moves the script to another
+   * port, the connection stays usable.
    */
   connect(script: string): Promise<Socket | undefined>;
   bucketIsEmpty(name: string): Promise<boolean>;
-  /** Runs `work` on a bucket, whether or not a script binds it. */
+  /** Runs `work` on a bucket, even if no script binds it. */
   withBucket<T>(name: string, work: (bucket: Bucket) => Promise<T>): Promise<T>;
-  /** Stops a namespace's containers gracefully; the next request starts new ones. */
+  /** Stops a namespace's containers gracefully. The next request starts new ones. */
   stopContainers(namespaceId: string): Promise<void>;
-  /** `pid` is the process id inside the container. */
+  /** Kills a process in the containers. `pid` is its id inside the container. */
   killInContainer(pid: number): Promise<void>;
-  /** Returns why containers cannot run an image; `undefined` if they can. */
+  /** Returns the reason why containers cannot run an image; `undefined` if they can. */
   imageProblem(image: string): Promise<string | undefined>;
-  /** Returns recent output of containers in process mode, oldest first. */
+  /** Returns recent output of containers that run as local processes, oldest line first. */
   containerLog(): string[];
   /** Stops everything but preserves the storage. */
   close(): Promise<void>;

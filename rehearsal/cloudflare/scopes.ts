@@ -6,7 +6,7 @@ export type TokenScope = `${Area}:${"read" | "edit"}`;
 type Area = "workers" | "r2" | "containers" | "access";
 
 /**
- * By the first path segment below the account:
+ * Permission areas by the first path segment after the account:
  * https://developers.cloudflare.com/fundamentals/api/reference/permissions/
  */
 const AREAS: Readonly<Record<string, Area>> = {
@@ -17,7 +17,7 @@ const AREAS: Readonly<Record<string, Area>> = {
 };
 
 /**
- * Requires a scope; otherwise 403 with 10000, or 401 for containers, as in
+ * Requires a scope that covers the request. Otherwise answers 403 (code 10000), or 401 for containers:
  * https://github.com/cloudflare/workers-sdk/issues/12483
  */
 export function checkScope(scopes: readonly TokenScope[], method: string, path: string): void {

@@ -12,23 +12,23 @@ import type { Log, WorkerRunner } from "./runner.ts";
 import type { TokenScope } from "./scopes.ts";
 
 export interface CloudflareOptions {
-  /** Holds secrets; created with mode 0700. */
+  /** Data folder with secrets; created with mode 0700. */
   dir: string;
   /** 0 picks a free port. */
   port: number;
   accountId: string;
-  /** 40 to 80 characters of 0-9 A-Z a-z - and _. */
+  /** API token with all scopes: 40 to 80 characters of 0-9 A-Z a-z - and _. */
   apiToken: string;
-  /** Additional tokens, each limited to its scopes. Default: none. */
+  /** Additional tokens with their scopes. Default: none. */
   scopedTokens?: Readonly<Record<string, readonly TokenScope[]>>;
-  /** The caller closes it. */
+  /** Runner, which the caller closes. */
   runner: WorkerRunner;
   log: Log;
-  /** Default: rehearsal. */
+  /** Subdomain of workers.dev. Default: rehearsal. */
   subdomain?: string;
-  /** Milliseconds since the epoch. Default: Date.now. */
+  /** Returns milliseconds since the epoch. Default: Date.now. */
   clock?: () => number;
-  /** Credentials for the caller's registry. Default: no registry. */
+  /** Issues credentials for the caller's container registry. Default: no registry. */
   issueCredentials?: IssueCredentials;
 }
 
@@ -37,12 +37,12 @@ export interface RunningCloudflare {
   url: string;
   account: AccountStore;
   faults: Faults;
-  /** Stops the server after the change in progress. The runner continues. */
+  /** Stops the server when the running change is done. The runner keeps running. */
   close(): Promise<void>;
 }
 
 /**
- * Starts the emulated API with the account's last deployment. A stored version that no longer starts is only logged,
+ * Starts the emulated API and runs the account's last deployment. If that deployment does not start, this only logs it,
  * because a new deployment repairs it.
  */
 export async function startCloudflare(options: CloudflareOptions): Promise<RunningCloudflare> {

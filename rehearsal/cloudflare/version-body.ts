@@ -10,7 +10,7 @@ const step = z.strictObject({
   renamed_classes: z.array(z.strictObject({ from: z.string(), to: z.string() })).optional(),
 });
 
-// Omits transferred_classes, which is not modelled.
+// transferred_classes is missing, because the emulation does not support it.
 const migrations = z.strictObject({
   old_tag: z.string().optional(),
   new_tag: z.string().optional(),
@@ -37,7 +37,7 @@ export const versionBody = z.looseObject({
   migrations: migrations.optional(),
 });
 
-/** Normalises the single-step and multiple-step forms. An empty tag counts as none. */
+/** Converts the single-step or multiple-step form to a list of steps. Omits empty tags. */
 export function migrationOf(body: z.infer<typeof migrations>): MigrationRecord {
   const { old_tag: oldTag, new_tag: newTag, steps, ...single } = body;
   return {

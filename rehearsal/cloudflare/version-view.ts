@@ -3,8 +3,8 @@ import type { AccountState, VersionRecord, WorkerRecord } from "./account/state.
 import { presentBindings } from "./bindings.ts";
 
 /**
- * Returns a version as the `workers/workers` API does. Code needs `?include=modules`. `migration_tag` appears after
- * deployment; migrations never do.
+ * Returns a version as the `workers/workers` API does. The code is included only with `?include=modules`.
+ * `migration_tag` appears after the deployment; the migrations are never returned.
  */
 export function presentVersion(
   state: AccountState,

@@ -4,10 +4,10 @@ import type { Stack, UpdateSummary } from "@pulumi/pulumi/automation/index.js";
 import { runProcess } from "../../infra/shell/process.ts";
 
 /**
- * Replaces the methods of a stack that return its outputs and last summary. The new ones read the state's files,
- * because the CLI takes a second. Encrypted outputs still come from the CLI. No output is marked as a secret.
+ * Makes a stack read its outputs and last summary from the state's files, because the CLI takes a second. Encrypted
+ * outputs still come from the CLI. No output is marked as secret.
  *
- * @param state the backend's folder
+ * @param state folder of the backend
  */
 export function answerFromState(stack: Stack, state: string): void {
   const { workspace } = stack;
@@ -23,7 +23,7 @@ export function answerFromState(stack: Stack, state: string): void {
   };
 }
 
-/** File names contain the time, so the last name belongs to the newest update. */
+/** Returns the summary of the newest update. File names begin with the time, so the last name is the newest. */
 async function storedSummary(folder: string): Promise<UpdateSummary | undefined> {
   const names = await readdir(folder).catch((): string[] => []);
   const newest = names
@@ -36,13 +36,13 @@ async function storedSummary(folder: string): Promise<UpdateSummary | undefined>
   return { ...stored, startTime: time(stored.startTime), endTime: time(stored.endTime) };
 }
 
-/** Times are in seconds since the epoch (pulumi pkg/backend/updates.go). */
+/** Stored summary, with times in seconds since the epoch (pulumi pkg/backend/updates.go). */
 type StoredSummary = Omit<UpdateSummary, "startTime" | "endTime"> & Record<"startTime" | "endTime", number>;
 
-/** Marks an encrypted value in a state (pulumi sdk/go/common/resource/sig). */
+/** Mark of an encrypted value in a state file (pulumi sdk/go/common/resource/sig). */
 const SECRET = "4dabf18193072939515e22adb298388d";
 
-/** Returns `undefined` if there are no outputs or some are encrypted. */
+/** Returns the stack's outputs; `undefined` if the stack is not deployed or an output is encrypted. */
 async function storedOutputs(file: string): Promise<Record<string, unknown> | undefined> {
   const text = await readFile(file, "utf8").catch(() => "{}");
   const { checkpoint } = JSON.parse(text) as {

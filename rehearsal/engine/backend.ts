@@ -1,8 +1,8 @@
 import { pathToFileURL } from "node:url";
 
 /**
- * Returns a folder's backend URL without metadata files. They are not written atomically, so an engine killed
- * meanwhile would leave an unloadable stack (https://pkg.go.dev/gocloud.dev/blob/fileblob#hdr-URLs).
+ * Returns the backend URL for a folder, without metadata files. They are not written atomically, so a killed engine
+ * could leave a stack that cannot be loaded (https://pkg.go.dev/gocloud.dev/blob/fileblob#hdr-URLs).
  */
 export function fileBackend(folder: string): string {
   return `${pathToFileURL(folder).href}?metadata=skip`;

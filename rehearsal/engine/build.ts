@@ -5,21 +5,21 @@ import { runProcess } from "../../infra/shell/process.ts";
 import { downloadModule, goBuild, type GoBuild } from "./go.ts";
 import { isExecutable } from "./plugins.ts";
 
-/** Go module that pins the engine to the newest version on public proxies. */
+/** Folder of the Go module that pins the engine, in the newest version that public proxies have. */
 export const ENGINE_MODULE = join(import.meta.dirname, "pulumi");
 
-/** The linker sets the CLI's version; the Automation API rejects a CLI without one. */
+/** Returns flags that set the CLI's version. The Automation API rejects a CLI without a version. */
 function linkerFlags(version: string): string {
   return `-s -w -X github.com/pulumi/pulumi/sdk/v3/go/common/version.Version=v${version}`;
 }
 
 /**
- * Password meters, which rate values in `pulumi config set`. They read their word lists in every command, over half
- * the time of a short one.
+ * Libraries that rate passwords in `pulumi config set`. They read their word lists in every command, which takes more
+ * than half of a short command's time.
  */
 const METERS = ["github.com/nbutton23/zxcvbn-go", "github.com/ccojocar/zxcvbn-go"];
 
-/** Patches per file, `[from, to]`, that make a meter read its word lists on first use. */
+/** Patches by file, as `[from, to]`. They make the password meters read their word lists on first use. */
 const READ_LATE: Readonly<Record<string, readonly (readonly [string, string])[]>> = {
   "frequency/frequency.go": [["func init() {", "func Load() {"]],
   "matching/matching.go": [
@@ -28,7 +28,7 @@ const READ_LATE: Readonly<Record<string, readonly (readonly [string, string])[]>
   ],
 };
 
-/** A pinned engine and its place in the cache, whether or not it is built yet. */
+/** A pinned engine and its cache folder. The engine may not be built yet. */
 export interface EnginePlace {
   /** Without a leading v. */
   version: string;
@@ -43,7 +43,7 @@ export interface EngineBuildOptions {
   log: (line: string) => void;
 }
 
-/** The key contains the pinned modules, linker flags, patches and platform. */
+/** Returns the engine's place. The cache key covers the pinned modules, linker flags, patches and platform. */
 export async function enginePlace(root: string, module: string): Promise<EnginePlace> {
   const required = await readFile(join(module, "go.mod"), "utf8");
   const [, version = ""] = /pulumi\/pkg\/v3 v(\S+)/.exec(required) ?? [];
@@ -82,10 +82,10 @@ export async function buildEngine(
   return buildOnce(place.folder, place.cli, build, log);
 }
 
-/** Replaces a password meter with a patched copy next to go.mod. */
+/** Makes the build use a patched copy of a password meter, next to go.mod. */
 async function readLate(build: GoBuild, meter: string): Promise<void> {
   const copy = join(build.module, meter);
-  // Files in Go's module cache are read-only.
+  // Make the copy writable, because files in Go's module cache are read-only.
   await cp(await downloadModule(build, meter), copy, { recursive: true });
   await runProcess("chmod", ["-R", "u+w", copy]);
   for (const [name, changes] of Object.entries(READ_LATE)) {
@@ -94,12 +94,12 @@ async function readLate(build: GoBuild, meter: string): Promise<void> {
     for (const [from, to] of changes) text = text.replace(from, to);
     await writeFile(file, text);
   }
-  // One of the meters predates Go modules and has no go.mod.
+  // Create a go.mod: one of the meters has none, because it predates Go modules.
   await writeFile(join(copy, "go.mod"), `module ${meter}\n`, { flag: "wx" }).catch(() => undefined);
   await appendFile(join(build.module, "go.mod"), `\nreplace ${meter} => ./${meter}\n`);
 }
 
-/** Builds under a lock. Returns "cache" if another process has already built it. */
+/** Runs `build` while holding a lock. Returns "cache" if another process has built the executable meanwhile. */
 export function buildOnce(
   folder: string,
   executable: string,

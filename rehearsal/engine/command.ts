@@ -4,7 +4,7 @@ import type { Engine } from "./types.ts";
 
 const COMMANDS = new Map<string, Promise<PulumiCommand>>();
 
-/** Returns `LocalWorkspaceOptions.pulumiCommand`. Cached, because creating it runs the CLI. */
+/** Returns the value for `LocalWorkspaceOptions.pulumiCommand`. Caches it, because creating it runs the CLI. */
 export function engineCommand(engine: Engine): Promise<PulumiCommand> {
   const command = COMMANDS.get(engine.cli) ?? openCommand(engine);
   COMMANDS.set(engine.cli, command);
@@ -12,9 +12,9 @@ export function engineCommand(engine: Engine): Promise<PulumiCommand> {
 }
 
 async function openCommand(engine: Engine): Promise<PulumiCommand> {
-  // Loading takes most of a second, and locating an engine does not need it.
+  // Import lazily: the import takes most of a second, and locating an engine does not need it.
   const { PulumiCommand } = await import("@pulumi/pulumi/automation/index.js");
   const folder = dirname(engine.cli);
-  // The API expects the folder above `bin`. Without one, PATH decides.
+  // The API expects the folder above `bin`. If the CLI is not in a `bin` folder, the API searches PATH.
   return basename(folder) === "bin" ? PulumiCommand.get({ root: dirname(folder) }) : PulumiCommand.get();
 }

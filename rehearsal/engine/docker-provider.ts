@@ -7,7 +7,7 @@ import { isExecutable } from "./plugins.ts";
 
 const MODULE = join(import.meta.dirname, "docker");
 
-/** Omits docker_compose, which no stack uses. */
+/** Build tags. `no_compose` omits docker_compose, which no stack uses. */
 const TAGS = ["no_compose"];
 
 export async function cachedDockerProvider(root: string): Promise<string | undefined> {
@@ -16,8 +16,8 @@ export async function cachedDockerProvider(root: string): Promise<string | undef
 }
 
 /**
- * Builds the docker provider unless it is cached. Its version must be that of the `@pulumi/docker` package, which
- * requests exactly this plugin.
+ * Returns the docker provider's executable. Builds it if it is not cached, in the version of the `@pulumi/docker`
+ * package, which accepts no other.
  */
 export async function dockerProvider(options: EngineBuildOptions): Promise<string> {
   const { version, ldflags, folder, executable } = await place(options.root);

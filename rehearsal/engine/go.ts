@@ -4,7 +4,7 @@ import { BuildFailure } from "../../infra/shell/failure.ts";
 import { type Finished, runProcess, tail } from "../../infra/shell/process.ts";
 
 export interface GoBuild {
-  /** Name of the product in progress and error messages. */
+  /** Name of the product, for progress and error messages. */
   what: string;
   /** Prefix of the error codes: `<prefix>_go_missing`, `<prefix>_build_failed`. */
   codePrefix: string;
@@ -14,7 +14,7 @@ export interface GoBuild {
   output: string;
   ldflags: string;
   tags?: readonly string[];
-  /** Runs before the build, after Go was found. */
+  /** Runs before the build, once Go has been found. */
   prepare?: () => Promise<void>;
   log: (line: string) => void;
   env: NodeJS.ProcessEnv;
@@ -57,9 +57,9 @@ export async function goBuild(build: GoBuild): Promise<void> {
 }
 
 /**
- * Downloads a module in the version of the build's go.mod.
+ * Downloads a module in the version that the build's go.mod requires.
  *
- * @returns the module's folder in Go's cache, whose files are read-only
+ * @returns folder of the module in Go's cache, with read-only files
  * @throws BuildFailure `<prefix>_build_failed`
  */
 export async function downloadModule(build: GoBuild, name: string): Promise<string> {
@@ -81,7 +81,7 @@ function buildFailed({ codePrefix, what }: GoBuild, step: string, finished: Fini
 
 async function findGo(build: GoBuild): Promise<string> {
   const wanted = /^go (\S+)$/m.exec(await readFile(join(build.module, "go.mod"), "utf8"))?.[1] ?? "1.21";
-  // Inside the module, Go since 1.21 switches to go.mod's toolchain, or reports why it cannot.
+  // Run this inside the module: Go 1.21 and later switch to the toolchain in go.mod, or report why they cannot.
   const asked = await runProcess("go", ["env", "GOVERSION"], { cwd: build.module, env: build.env });
   if (asked.missing) throw goMissing(build, `${build.what} must be built, but Go is not installed`, wanted);
   const version = asked.stdout.trim();
@@ -102,7 +102,7 @@ function goMissing(build: GoBuild, message: string, wanted: string): BuildFailur
   );
 }
 
-/** Compares dotted versions. A part that is not a number counts as 0. */
+/** Returns true if a dotted version is older than another. A part that is not a number counts as 0. */
 export function isOlder(version: string, wanted: string): boolean {
   const [have, want] = [parts(version), parts(wanted)];
   for (let index = 0; index < want.length; index += 1) {

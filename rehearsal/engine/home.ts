@@ -9,31 +9,31 @@ const PROVIDER_FOLDER = join(import.meta.dirname, "../providers");
 
 const PROVIDER_LAUNCHER = "pulumi-resource-steward-rehearsal";
 
-/** Launchers of dynamic resources and of the language host, which the engine expects next to its executable. */
+/** Launchers for dynamic resources and the language host. The engine expects them next to its executable. */
 const BESIDE_ENGINE = ["pulumi-resource-pulumi-nodejs", "pulumi-language-nodejs"];
 
 /** Modules that the launchers load. */
 const MODULES = ["load-later.cjs", "end-with-engine.cjs", "run-policies.cjs", "language-host.cjs"];
 
 export interface HomeOptions {
-  /** Parent of the Pulumi home, and of the engine if it was built here. */
+  /** Parent folder of the Pulumi home, and of the engine if it was built here. */
   folder: string;
-  /** True if the engine was built from modules; an official one includes its launchers. */
+  /** True if the engine was built from Go modules and needs launchers. An official engine includes them. */
   own: boolean;
-  /** Executables to use instead of the rehearsal's own providers. */
+  /** Provider executables to use instead of the rehearsal's own. */
   plugins: InstalledPlugins;
 }
 
 /**
- * Prepares a separate Pulumi home with launchers and providers, so that the user's `~/.pulumi` with its logins stays
+ * Prepares a separate Pulumi home with launchers and providers. The user's `~/.pulumi`, which contains logins, stays
  * untouched.
  *
- * @returns the environment variables that select this home
+ * @returns environment variables that select this home
  */
 export async function prepareHome({ folder, own, plugins }: HomeOptions): Promise<Record<string, string>> {
   const home = join(folder, "home");
   if (own) {
-    // Modules first, because a launcher loads them.
+    // Install the modules first, because the launchers load them.
     for (const file of [...MODULES, ...BESIDE_ENGINE]) await place(file, join(folder, "bin", file));
   }
   await keepNoLogs(home);
@@ -47,13 +47,13 @@ export async function prepareHome({ folder, own, plugins }: HomeOptions): Promis
     );
     const given = plugins[provider];
     if (given !== undefined) await linkTo(executable, given);
-    // The rehearsal has no docker provider to replace an earlier run's.
+    // The rehearsal has no docker provider of its own. Keep the one from an earlier run.
     else if (provider !== "docker") await place(PROVIDER_LAUNCHER, executable);
   }
 
   return {
     PULUMI_HOME: home,
-    // A download would hang without a network.
+    // Without a network, a download would hang.
     PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
     STEWARD_NODE: process.execPath,
     STEWARD_NODE_MODULES: nodeModules(),
@@ -73,13 +73,13 @@ async function place(launcher: string, to: string): Promise<void> {
 
 /**
  * Prevents the CLI from writing logs, which take a fifth of a preview's time and up to 500 MB. No option turns them
- * off, but the CLI works without them if it cannot create their folder (pulumi pkg/logging).
+ * off, but the CLI works without logs if it cannot create their folder (pulumi pkg/logging).
  */
 async function keepNoLogs(home: string): Promise<void> {
   const place = join(home, "logs");
   if ((await stat(place).catch(() => undefined))?.isFile()) return;
   await mkdir(home, { recursive: true });
-  // Fails if another run is writing logs; the next run tries again.
+  // This fails while another run writes logs. The next run tries again.
   await rm(place, { recursive: true, force: true })
     .then(() => writeFile(place, "In the place of a folder, so that the Pulumi CLI keeps no logs.\n"))
     .catch(() => undefined);

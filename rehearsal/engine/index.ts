@@ -15,18 +15,18 @@ export { linkTo } from "./plugins.ts";
 export type { Engine } from "./types.ts";
 
 export interface EngineOptions {
-  /** The docker provider is built only if needed. */
+  /** True to also prepare the docker provider, which may have to be built. */
   docker?: boolean;
   log: (line: string) => void;
   /** Environment for the lookup. Default: `process.env`. */
   env?: NodeJS.ProcessEnv;
-  /** Go module of another engine, which takes precedence over PATH. Default: none. */
+  /** Folder of a Go module that pins another engine. If set, a `pulumi` on PATH is ignored. Default: none. */
   exactly?: string;
 }
 
 /**
- * Finds or builds a Pulumi engine: on PATH, in the cache, or by a new build. It gets a separate home, where the
- * rehearsal's providers replace missing official ones.
+ * Finds a Pulumi engine on PATH or in the cache, or builds one. Gives it a separate home, in which the rehearsal's own
+ * providers replace missing official ones.
  *
  * @throws BuildFailure `engine_go_missing`, `engine_build_failed`
  */
@@ -48,7 +48,8 @@ export async function ensureEngine(options: EngineOptions): Promise<Engine> {
     plugins: { ...official, ...(ownDocker !== undefined && { docker: ownDocker }) },
   });
   const path = [dirname(cli), dirname(process.execPath), env["PATH"] ?? ""].join(delimiter);
-  // About six Node processes per run would otherwise each spend a quarter of their time compiling the same code.
+  // Without a shared cache, about six Node processes per run would each spend a quarter of their time compiling the
+  // same code.
   const compiled = { NODE_COMPILE_CACHE: env["NODE_COMPILE_CACHE"] || join(cacheRoot(env), "compiled") };
   const engineEnv = { PATH: path, PULUMI_SKIP_UPDATE_CHECK: "1", ...compiled, ...home };
   if (docker && ownDocker === undefined && !(await downloaded(installed?.cli, { ...env, ...engineEnv }))) {
@@ -65,7 +66,7 @@ export async function ensureEngine(options: EngineOptions): Promise<Engine> {
   };
 }
 
-/** Downloading the docker provider is faster than building it. */
+/** Tries to download the docker provider, which is faster than building it. */
 async function downloaded(cli: string | undefined, env: NodeJS.ProcessEnv): Promise<boolean> {
   if (cli === undefined) return false;
   const words = ["plugin", "install", "resource", "docker", await pluginVersion("docker")];

@@ -9,7 +9,7 @@ export interface InstalledEngine {
   version: string;
 }
 
-/** Returns the first `pulumi` on PATH that runs and is recent enough. */
+/** Returns the first `pulumi` on PATH that runs and is new enough. */
 export async function installedEngine(env: NodeJS.ProcessEnv): Promise<InstalledEngine | undefined> {
   for (const folder of (env["PATH"] ?? "").split(delimiter)) {
     const cli = join(folder, "pulumi");

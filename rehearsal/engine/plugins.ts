@@ -15,7 +15,7 @@ export function userPulumiHome(env: NodeJS.ProcessEnv): string {
   return env["PULUMI_HOME"] || join(env["HOME"] || homedir(), ".pulumi");
 }
 
-/** Returns official plugins that fit this checkout's SDKs: same major version and not older. */
+/** Returns the official plugins that fit this checkout's SDKs: same major version, and not older. */
 export async function installedPlugins(home: string): Promise<InstalledPlugins> {
   const found: InstalledPlugins = {};
   const folder = join(home, "plugins");
@@ -24,7 +24,7 @@ export async function installedPlugins(home: string): Promise<InstalledPlugins> 
     const wanted = await pluginVersion(provider);
     for (const name of names) {
       const version = new RegExp(`^resource-${provider}-v(\\d+\\.\\d+\\.\\d+)$`).exec(name)?.[1];
-      // The engine creates this file while it unpacks a plugin.
+      // While the engine unpacks a plugin, there is a file with this name.
       if (version === undefined || names.includes(`${name}.partial`)) continue;
       if (version.split(".")[0] !== wanted.split(".")[0] || isOlder(version, wanted)) continue;
       const executable = join(folder, name, `pulumi-resource-${provider}`);
@@ -35,15 +35,15 @@ export async function installedPlugins(home: string): Promise<InstalledPlugins> 
 }
 
 /**
- * Points a symbolic link at a target. A plugin on PATH would cause a warning in every preview, but one linked at
- * `<home>/plugins/<kind>-<name>-v<version>/pulumi-<kind>-<name>` counts as installed.
+ * Points a symbolic link at a target. The engine finds a provider that is linked in its plugins folder, and warns in
+ * every preview about one on PATH.
  */
 export async function linkTo(link: string, target: string): Promise<void> {
   if ((await readlink(link).catch(() => undefined)) === target) return;
   await replaceAtomically(link, (temporary) => symlink(target, temporary));
 }
 
-/** Replaces a file atomically, because another process may be starting it. */
+/** Replaces a file atomically, because another process may be executing it. */
 export async function replaceAtomically(
   file: string,
   make: (temporary: string) => Promise<void>,

@@ -2,12 +2,12 @@ export interface Engine {
   cli: string;
   /** Without a leading v. */
   version: string;
-  /** `path`: the CLI installed on this machine. `cache` or `built`: a CLI from pinned Go modules. */
+  /** Origin of the CLI. `path`: installed on this machine. `cache` or `built`: built from pinned Go modules. */
   source: "path" | "cache" | "built";
-  /** Additional environment for running `cli`: PATH, PULUMI_HOME and others. */
+  /** Additional environment variables for running `cli`, such as PATH and PULUMI_HOME. */
   env: Record<string, string>;
-  /** False if the rehearsal's own provider replaces the official one. */
+  /** True if the official provider is used, false for the rehearsal's own. */
   official: Record<"cloudflare" | "command", boolean>;
-  /** Milliseconds spent finding or building it. */
+  /** Milliseconds spent finding or building the engine. */
   ms: number;
 }

@@ -21,7 +21,7 @@ interface Difference {
   replaces: string[];
 }
 
-/** A resource's state in the cloud, with inputs as a program would write them. */
+/** State of a deployed resource. The inputs have the form in which a program would write them. */
 export interface LiveState {
   id: string;
   inputs: Properties;
@@ -32,13 +32,13 @@ export interface LiveState {
 export interface Provider {
   name: string;
   version: string;
-  /** Receives the configuration, with wrapped secrets, before any resource call. */
+  /** Receives the configuration before any resource call. Secrets in it are wrapped. */
   configure(variables: Properties): void;
-  /** Returns the completed inputs and all problems with them. Makes no request. */
+  /** Returns the completed inputs and their problems. Sends no request. */
   check(type: string, inputs: Properties): Promise<{ inputs: Properties; failures: CheckFailure[] }>;
   diff(type: string, before: Omit<LiveState, "id">, after: Properties): Difference;
   create(type: string, inputs: Properties): Promise<{ id: string; outputs: Properties }>;
-  /** Resolves to `undefined` if the resource is gone. */
+  /** Reads a deployed resource; resolves to `undefined` if it is gone. */
   read(type: string, state: LiveState): Promise<LiveState | undefined>;
   update(type: string, id: string, inputs: Properties, outputs: Properties): Promise<Properties>;
   delete(type: string, id: string, inputs: Properties, outputs: Properties): Promise<void>;
@@ -51,10 +51,10 @@ interface ServedProvider {
 }
 
 /**
- * Serves a provider over pulumi proto/pulumi/provider.proto on a free loopback port. `main` of
- * `@pulumi/pulumi/provider` would not pass on the provider's configuration, which contains the API's address.
+ * Serves a provider on a free loopback port, over the protocol in pulumi proto/pulumi/provider.proto. `main` of
+ * `@pulumi/pulumi/provider` is unsuitable, because it drops the provider's configuration with the API's address.
  *
- * @param create makes the provider of a connection. An engine opens one per configuration
+ * @param create creates the provider for a connection. An engine opens a connection for each configuration
  */
 export async function serveProvider(create: () => Provider): Promise<ServedProvider> {
   const server = new grpc.Server({ "grpc.max_receive_message_length": 400 * 1024 * 1024 });
@@ -101,12 +101,13 @@ export async function serveProvider(create: () => Provider): Promise<ServedProvi
   });
 }
 
-/** Runs a provider as this process and prints its port. Exits when the parent process closes standard input. */
+/** Runs a provider in this process and prints its port. Exits when the parent process closes standard input. */
 export async function runProvider(create: () => Provider): Promise<void> {
   process.stdin.once("end", () => process.exit()).resume();
   print(`${(await serveProvider(create)).port}
 `);
-  // The engine ends this process with a signal, after which Node would not save its compile cache.
+  // Save Node's compile cache now. The engine ends this process with a signal, and Node saves the cache only at a
+  // normal exit.
   flushCompileCache();
 }
 
@@ -120,7 +121,7 @@ async function check(request: messages.CheckRequest, provider: Provider) {
 
 function diff(request: messages.DiffRequest, provider: Provider) {
   const { DIFF_NONE, DIFF_SOME } = proto.DiffResponse.DiffChanges;
-  // The engine has already restored ignored inputs. `*` also ignores differences between them and the account.
+  // For `ignoreChanges: ["*"]`, ignore differences from the account too. The engine only restores the old inputs.
   if (request.getIgnorechangesList().includes("*")) return new proto.DiffResponse().setChanges(DIFF_NONE);
   const before = { inputs: read(request.getOldInputs()), outputs: read(request.getOlds()) };
   const { changed, replaces } = provider.diff(tokenOf(request.getUrn()), before, read(request.getNews()));

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import * as secrets from "../../infra/provider/secrets.ts";
 
-/** JSON with wrapped secrets, as the engine sends it. */
+/** JSON value in which secrets are wrapped objects, as the engine sends it. */
 export type Value = null | boolean | number | string | Value[] | Properties;
 
 export interface Properties {
@@ -13,7 +13,7 @@ export function isProperties(value: unknown): value is Properties {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Converts any value. What JSON cannot represent becomes null; `undefined` entries are omitted. */
+/** Converts any value to JSON. Replaces values that JSON lacks with null, and omits properties that are `undefined`. */
 export function toValue(value: unknown): Value {
   if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") return value;
   if (Array.isArray(value)) return value.map(toValue);
@@ -31,7 +31,7 @@ export const isSecret = secrets.isSecret<Value>;
 
 export const makeSecret = secrets.makeSecret<Value>;
 
-/** Unwraps all secrets in a value, for the cloud's API. */
+/** Unwraps all secrets in a value, which the cloud's API needs as plain values. */
 export function reveal(value: Value): Value {
   return secrets.revealed(value) as Value;
 }
@@ -40,7 +40,7 @@ export function revealAll(properties: Properties): Properties {
   return secrets.revealed(properties) as Properties;
 }
 
-/** Compares unwrapped values. */
+/** Returns the changed keys. Compares values with secrets unwrapped. */
 export function changedKeys(before: Properties, after: Properties): string[] {
   const keys = new Set([...Object.keys(before), ...Object.keys(after)]);
   return [...keys].filter((key) => !isDeepStrictEqual(plain(before[key]), plain(after[key])));
@@ -51,7 +51,8 @@ function plain(value: Value | undefined): Value {
 }
 
 /**
- * Returns a property for use in a request path.
+ * Returns a string property for use in a request path.
+ *
  * @throws TypeError if the property is missing, empty or not a string
  */
 export function text(properties: Properties, key: string): string {

@@ -5,19 +5,23 @@ import { cacheRoot, contentKey, withFileLock } from "../../infra/shell/cache.ts"
 import { docker, imageId, requireDocker, tryPull } from "../../infra/shell/docker.ts";
 import { goBuild } from "../engine/go.ts";
 
-/** The image that Miniflare 5.20261117 uses with this workerd version. */
+/** Image that Miniflare 5.20261117 uses with the pinned workerd version. */
 const PUBLIC_IMAGE =
   "cloudflare/proxy-everything:3cb1195@sha256:0ef6716c52430096900b150d84a3302057d6cd2319dae7987128c85d0733e3c8";
 
 export interface SidecarImage {
   /** Value of Miniflare's `containerEngine.localDocker.containerEgressInterceptorImage`. */
   image: string;
-  /** `pulled`: the public image. `assembled`: the project's stand-in, which does not intercept outgoing traffic. */
+  /**
+   * Origin of the image. `pulled`: the public one. `assembled`: the project's stand-in, which does not intercept
+   * outgoing traffic.
+   */
   source: "pulled" | "assembled";
 }
 
 /**
- * Finds workerd's sidecar image: the public one if present or pullable, otherwise the project's stand-in.
+ * Ensures that the Docker engine has workerd's sidecar image. Uses the public image if it is present or can be pulled,
+ * otherwise builds the project's stand-in.
  *
  * @throws BuildFailure `docker_unavailable`, `docker_failed`, `sidecar_go_missing`, `sidecar_build_failed`
  */
@@ -40,7 +44,9 @@ export async function ensureSidecarImage(options: {
   return { image, source: "assembled" };
 }
 
-/** Returns the name that {@link ensureSidecarImage} would choose. Builds nothing. */
+/**
+ * Returns the name of the public sidecar image if it is present, else the stand-in's name. Neither pulls nor builds.
+ */
 export async function sidecarImageName(env: NodeJS.ProcessEnv = process.env): Promise<string> {
   const { arch } = await requireDocker(env);
   return (await imageId(PUBLIC_IMAGE, env)) === undefined ? ownImage(arch) : PUBLIC_IMAGE;
@@ -50,7 +56,7 @@ async function ownImage(arch: string): Promise<string> {
   return `steward-sidecar:${await contentKey([arch], import.meta.dirname, /^(Dockerfile|main\.go|go\.mod)$/)}`;
 }
 
-/** Contains only a static binary, which starts twice as fast as one with a runtime. */
+/** Builds the stand-in image. It contains only a static binary, which starts twice as fast as one with a runtime. */
 async function assemble(
   image: string,
   arch: string,

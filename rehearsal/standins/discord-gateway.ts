@@ -50,9 +50,8 @@ export interface WrittenMessage {
 }
 
 /**
- * Gateway of Discord's stand-in: https://docs.discord.com/developers/events/gateway
- * Not modelled: shards, compression, ETF, rate limits, session expiry, presences, edits, deletions and all other
- * events.
+ * Stand-in for Discord's gateway: https://docs.discord.com/developers/events/gateway Not modelled: shards, compression,
+ * ETF, rate limits, session expiry, presences, edits, deletions and all other events.
  */
 export class DiscordGateway {
   readonly routes = new Hono();
@@ -65,7 +64,7 @@ export class DiscordGateway {
   readonly resumed: Record<string, unknown>[] = [];
   /** Received sequence numbers. */
   readonly heartbeats: unknown[] = [];
-  /** The developer portal's setting for the Message Content intent. */
+  /** True if the developer portal allows the Message Content intent. */
   allowsContent = false;
   /** Session starts that remain today. */
   remaining = 1_000;
@@ -101,7 +100,7 @@ export class DiscordGateway {
     return this.#write({ content, channel_id: "1094323234567890123", channel_type: 1, ...fields });
   }
 
-  /** Mentions the bot unless `fields` overrides `mentions`. */
+  /** Simulates a server message that mentions the bot. `fields` can override the mention. */
   sayOnServer(content: string, fields: object = {}): WrittenMessage {
     const { user } = this.#options;
     return this.#write({
@@ -115,12 +114,12 @@ export class DiscordGateway {
     });
   }
 
-  /** Sends an interaction over the connection, for a bot without an endpoint. */
+  /** Sends an interaction over the gateway connection, as Discord does if the bot has no endpoint. */
   interact(payload: object): void {
     for (const session of this.#sessions.values()) this.#dispatch(session, "INTERACTION_CREATE", payload);
   }
 
-  /** Cuts every connection without a close frame. Sessions remain resumable. */
+  /** Cuts every connection without a close frame. The sessions can still be resumed. */
   drop(): void {
     for (const client of this.#server.clients) client.terminate();
   }
@@ -129,7 +128,7 @@ export class DiscordGateway {
     for (const { socket } of this.#sessions.values()) send(socket, { op: 7, d: null });
   }
 
-  /** Ends every session, so that resuming one fails. */
+  /** Ends every session, so that it cannot be resumed. */
   endSessions(): void {
     for (const { socket } of this.#sessions.values()) send(socket, { op: 9, d: false });
     this.#sessions.clear();

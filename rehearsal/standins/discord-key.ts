@@ -1,6 +1,6 @@
 import { createPrivateKey, generateKeyPairSync, sign } from "node:crypto";
 
-/** A key pair as hexadecimal digits. The private key stays at Discord; the portal shows the public one. */
+/** Discord's key pair for signatures, in hexadecimal digits. The developer portal shows only the public key. */
 export interface DiscordKey {
   privateKey: string;
   publicKey: string;

@@ -1,16 +1,16 @@
 export interface DiscordMessage {
   id: string;
-  /** Channel id, or the interaction token that was used to send it. */
+  /** Id of the channel, or the interaction token with which the message was sent. */
   place: string;
-  /** Channel id, also for a message sent by a token. */
+  /** Id of the channel, even if the message was sent with an interaction token. */
   channel: string;
   content: string;
   flags: number;
-  /** True for the answer that replaces a deferred one. */
+  /** True for the message that answers a deferred interaction. */
   original: boolean;
   edits: number;
   file?: string;
-  /** Id of the message that this one replies to. */
+  /** Id of the message to which this one replies. */
   answers?: string;
   buttons: readonly { label: string; custom_id: string }[];
 }
@@ -61,7 +61,10 @@ export function buttonsOf({ components }: Record<string, unknown>): DiscordMessa
   return rows.flatMap((row) => row.components);
 }
 
-/** Returns a request's JSON text and attached file: https://docs.discord.com/developers/reference#uploading-files */
+/**
+ * Returns the JSON text and the attached file of a request:
+ * https://docs.discord.com/developers/reference#uploading-files
+ */
 export async function readSent(request: Request): Promise<{ text: string; file?: File }> {
   if (request.headers.get("content-type")?.startsWith("multipart/form-data") !== true) {
     return { text: await request.text() };

@@ -14,7 +14,7 @@ export const SERVER = {
 };
 
 const EPHEMERAL = 64;
-/** Type of an option that holds a file. */
+/** Type of a command option that takes a file. */
 const ATTACHMENT = 11;
 
 interface DiscordPageOptions {
@@ -26,7 +26,10 @@ interface DiscordPageOptions {
   commands(): readonly string[];
   /** Stores a file and returns its attachment object. */
   addFile(file: File): Promise<{ id: string; filename: string }>;
-  /** Sends an interaction to the endpoint, or over the gateway if there is none. Returns the reason on failure. */
+  /**
+   * Sends an interaction to the registered endpoint, or over the gateway if there is none. Resolves to the reason of a
+   * failure.
+   */
   interact(payload: Record<string, unknown>): Promise<string | undefined>;
   press(message: DiscordMessage, label: string, by: object): Record<string, unknown>;
 }
@@ -73,7 +76,10 @@ export function discordPage(options: DiscordPageOptions): Hono {
   });
 }
 
-/** `/status` becomes that command; other text becomes the question of `/ask`. */
+/**
+ * Returns the interaction for a typed text. `/status` invokes that command; text without a slash becomes the question
+ * of `/ask`.
+ */
 function commandOf(
   { applicationId, commands }: DiscordPageOptions,
   text: string,
@@ -118,7 +124,7 @@ export function showWritten(transcript: PageTranscript, message: WrittenMessage,
   }));
 }
 
-/** Ignores other interactions. */
+/** Shows a slash command on the page. Ignores other interactions. */
 export function showCommand(transcript: PageTranscript, payload: Record<string, unknown>): void {
   if (payload["type"] !== 2) return;
   const { name, options = [], resolved } = payload["data"] as CommandData;
@@ -144,7 +150,7 @@ interface CommandData {
   resolved?: { attachments?: Record<string, { filename: string }> };
 }
 
-/** Shows a message until it is removed from `messages`. */
+/** Shows a message on the page until it is deleted from `messages`. */
 export function showSent(
   transcript: PageTranscript,
   message: DiscordMessage,
@@ -167,7 +173,7 @@ export function showSent(
   );
 }
 
-/** Discord's apps hide the backslash before a Markdown character. */
+/** Removes the backslash before a Markdown character, which Discord's apps hide. */
 function unescaped(text: string): string {
   return text.replaceAll(/\\([!-/:-@[-`{-~])/g, "$1");
 }

@@ -28,10 +28,11 @@ const INVALID_FORM = {
 };
 
 /**
- * Creates Discord's registration part: the application (https://docs.discord.com/developers/resources/application),
- * its global commands (https://docs.discord.com/developers/interactions/application-commands), and verification of an
- * endpoint (https://docs.discord.com/developers/interactions/overview#setting-up-an-endpoint).
- * Not modelled: single commands, other fields, validation of commands.
+ * Creates the registration part of Discord's API: the application
+ * (https://docs.discord.com/developers/resources/application), its global commands
+ * (https://docs.discord.com/developers/interactions/application-commands), and the verification of its endpoint
+ * (https://docs.discord.com/developers/interactions/overview#setting-up-an-endpoint). Not modelled: single commands,
+ * other fields, validation of commands.
  */
 export function createRegistry(
   { applicationId, file }: { applicationId: string; file?: string },
@@ -62,7 +63,7 @@ export function createRegistry(
   routes.get("/applications/:id/commands", (context) => context.json(kept.value.commands));
   routes.put("/applications/:id/commands", async (context) => {
     const given = await context.req.json<Record<string, unknown>[]>();
-    // Like Discord, adds ids, versions and nulls for absent fields.
+    // Discord adds an id, a version and null for each absent field.
     const added = { application_id: applicationId, version: "1", default_member_permissions: null };
     const commands = given.map((command, index) =>
       Object.assign(command, added, { id: String(8_000 + index) }),
@@ -81,7 +82,7 @@ export function createRegistry(
   };
 }
 
-/** An endpoint must answer a signed PING with PONG, and a wrong signature with 401. */
+/** Returns true if the endpoint answers a signed PING with PONG, and a wrong signature with 401. */
 async function isVerified(url: string, applicationId: string, key: DiscordKey): Promise<boolean> {
   const ping = {
     id: "7000",

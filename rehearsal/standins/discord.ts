@@ -31,19 +31,20 @@ export interface DiscordStandIn extends Listening {
   registry: DiscordRegistry;
   gateway: DiscordGateway;
   /**
-   * Queues responses for the next requests. The current user and the gateway's address always get the usual response.
+   * Queues responses for the next requests. They do not apply to requests for the current user and the gateway's
+   * address.
    */
   next(...faults: DiscordFault[]): void;
-  /** Marks an interaction as deferred. Its token is valid until `expire`. */
+  /** Marks an interaction as deferred. Its token stays valid until `expire`. */
   defer(token: string, flags?: number): void;
   expire(token: string): void;
   /** Tokens of unanswered deferred interactions. */
   pending(): readonly string[];
-  /** Sends a signed interaction, and applies the response. */
+  /** Sends a signed interaction to the endpoint, and processes the response. */
   interact(endpoint: string, payload: Record<string, unknown>): Promise<Response>;
   /**
-   * Returns the interaction of a button press. `by` is the person: `user` in a direct message, or `member` with
-   * `guild_id` and `channel_id` on a server.
+   * Returns the interaction that a button press sends. `by` identifies the person: `user` in a direct message, or
+   * `member` with `guild_id` and `channel_id` on a server.
    */
   press(
     message: Pick<DiscordMessage, "id" | "place" | "content">,
@@ -59,7 +60,7 @@ export interface DiscordOptions extends ListenOptions {
   key?: DiscordKey;
   /** Default: Discord's interval. */
   heartbeatMs?: number;
-  /** Persists the commands and the endpoint between runs. Default: none. */
+  /** File that persists the commands and the endpoint. Default: none. */
   file?: string;
   links?: Readonly<Record<string, string>>;
 }
@@ -77,8 +78,8 @@ const UNKNOWN_MESSAGE = { message: "Unknown Message", code: 10008 };
 const INVALID_TOKEN = { message: "Invalid Webhook Token", code: 50027 };
 
 /**
- * Starts a stand-in for Discord's API, version 10: https://docs.discord.com/developers/reference
- * Not modelled: permissions, rate limits beyond injected responses, most resources.
+ * Starts a stand-in for Discord's API, version 10: https://docs.discord.com/developers/reference Not modelled:
+ * permissions, rate limits other than injected ones, most resources.
  */
 export async function startDiscord(options: DiscordOptions): Promise<DiscordStandIn> {
   const key = options.key ?? createDiscordKey();
@@ -87,7 +88,7 @@ export async function startDiscord(options: DiscordOptions): Promise<DiscordStan
   const faults: DiscordFault[] = [];
   let presses = 0;
   const tickets = new Map<string, { state: "deferred" | "answered" | "expired"; flags: number }>();
-  /** Message ids by the tokens of their button presses. */
+  /** Id of the message with the pressed button, by the press's token. */
   const pressed = new Map<string, string>();
   const app = new Hono();
   const api = app.basePath("/api/v10");

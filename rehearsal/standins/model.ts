@@ -28,14 +28,17 @@ export interface ModelOptions extends ListenOptions {
   apiKey: string;
   /** Milliseconds before a reply begins. Default: none. */
   delayMs?(): number;
-  /** Milliseconds between two words. Above 0, a longer reply shows streaming. Default: 0. */
+  /**
+   * Delay between two words, in milliseconds. Above 0, the reply is also longer, so that streaming is visible. Default:
+   * 0.
+   */
   wordMs?: number;
 }
 
-/** Maximum quoted characters, enough for every message of a batch. */
+/** Maximum number of characters to quote: enough for all messages of a batch. */
 const QUOTED = 3_000;
 
-/** Identifies itself as the stand-in, to avoid confusion with a real model. */
+/** Returns a reply that says that it comes from the stand-in and not from a real model. */
 function standInReply(text: string): string {
   return `The stand-in model read ${text.length} characters: “${text.slice(0, QUOTED)}”`;
 }
@@ -48,9 +51,9 @@ that you can watch it grow. The gateway edits its message about once a second wh
 real platforms, and the last edit holds the whole answer.`.replaceAll(/(?<=.)\n(?=.)/g, " ");
 
 /**
- * Starts a stand-in for Anthropic's Messages API (https://platform.claude.com/docs/en/build-with-claude/streaming)
- * and models API (https://docs.claude.com/en/api/models), where every id exists.
- * Not modelled: tools, image content, caching, most limits, real token counts (a token is four characters here).
+ * Starts a stand-in for Anthropic's Messages API (https://platform.claude.com/docs/en/build-with-claude/streaming) and
+ * models API (https://docs.claude.com/en/api/models), in which every model id exists. Not modelled: tools, image
+ * content, caching, most limits, real token counts (four characters count as a token).
  */
 export async function startModel(options: ModelOptions): Promise<Listening> {
   const app = new Hono();
@@ -130,7 +133,7 @@ function textOf(value: z.infer<typeof content>): string {
   return typeof value === "string" ? value : value.map(({ text = "" }) => text).join("\n");
 }
 
-/** Removes the speaker's name that the gateway adds in groups. */
+/** Removes the speaker's name, with which the gateway prefixes messages in groups. */
 function words(text: string): string {
   return text.replace(/^\[[^\]\n]+\]: /gm, "");
 }

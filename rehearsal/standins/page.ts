@@ -3,7 +3,7 @@ import { html, raw } from "hono/html";
 import { streamSSE } from "hono/streaming";
 import type { ShownMessage, PageTranscript } from "./transcript.ts";
 
-/** Milliseconds within which changes are batched into one page update. */
+/** Milliseconds in which changes are collected for one update of the page. */
 const TOGETHER_MS = 50;
 
 export interface Sent {
@@ -22,14 +22,14 @@ interface Place {
 export interface PageOptions {
   platform: "Slack" | "Telegram" | "Discord";
   transcript: PageTranscript;
-  /** Describes the platform's behaviour and what is not modelled. */
+  /** Text about the platform's behaviour, and about features that are not modelled. */
   note(): string;
-  /** Ways to write: in general, or in the thread of `root`. */
+  /** Places to write to: all, or those of the thread that starts with `root`. */
   places(root?: ShownMessage): readonly Place[];
   /** Returns the reason if sending is impossible. */
   say(sent: Sent): Promise<string | undefined> | string | undefined;
   press(id: string, label: string): Promise<unknown> | void;
-  /** Addresses of all stand-ins by platform. Filled after all have started. */
+  /** Addresses of all stand-ins by platform. The object is filled after all have started. */
   links: Readonly<Record<string, string>>;
 }
 
@@ -62,8 +62,8 @@ addEventListener("submit", async (event) => {
 });`;
 
 /**
- * Serves a stand-in's live chats and a form that writes to the bot. Without scripts the page needs a reload to
- * update.
+ * Serves a page with a stand-in's chats, live, and a form for writing to the bot. Without JavaScript, the page updates
+ * only on reload.
  */
 export function standInPage(options: PageOptions): Hono {
   const { platform, transcript } = options;

@@ -1,6 +1,9 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 
-/** Registrations at a stand-in. A file lets them survive a restart, because the stack's state still lists them. */
+/**
+ * A stand-in's stored value, such as its registrations. A file preserves it across restarts, because the stack's state
+ * still lists the registrations.
+ */
 export class PersistedValue<Value> {
   readonly #file: string | undefined;
   #value: Value;

@@ -11,7 +11,7 @@ const LOOKS = 4;
 
 /** Port 0 picks a free one. */
 export interface ListenOptions {
-  /** Loopback, or the container network's gateway if a container must reach it. */
+  /** Address to listen on: loopback, or the container network's gateway if containers must reach the server. */
   hostname: string;
   port: number;
 }
@@ -20,9 +20,9 @@ export interface Listening {
   /** `http://host:port`, without a trailing slash. */
   url: string;
   port: number;
-  /** Resolves when all requests are finished and none has arrived for 100 ms. */
+  /** Resolves when all requests are finished and no request has arrived for 100 ms. */
   quiet(): Promise<void>;
-  /** Lets the process exit while the server listens. */
+  /** Lets the process exit although the server listens. */
   unref(): void;
   close(): Promise<void>;
 }
@@ -52,7 +52,7 @@ export async function listen(
     url,
     port: address.port,
     async quiet() {
-      // On a busy machine a timer may fire before a request already waiting on its socket.
+      // Look several times: on a busy machine the timer may fire before a waiting request is read from its socket.
       for (let looks = 0; looks < LOOKS; looks += 1) {
         if (answers.size > 0 || performance.now() - lastAt < QUIET_MS) looks = 0;
         await Promise.allSettled(answers);

@@ -6,7 +6,7 @@ export interface SlackAppOptions {
 }
 
 /**
- * Returns Slack's App Manifest API for one app: https://docs.slack.dev/reference/methods/apps.manifest.update
+ * Returns routes of Slack's App Manifest API for one app: https://docs.slack.dev/reference/methods/apps.manifest.update
  * Not modelled: manifest validation, Slack's request to a new address, token expiry and rotation.
  */
 export function slackApps(app: SlackAppOptions) {

@@ -1,4 +1,4 @@
-/** As `auth.test` describes it. */
+/** Workspace and bot, as `auth.test` returns them. */
 export const WORKSPACE = {
   team: "Rehearsal",
   team_id: "T0REHEARSAL",
@@ -55,8 +55,8 @@ function said(
 }
 
 /**
- * https://docs.slack.dev/reference/events/message/message_changed
- * Slack resends an edited mention with `edited`: https://github.com/slackapi/java-slack-sdk/pull/755
+ * Returns the event for an edited message: https://docs.slack.dev/reference/events/message/message_changed For an
+ * edited mention, Slack sends the mention again with `edited`: https://github.com/slackapi/java-slack-sdk/pull/755
  */
 export function edit({ event }: { event: SlackEvent }, text: string) {
   const { channel, channel_type, ...former } = event;

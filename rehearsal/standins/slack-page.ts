@@ -10,7 +10,7 @@ export interface SlackMessage {
   ts: string;
   threadTs?: string;
   edits: number;
-  /** `value` is what a press sends. */
+  /** Buttons; pressing one sends its `value`. */
   buttons: readonly { label: string; value: string }[];
 }
 
@@ -19,7 +19,7 @@ interface SlackPageOptions {
   links: Readonly<Record<string, string>>;
   messages: readonly SlackMessage[];
   addFile(file: File, channel: string): Promise<{ name: string }>;
-  /** Returns the response status; `undefined` if no service is deployed. */
+  /** Sends an event to the service. Resolves to the response status; `undefined` if no service is deployed. */
   send(event: ReturnType<typeof mention>): Promise<number | undefined>;
   press(message: SlackMessage, label: string): Promise<number | undefined>;
 }
@@ -58,7 +58,10 @@ export function slackPage({ transcript, links, messages, addFile, send, press }:
 
 const DIRECT = "D0REHEARSAL";
 
-/** `status` returns the service's response status, `undefined` until then. */
+/**
+ * Shows a person's message on the page. `status` returns the status of the service's response; `undefined` while it is
+ * pending.
+ */
 export function showPerson(
   transcript: PageTranscript,
   { event }: { event: SlackEvent },
@@ -79,7 +82,7 @@ export function showPerson(
   }));
 }
 
-/** `note` is a remark, such as who can see the message. */
+/** Shows the bot's message on the page. `note` is a remark, such as who can see the message. */
 export function showBot(transcript: PageTranscript, message: SlackMessage, note?: string): void {
   transcript.add(() => ({
     place: placeOf(message.channel),
@@ -107,7 +110,7 @@ function placeOf(channel: string): string {
   return `#${channel === CHANNEL.id ? CHANNEL.name : channel}`;
 }
 
-/** Converts escapes and mentions as Slack's apps do. */
+/** Returns text as Slack's apps show it: without escapes, and with names in mentions. */
 function shownText(text: string): string {
   return readSlackText(text.replaceAll(`<@${WORKSPACE.user_id}>`, `@${WORKSPACE.user}`));
 }

@@ -17,13 +17,13 @@ export interface SlackStandIn extends Listening {
   /** Value of `SLACK_API_URL`. */
   apiUrl: string;
   messages(): readonly SlackMessage[];
-  /** Resolves with the first present or future match; rejects after `timeoutMs`. */
+  /** Resolves with the first message that fits, existing or future; rejects after `timeoutMs`. */
   waitFor(fits: (message: SlackMessage) => boolean, timeoutMs: number): Promise<SlackMessage>;
   /** https://docs.slack.dev/authentication/verifying-requests-from-slack */
   sign(body: unknown): SignedEvent;
-  /** Sets the service's address for events and button presses. */
+  /** Sets the service's address, which receives events and button presses. */
   connect(eventsUrl: string): void;
-  /** Sends a person's message, and shows it on the page. Requires {@link connect}. */
+  /** Sends a person's message to the service and shows it on the page. Call {@link connect} first. */
   send(event: ReturnType<typeof mention>): Promise<Response>;
 }
 
@@ -34,9 +34,9 @@ export interface SlackOptions extends ListenOptions {
 }
 
 /**
- * Starts a stand-in for Slack's Web API (https://docs.slack.dev/apis/web-api/), including uploads in three steps:
- * https://docs.slack.dev/messaging/working-with-files#uploading_files
- * Not modelled: most methods, scopes, rate limits, event retries, rendering.
+ * Starts a stand-in for Slack's Web API (https://docs.slack.dev/apis/web-api/). It supports uploads in three steps:
+ * https://docs.slack.dev/messaging/working-with-files#uploading_files Not modelled: most methods, scopes, rate limits,
+ * event retries, rendering.
  */
 export async function startSlack(options: SlackOptions): Promise<SlackStandIn> {
   const messages: SlackMessage[] = [];
@@ -127,7 +127,7 @@ export async function startSlack(options: SlackOptions): Promise<SlackStandIn> {
     if (!message || !text) return context.json({ ok: false, error: "message_not_found" });
     message.text = text;
     message.edits += 1;
-    // Without the field, the message keeps its blocks: https://docs.slack.dev/reference/methods/chat.update
+    // If `blocks` is missing, the message keeps its blocks: https://docs.slack.dev/reference/methods/chat.update
     if (blocks !== undefined) message.buttons = buttonsIn(blocks);
     changed(message);
     return context.json({ ok: true, channel: message.channel, ts, text });
@@ -235,7 +235,7 @@ function signed(secret: string, body: string): SignedEvent {
   };
 }
 
-// The Web API accepts forms and JSON.
+// Clients send arguments to the Web API as a form or as JSON.
 async function readArguments(request: Request): Promise<Record<string, string | undefined>> {
   if (request.headers.get("content-type")?.includes("application/json")) {
     return (await request.json()) as Record<string, string>;

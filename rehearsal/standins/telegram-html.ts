@@ -4,12 +4,12 @@ const TAGS = new Set(
 );
 const NAMED: Record<string, string> = { lt: "<", gt: ">", amp: "&", quot: '"' };
 
-/** Text without tags, or the reason why Telegram rejects it. */
+/** The text without tags, or Telegram's reason to reject the HTML. */
 export type ReadHtml = { ok: true; text: string } | { ok: false; description: string };
 
 /**
- * Parses as strictly as Telegram: an unknown, unclosed or misplaced tag is an error. An `&` that starts no entity is
- * literal. Not modelled: which entities may nest.
+ * Parses HTML as strictly as Telegram: an unknown, unclosed or misplaced tag is an error. An `&` without an entity is
+ * literal. Not modelled: rules for nesting.
  */
 export function readHtml(html: string): ReadHtml {
   const open: string[] = [];

@@ -12,7 +12,7 @@ export interface TelegramMessage {
   source: string;
   /** Previous texts, before each edit. */
   edits: string[];
-  /** `data` is what a press sends. */
+  /** Buttons; pressing one sends its `data`. */
   buttons: { label: string; data: string }[];
 }
 
@@ -72,7 +72,7 @@ export function telegramPage({
   });
 }
 
-/** Returns arguments of {@link TelegramPageOptions.say} for a group message that mentions the bot. */
+/** Returns arguments for {@link TelegramPageOptions.say}: a group message that mentions the bot. */
 export function mention(text: string): [text: string, extra: Record<string, unknown>] {
   const entities = [{ type: "mention", offset: 0, length: USERNAME.length + 1 }];
   return [`@${USERNAME} ${text}`, { chat: GROUP, entities }];
@@ -152,7 +152,7 @@ export function telegramView(transcript: PageTranscript): TelegramView {
   };
 }
 
-/** Adds the chat, because Telegram numbers messages per chat. */
+/** Returns a unique id of a message. It contains the chat, because Telegram numbers messages per chat. */
 export function idOf(chat: string, message: number): string {
   return `${chat}/${message}`;
 }

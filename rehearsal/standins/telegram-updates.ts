@@ -1,4 +1,4 @@
-/** A 409 description in Telegram's words. */
+/** Telegram's description of a 409 error. */
 export interface Conflict {
   conflict: string;
 }
@@ -8,31 +8,31 @@ const TERMINATED =
 const WEBHOOK_ACTIVE =
   "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first";
 
-/** An update: its id, and the field that describes the event. */
+/** An update: its id and one field, such as `message`, that describes the event. */
 export type Update = { update_id: number } & Record<string, unknown>;
 
 export interface Webhook {
   url: string;
   secret: string;
-  /** Only reported by `getWebhookInfo`; the stand-in delivers every kind of update. Default: all. */
+  /** Kinds of updates to deliver. Only `getWebhookInfo` reports them; the stand-in delivers all kinds. Default: all. */
   allowedUpdates?: string[];
   /** Default: 40, as at Telegram. */
   maxConnections?: number;
 }
 
 /**
- * Queue of updates for a bot: https://core.telegram.org/bots/api#getting-updates
- * A long poll ends at the first update, at its timeout, or when another poll starts.
+ * A bot's queue of updates: https://core.telegram.org/bots/api#getting-updates A long poll ends at the first update, at
+ * its timeout, or when another poll starts.
  */
 export class Updates {
-  /** Starts from the clock, because the service's ledger survives a restart of the stand-in and ignores known ids. */
+  /** Starts from the clock: the service ignores ids that it has seen, even from before a restart of the stand-in. */
   #nextId = Math.floor(Date.now() / 1_000);
   #pending: Update[] = [];
   #poll: ((answer: Update[] | Conflict) => void) | undefined;
   #webhook: Webhook | undefined;
-  /** Updates below it are confirmed and dropped. */
+  /** Lowest id that is not confirmed. Updates with lower ids are dropped. */
   offset = 0;
-  /** Why the last webhook delivery failed. */
+  /** Error of the last webhook delivery. */
   lastError: string | undefined;
   /** Long polls ended by another poll. */
   conflicts = 0;
@@ -51,7 +51,7 @@ export class Updates {
     return this.#poll !== undefined;
   }
 
-  /** Delivers an update to the open poll or the webhook. */
+  /** Queues an update and delivers it to the open poll or the webhook. */
   add(content: Record<string, unknown>): Update {
     const update = { update_id: this.#nextId, ...content };
     this.#nextId += 1;
@@ -61,7 +61,7 @@ export class Updates {
     return update;
   }
 
-  /** Implements `getUpdates`. The timeout or `signal` ends a wait. */
+  /** Implements `getUpdates`. A long poll also ends when `signal` is aborted. */
   get(
     offset: number | undefined,
     limit: number,
@@ -98,7 +98,7 @@ export class Updates {
     this.#pushing = this.#pushing.then(() => this.#push());
   }
 
-  /** Delivers in order, with up to ten attempts per update, one second apart. */
+  /** Delivers pending updates to the webhook in order. Tries each up to ten times, one second apart. */
   async #push(): Promise<void> {
     for (const update of this.#pending) {
       for (let attempt = 0; attempt < 10 && this.#webhook !== undefined; attempt += 1) {
@@ -113,7 +113,7 @@ export class Updates {
   }
 }
 
-/** Returns the error in Telegram's words; `undefined` on success. */
+/** Delivers an update to the webhook. Returns Telegram's text for the error; `undefined` on success. */
 async function deliver({ url, secret }: Webhook, update: Update): Promise<string | undefined> {
   const headers = {
     "content-type": "application/json",

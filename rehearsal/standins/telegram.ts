@@ -45,23 +45,23 @@ export interface TelegramStandIn extends Listening {
   username: string;
   calls: readonly TelegramCall[];
   messages(): readonly TelegramMessage[];
-  /** Resolves with the first present or future match; rejects after `timeoutMs`. */
+  /** Resolves with the first message that fits, existing or future; rejects after `timeoutMs`. */
   waitFor(fits: (message: TelegramMessage) => boolean, timeoutMs: number): Promise<TelegramMessage>;
-  /** Simulates a message, by default Ada's in her private chat. */
+  /** Simulates a message from a person. Default: from Ada, in her private chat. */
   say(text: string, extra?: Record<string, unknown>): Update;
   /**
-   * Simulates an edit: https://core.telegram.org/bots/api#update
-   * Telegram does not report deletions to bots.
+   * Simulates an edit of a message: https://core.telegram.org/bots/api#update Telegram does not report deletions to
+   * bots, so there is no method for them.
    */
   edit(said: Update, text: string): Update;
   /** Simulates a button press, by default Ada's. */
   press(message: TelegramMessage, label: string, from?: object): Update;
-  /** Notices that the bot showed after button presses. */
+  /** Notices that the bot has shown in response to button presses. */
   words(): readonly string[];
   update(content: Record<string, unknown>): Update;
-  /** Makes the next calls of a method fail in this order. */
+  /** Makes the next calls of a method fail with these faults, in this order. */
   fail(method: string, ...faults: TelegramFault[]): void;
-  /** Rejects messages to this chat, as if the person had blocked the bot. */
+  /** Rejects messages to this chat, as Telegram does if the person has blocked the bot. */
   block(chat: number): void;
   addFile(id: string, content: Uint8Array): void;
   updates: Updates;
@@ -69,14 +69,14 @@ export interface TelegramStandIn extends Listening {
 
 export interface TelegramOptions extends ListenOptions {
   botToken: string;
-  /** Persists the webhook between runs. Default: none. */
+  /** File that persists the webhook between runs. Default: none. */
   file?: string;
   links?: Readonly<Record<string, string>>;
 }
 
 /**
- * Starts a stand-in for Telegram's Bot API: https://core.telegram.org/bots/api
- * Not modelled: most methods, rate limits, the intervals between webhook attempts.
+ * Starts a stand-in for Telegram's Bot API: https://core.telegram.org/bots/api Not modelled: most methods, rate limits,
+ * the real intervals between webhook attempts.
  */
 export async function startTelegram(options: TelegramOptions): Promise<TelegramStandIn> {
   const updates = new Updates();
@@ -107,7 +107,7 @@ export async function startTelegram(options: TelegramOptions): Promise<TelegramS
     transcript.changed();
     waiting.changed(message);
   };
-  /** Button presses without a notice so far. */
+  /** Ids of button presses that the bot has not answered. */
   const presses = new Set<string>();
   const words: string[] = [];
   let lastMessageId = 0;
@@ -333,7 +333,7 @@ export async function startTelegram(options: TelegramOptions): Promise<TelegramS
 }
 
 /**
- * Returns `undefined` if any button's data is not 1 to 64 bytes:
+ * Returns the buttons of an inline keyboard; `undefined` if a button's data is not 1 to 64 bytes long:
  * https://core.telegram.org/bots/api#inlinekeyboardbutton
  */
 function readKeyboard(markup: unknown): TelegramMessage["buttons"] | undefined {

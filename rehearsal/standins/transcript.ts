@@ -1,26 +1,26 @@
-/** Older messages are dropped. */
+/** Maximum number of messages; older ones are dropped. */
 const MOST = 300;
 
 export interface ShownMessage {
-  /** Heading of its chat. */
+  /** Heading of the chat that contains the message. */
   place: string;
   author: string;
   fromBot: boolean;
   text: string;
-  /** Identifies the message for buttons, reactions and replies. */
+  /** Id of the message, by which buttons, reactions and replies refer to it. */
   id: string;
-  /** Id of the first message of its thread. */
+  /** Id of the first message in the thread. */
   thread?: string | undefined;
-  /** True if the page offers a reply in its thread. */
+  /** True if the page offers to reply in a thread. */
   startsThread?: boolean;
   edits?: number;
   files?: readonly string[];
   buttons?: readonly string[];
-  /** A remark, such as who can see the message. */
+  /** Remark about the message, such as who can see it. */
   note?: string | undefined;
 }
 
-/** Messages of a stand-in's chats, in order of arrival. */
+/** Messages in a stand-in's chats, in order of arrival. */
 export class PageTranscript {
   #entries: (() => ShownMessage | undefined)[] = [];
   readonly #reactions = new Map<string, string[]>();
@@ -32,7 +32,9 @@ export class PageTranscript {
     return this.#version;
   }
 
-  /** Calls `render` for each display, so that edits appear; `undefined` hides the message. */
+  /**
+   * Adds a message. `render` runs at every display, so that edits appear; it returns `undefined` to hide the message.
+   */
   add(render: () => ShownMessage | undefined): void {
     this.#entries = [...this.#entries, render].slice(-MOST);
     this.changed();

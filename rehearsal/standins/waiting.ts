@@ -3,7 +3,9 @@ export class Waiting<Message> {
   readonly #messages: readonly Message[];
   readonly #looks = new Set<(message: Message) => void>();
 
-  /** `messages` is the growing list. {@link changed} must report each message that is sent or edited. */
+  /**
+   * Waits for messages in a growing list. Call {@link changed} for each message that is added to `messages` or edited.
+   */
   constructor(platform: string, messages: readonly Message[]) {
     this.#platform = platform;
     this.#messages = messages;
@@ -13,7 +15,7 @@ export class Waiting<Message> {
     for (const look of this.#looks) look(message);
   }
 
-  /** Resolves with the first present or future match; rejects after `timeoutMs`. */
+  /** Resolves with the first message that fits, existing or future; rejects after `timeoutMs`. */
   for(fits: (message: Message) => boolean, timeoutMs: number): Promise<Message> {
     return new Promise((resolve, reject) => {
       const there = this.#messages.find(fits);

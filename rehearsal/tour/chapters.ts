@@ -4,12 +4,12 @@ import { ROUTES } from "../../runtime/contract/routes.ts";
 import { STACK } from "../stack.ts";
 import type { Stage } from "./stage.ts";
 
-/** A chapter of a tour: demonstrates a scenario on a deployed stack and checks its claims. */
+/** Part of a tour: demonstrates a scenario on a deployed stack and checks every claim. */
 export type Chapter = (stage: Stage) => Promise<void>;
 
 const GRACE = { id: 424_242, is_bot: false, first_name: "Grace", username: "grace" };
 const PATIENCE_MS = 90_000;
-/** The gateway reads this file at startup. An operator may edit it by hand. */
+/** Key of the config file in the bucket. The gateway reads it at startup, and an operator may edit it by hand. */
 const CONFIG_KEY = "steward/steward.json";
 /** Exit code of `npm run rollout` after a rollback. */
 const WENT_BACK = 4;
@@ -165,7 +165,7 @@ export const rolloutBack: Chapter = async (stage) => {
   guide.check("people are answered as before", true);
 };
 
-/** A registration changed by hand is detected and restored. */
+/** Somebody changes a registration by hand. `npm run drift` detects it, and an update restores it. */
 export const drift: Chapter = async (stage) => {
   const { guide, world } = stage;
   const { telegram } = world.platforms;
@@ -251,7 +251,7 @@ async function processes(stage: Stage): Promise<{ pid: number; restarts: number 
   return { pid, restarts };
 }
 
-/** Removes only the rollout records that `work` added to the checkout. */
+/** Runs `work`, then removes the rollout records that it wrote in the checkout. */
 async function withoutRecords<T>(work: () => Promise<T>): Promise<T> {
   const folder = path.join(".steward", "rollouts", STACK);
   const names = () => readdir(folder).catch((): string[] => []);
@@ -261,7 +261,7 @@ async function withoutRecords<T>(work: () => Promise<T>): Promise<T> {
   } finally {
     for (const name of await names())
       if (!before.has(name)) await rm(path.join(folder, name), { recursive: true });
-    // Fails, as intended, unless the folder is empty.
+    // Remove the folders only if they are empty; otherwise this fails, as intended.
     for (const empty of [folder, path.dirname(folder)]) await rmdir(empty).catch(() => undefined);
   }
 }

@@ -9,11 +9,11 @@ export interface GuideOptions {
   say: CommandOutput["say"];
   progress: Progress;
   interruption: Interruption;
-  /** True to wait for Enter before each action. */
+  /** True if each action waits for Enter. */
   waits: boolean;
 }
 
-/** Prints a tour's explanations and addresses, and waits for the reader. */
+/** Guides a reader through a tour: prints explanations and addresses, and waits for Enter. */
 export class Guide {
   readonly progress: Progress;
   readonly #options: GuideOptions;
@@ -37,7 +37,7 @@ export class Guide {
       this.#options.say(`   Look at  ${address.padEnd(widest)}   ${what}\n`);
   }
 
-  /** Without a terminal, returns immediately. */
+  /** Waits until the reader presses Enter. Returns immediately without a terminal. */
   async next(what: string): Promise<void> {
     const { say, waits, interruption } = this.#options;
     if (!waits) return;
@@ -52,7 +52,11 @@ export class Guide {
     return this.progress.step(what, () => this.#options.interruption.abortable(work));
   }
 
-  /** Prints a verified claim. @throws if it is false */
+  /**
+   * Prints a claim of the tour, which has been checked.
+   *
+   * @throws if the claim is false
+   */
   check(what: string, isSo: boolean, found = ""): void {
     if (!isSo) throw new Error(`check failed: ${what}${found === "" ? "" : `\n${found}`}`);
     this.#options.say(`   ✓ ${what}\n`);

@@ -46,7 +46,7 @@ export interface TourOptions {
 }
 
 /**
- * Runs the chapters of a tour on a separate stack, which it then removes. On a terminal, each chapter waits for
+ * Runs the chapters of a tour on a separate stack, and removes the stack at the end. On a terminal, actions wait for
  * Enter.
  *
  * @throws if a claim of the tour is false

@@ -11,10 +11,10 @@ import type { World } from "../world.ts";
 import type { Guide } from "./guide.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-/** Longer than a cold start, backup or restore takes on a busy machine. */
+/** Timeout for a state to appear. A cold start, backup or restore is faster, even on a busy machine. */
 const PATIENCE_MS = 90_000;
 const POLL_MS = 200;
-/** Milliseconds, shorter than the default because the version fails on purpose. */
+/** Probe timeout in milliseconds. It is shorter than the default, because the version fails on purpose. */
 const PROBE_MS = "15000";
 
 interface Ended {
@@ -44,7 +44,7 @@ export class Stage {
     return new URL(route, this.url).href;
   }
 
-  /** Fields are sent as a form. */
+  /** Sends an operator's request. `fields` are sent as a form. */
   async operate({ path: route }: Pick<Route, "path">, fields?: Record<string, string>): Promise<Response> {
     const headers = { ...(await this.world.signIn(this.#audience)), origin: this.url };
     const form = fields && { method: "POST", body: new URLSearchParams(fields) };
@@ -69,7 +69,7 @@ export class Stage {
     };
   }
 
-  /** Polls until `find` returns neither `undefined` nor `false`. */
+  /** Polls until `find` returns a result other than `undefined` and `false`. */
   async until<T>(what: string, find: () => Promise<T | undefined | false>): Promise<T> {
     const end = Date.now() + PATIENCE_MS;
     for (;;) {
@@ -81,8 +81,8 @@ export class Stage {
   }
 
   /**
-   * `reply` resolves with the reply that quotes the text, possibly after an interrupted reply. Its timeout starts
-   * with its call, because a reader may pause before.
+   * Sends a message to the bot. `reply` waits for the reply that quotes the text; an interrupted reply may precede it.
+   * The timeout starts when `reply` is called, because a reader of the tour may pause first.
    */
   async ask(text: string): Promise<{ reply(): Promise<string> }> {
     const { slack } = this.world.platforms;
@@ -100,7 +100,7 @@ export class Stage {
     await reply();
   }
 
-  /** Shows the command as `npm run <script> -- rehearsal …`. */
+  /** Runs a command of the project, which is shown as `npm run <script> -- rehearsal …`. */
   async command(script: string, ...words: string[]): Promise<Ended> {
     return this.#run(`npm run ${script} -- ${[STACK, ...words].join(" ")}`, process.execPath, [
       path.join(ROOT, "stacks/commands", `${script}.ts`),

@@ -17,7 +17,7 @@ interface ChatExportsOptions {
   ports: SupervisorPort;
   notes: Notes;
   service: Pick<BackupService<unknown>, "whileAwake">;
-  /** Container with the shared state, which served all chats. */
+  /** Container with the shared state, which served every chat before each had its own sandbox. */
   container: { readonly running: boolean; readonly restored: boolean; whenDrained(): Promise<void> };
   clock: Clock;
   log: Log;
@@ -36,7 +36,7 @@ export class ChatExports {
     this.#state = new RemoteState(options.ports);
   }
 
-  /** Invalidates the list of known chats: a started container may have another state. */
+  /** Invalidates the cached list of chats. Call it when the container starts, because its state may be different. */
   forget(): void {
     this.#options.notes.write(NOTE, "");
   }
@@ -48,7 +48,7 @@ export class ChatExports {
   async moveOut(tenant: TenantId): Promise<void> {
     const { bucket, container, service, clock } = this.#options;
     if (await this.#mayKnow(tenant)) {
-      // A container of the previous version could still answer the chat.
+      // Wait, since a container of the previous version may still be answering in this chat.
       await container.whenDrained();
       await service.whileAwake(() => this.#export(tenant));
     }
@@ -57,7 +57,7 @@ export class ChatExports {
     await bucket.put(tenantMark(tenant), JSON.stringify(mark));
   }
 
-  /** Returns chats with a schedule in the state or its config. Starts the container unless it never had a state. */
+  /** Returns the chats with a schedule in the shared state or its config. Starts the container if there is a state. */
   async scheduled(): Promise<TenantId[]> {
     if (!(await this.hasState())) return [];
     return this.#options.service.whileAwake(async () => (await this.#state.chats()).scheduled);
@@ -81,13 +81,13 @@ export class ChatExports {
     const isSame = (): boolean => container.restored && notes.read("startedAt") === run;
     const { tenants, shared, broughtBack } = await this.#state.chats();
     if (!isSame()) throw restarted();
-    // A chat that is unknown here gets only the shared files.
+    // If there are shared files, cache no list: even an unknown chat then needs an export with these files.
     notes.write(NOTE, shared ? "" : JSON.stringify(tenants));
     if (!shared && !tenants.includes(tenant)) return;
     const store = this.#storeOf(tenant);
     const stored = await store.stored();
     const newest = stored.find(({ published }) => published);
-    // The shared state already contains a backup that was brought back.
+    // Keep the tenant's backup if it is newer than the one that was last merged into the shared state.
     if (newest !== undefined && newest.id > (broughtBack[tenant] ?? "")) return;
     const epoch = stored[0] === undefined ? 0 : readGenerationId(stored[0].id).epoch;
     const id = nameGeneration({ epoch: epoch + 1, sequence: 0 });

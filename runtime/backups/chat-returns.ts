@@ -20,7 +20,7 @@ import { BucketStore } from "./stores/bucket.ts";
 /** Tenants that are handed over concurrently. */
 const AT_ONCE = 10;
 
-/** Id of each tenant's newest backup; empty if it has made none. */
+/** Id of each tenant's newest backup; empty if the tenant has none. */
 type Found = ReadonlyMap<TenantId, string>;
 
 interface ChatReturnsOptions {
@@ -33,8 +33,8 @@ interface ChatReturnsOptions {
 }
 
 /**
- * Merges chats that had their own sandboxes back into the state that serves every chat. That state records what it has
- * merged, so every start can continue.
+ * Merges chats that had their own sandboxes back into the state that serves every chat. The state records each merge,
+ * so that an interrupted return continues at the next start.
  */
 export class ChatReturns {
   readonly #options: ChatReturnsOptions;
@@ -45,7 +45,7 @@ export class ChatReturns {
     this.#state = new RemoteState(options.ports);
   }
 
-  /** Finds chats that have had their own sandboxes, without starting a container. */
+  /** Lists the tenants that have had their own sandboxes. Reads only the bucket and starts no container. */
   async find(): Promise<Found> {
     const { bucket } = this.#options;
     const found = new Map<TenantId, string>();
@@ -58,7 +58,7 @@ export class ChatReturns {
     return found;
   }
 
-  /** Merges the backups that the state does not contain yet. Its gateway must not run. */
+  /** Merges the tenants' backups that the shared state does not contain yet. The gateway must not run. */
   async bringBack(found: Found): Promise<void> {
     const { broughtBack } = await this.#state.chats();
     const newer = [...found].filter(([tenant, id]) => id === "" || id > (broughtBack[tenant] ?? ""));
@@ -70,7 +70,8 @@ export class ChatReturns {
     if (data !== undefined) await this.#state.takeApprovals(data);
   }
 
-  // A sandbox that does not end must not block the other chats. Its final backup is merged at the next start.
+  // Only log a failure: one sandbox that does not stop must not block the other chats. Its final backup is merged at
+  // the next start.
   async #handOver(tenant: TenantId): Promise<void> {
     const { handOver, log } = this.#options;
     await handOver(tenant).catch((error: unknown) =>
@@ -78,7 +79,7 @@ export class ChatReturns {
     );
   }
 
-  /** Merges a tenant's newest intact backup if it is newer than `done`. */
+  /** Merges a tenant's newest intact backup if it is newer than `done`, the last merged one. */
   async #merge(tenant: TenantId, done: string): Promise<void> {
     const { log } = this.#options;
     const keys = stateKeys(tenant);

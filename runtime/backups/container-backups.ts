@@ -14,7 +14,7 @@ import type { Cached } from "./stores/cached-config.ts";
 
 /** Interval between checks for a changed state while the container is awake. */
 const LOOK_MS = 2 * 60_000;
-/** Maximum number of final backups if the state keeps changing. */
+/** Maximum number of backups before a stop if the state keeps changing. */
 const LAST_COPIES = 3;
 const RETRY = { firstMs: 1_000, longestMs: 30_000 };
 
@@ -24,7 +24,7 @@ interface ContainerBackupsOptions {
   sharesConfig: boolean;
   onConfig?: (() => void) | undefined;
   ports: SupervisorPort;
-  /** Set for a sandbox that serves every chat, since some chats may have had their own sandboxes. */
+  /** Merges chats that had their own sandboxes. Set only for a sandbox that serves every chat. */
   returns?: Pick<ChatReturns, "find" | "bringBack"> | undefined;
   notes: Notes;
   running(): boolean;
@@ -39,7 +39,7 @@ interface ContainerBackupsOptions {
  * it stops.
  */
 export class ContainerBackups {
-  /** The operations on backups that operators can run. Those that need the container start it. */
+  /** Backup operations for operators. Operations that need the container start it. */
   readonly service: BackupService<StreamedArchive["content"]>;
   readonly #options: ContainerBackupsOptions;
   readonly #record: BackupRecord;
@@ -49,7 +49,7 @@ export class ContainerBackups {
   #restoring: Promise<void> | undefined;
   #underWay = false;
   #restoreFailure: Reason | undefined;
-  /** Not stored, so that a new object checks immediately. */
+  /** Time of the last check. Not stored, so that a new Durable Object checks immediately. */
   #lookedAt = 0;
 
   constructor(options: ContainerBackupsOptions) {
@@ -67,7 +67,7 @@ export class ContainerBackups {
       everyMs: LOOK_MS,
       awake: () => options.whenRestored(),
       queues: true,
-      // A sleeping container was backed up before it slept.
+      // While the container sleeps, its backup cannot be late: it was made before the stop.
       restoredAt: () => (running() ? this.#restoredAt : undefined),
       obstacle: () => this.#restoreFailure,
       coded: withErrorCode,
@@ -87,7 +87,7 @@ export class ContainerBackups {
     return this.#record.facts.restored;
   }
 
-  /** Milliseconds since the epoch; `undefined` without a backup. */
+  /** Time of the newest backup in milliseconds since the epoch; `undefined` if there is none. */
   get lastAt(): number | undefined {
     const { lastAt } = this.#record.facts;
     return lastAt === undefined ? undefined : Date.parse(lastAt);
@@ -98,7 +98,7 @@ export class ContainerBackups {
     return this.#restoreFailure;
   }
 
-  /** Why the deployment's config was refused; absent if the container uses it. */
+  /** Reason why the deployment's config was refused; absent if the container uses it. */
   get refusedConfig(): Reason | undefined {
     return this.#record.facts.refusedConfig;
   }
@@ -113,7 +113,10 @@ export class ContainerBackups {
     });
   }
 
-  /** Restores in the background and retries until success or the container's end. Only one such loop runs. */
+  /**
+   * Restores in the background, and retries until the restore succeeds or the container ends. Does nothing if already
+   * restored or restoring.
+   */
   beginRestore(): void {
     if (this.restored || this.#restoring !== undefined) return;
     this.#restoring = this.#untilRestored().finally(() => {
@@ -149,7 +152,8 @@ export class ContainerBackups {
     const reading = [store.stored(), store.cached.read(), returns?.find(), listening] as const;
     const [stored, cached, found] = await Promise.all(reading);
     const { starting } = record.facts;
-    // A second restore would discard what the gateway did after the previous object was lost.
+    // If the gateway already runs, do not restore again: that would discard its changes since the previous Durable
+    // Object was lost.
     const received =
       starting !== undefined && (await this.#state.hasGateway())
         ? starting
@@ -177,9 +181,9 @@ export class ContainerBackups {
   }
 
   /**
-   * Restores the newest intact generation. Without any generation, the container starts empty.
+   * Restores the newest intact generation, or an empty state if there are no generations.
    *
-   * @param waits Leaves the gateway stopped, as does a config in `byHand`.
+   * @param waits True leaves the gateway stopped. A config in `byHand` also leaves it stopped.
    */
   async #putNewest(
     stored: StoredGeneration[],
@@ -233,7 +237,7 @@ export class ContainerBackups {
     return Math.max(this.#lookedAt + LOOK_MS, restoredAt + LOOK_MS, this.service.againAt);
   }
 
-  /** If due, backs up a changed state in the background and applies the deployment's config. */
+  /** If due, applies the deployment's config and backs up a changed state. Both run in the background. */
   look(): void {
     const { clock } = this.#options;
     if (this.nextAt !== undefined && this.nextAt <= clock()) this.lookNow();
@@ -245,13 +249,13 @@ export class ContainerBackups {
     this.#lookedAt = clock();
     if (sharesConfig) waitUntil(this.followConfig());
     const copied = this.service.inTurn(() => this.service.copyChanged());
-    // The service records and logs failures.
+    // Ignore a failure here: the service records and logs it.
     waitUntil(copied.catch(() => undefined));
   }
 
   /**
-   * Applies a changed config of the deployment to a running container. An invalid one is refused, and the current
-   * config stays. Never rejects.
+   * Applies the deployment's config to a running container if it has changed. If it is invalid, the current config
+   * stays in use. Never rejects.
    */
   followConfig(): Promise<void> {
     return this.service.inTurn(async () => {
@@ -292,9 +296,9 @@ export class ContainerBackups {
 }
 
 /**
- * Chooses the config that the container starts with. `byHand` is a config that somebody wrote into the bucket. If both
- * objects were deleted, the config is created from the environment (specification, sections 2 and 7). Otherwise, the
- * generation's own file is the newest.
+ * Chooses the config for the container's start (specification, sections 2 and 7). A config that somebody wrote into the
+ * bucket has priority and is returned as `byHand`. If both the cached config and the marker were deleted, a fresh
+ * config is created from the environment. Otherwise, the generation's own file is used.
  */
 function chooseConfig(
   { config: cached, marker }: Cached,

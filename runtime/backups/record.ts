@@ -19,13 +19,13 @@ export interface Received {
 }
 
 interface Facts extends GenerationNumber, Received {
-  /** The container has its data; before that, its state must not be backed up. */
+  /** True once the container has its data. Before that, its state must not be backed up. */
   restored: boolean;
   /** Milliseconds since the epoch. */
   restoredAt?: number;
-  /** Revision of the state when the newest backup began; absent if this run has made none. */
+  /** Revision of the state when the newest backup began; absent if this container run has made no backup. */
   revision?: string | undefined;
-  /** Recorded before the gateway starts, in case the object is lost during the start. */
+  /** Restored backup. Recorded before the gateway starts, in case the Durable Object is lost during the start. */
   starting?: Received | undefined;
   refusedConfig?: Reason | undefined;
   /** Config recovery in effect, with the digest of the recovered file. */
@@ -37,7 +37,7 @@ interface Facts extends GenerationNumber, Received {
 export interface Seen {
   config?: string | undefined;
   marker?: string | undefined;
-  /** Marker that this object tried to write last. It counts as its own even if the response was lost. */
+  /** Marker that this object last tried to write. It is recognized as its own even if the response was lost. */
   tried?: string | undefined;
 }
 
@@ -45,7 +45,7 @@ export type Recovery = RecoveredConfig & { sha256: string | null };
 
 const NOTHING: Facts = { restored: false, epoch: 0, sequence: 0, seen: {} };
 
-/** Stores facts about backups in a note, so that they survive an eviction of the Durable Object. */
+/** Stores facts about backups persistently, so that they survive an eviction of the Durable Object. */
 export class BackupRecord {
   readonly #notes: Notes;
   /** Cached, because every event reads it. */
@@ -66,7 +66,7 @@ export class BackupRecord {
     this.#facts = facts;
   }
 
-  /** Moves the epoch past every epoch in the bucket when a container's run begins. */
+  /** Begins a container run with an epoch that is greater than all epochs in the bucket. */
   begin(newest: string | undefined): void {
     const written = newest === undefined ? 0 : readGenerationId(newest).epoch;
     this.note({ epoch: Math.max(this.facts.epoch, written) + 1, sequence: 0 });
@@ -76,7 +76,7 @@ export class BackupRecord {
     return nameGeneration(this.facts);
   }
 
-  /** Takes the next name. It is recorded before use, so that no name is used twice. */
+  /** Returns the next backup's name. Records it before use, so that no name is used twice. */
   next(): string {
     this.note({ sequence: this.facts.sequence + 1 });
     return this.last;

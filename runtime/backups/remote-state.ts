@@ -18,7 +18,7 @@ import type { Approvals, TenantId } from "../contract/tenant.ts";
 import { pause } from "../shared/backoff.ts";
 import type { Archive, GatewayState, ReceiveOptions } from "./store.ts";
 
-/** Long enough for an archive of any size. */
+/** Timeout per transfer; long enough for an archive of any size. */
 const TRANSFER_TIMEOUT_MS = 10 * 60_000;
 const QUESTION_TIMEOUT_MS = 30_000;
 const ATTEMPTS = 3;
@@ -48,14 +48,14 @@ const restoreReport: z.ZodMiniType<RestoreReport> = z.object({
 export type StreamedArchive = Archive<ReadableStream<Uint8Array>>;
 
 export interface SupervisorPort {
-  /** Resolves with `undefined` if the supervisor does not answer. */
+  /** Resolves with the supervisor's status, or with `undefined` if it does not answer. */
   status(): Promise<object | undefined>;
   control(path: string, init: RequestInit, timeoutMs: number): Promise<Response>;
 }
 
 /**
- * State in a container, accessed through its supervisor. A refusal is a StewardError with its code; any other error
- * means that the supervisor did not answer.
+ * State in a container, accessed through its supervisor. Throws a StewardError if the supervisor refuses a request; any
+ * other error means that it did not answer.
  */
 export class RemoteState implements GatewayState<ReadableStream<Uint8Array>> {
   readonly #supervisor: SupervisorPort;
@@ -64,7 +64,7 @@ export class RemoteState implements GatewayState<ReadableStream<Uint8Array>> {
     this.#supervisor = supervisor;
   }
 
-  /** Tries three times, because the supervisor may be busy. */
+  /** Returns true if the supervisor answers. Tries three times, because it may be busy. */
   async answers(): Promise<boolean> {
     for (let asked = 0; asked < ATTEMPTS; asked += 1) {
       if ((await this.#supervisor.status()) !== undefined) return true;
@@ -72,7 +72,7 @@ export class RemoteState implements GatewayState<ReadableStream<Uint8Array>> {
     return false;
   }
 
-  /** Returns true if the gateway was started: it has its data and may have changed it. */
+  /** Returns true if the gateway was started. It then has its data and may have changed it. */
   async hasGateway(): Promise<boolean> {
     const { data } = supervised.safeParse(await this.#supervisor.status());
     return data !== undefined && data.state !== "stopped" && data.start?.phase !== "restoring";
@@ -149,7 +149,7 @@ export class RemoteState implements GatewayState<ReadableStream<Uint8Array>> {
     return this.#upload(configText, archive, { config: "generation", show: "config" });
   }
 
-  /** Also restarts the gateway with the new config. */
+  /** Replaces the config with the archive's and restarts the gateway. */
   async takeConfig(archive: StreamedArchive): Promise<ConfigText> {
     const taken = await this.#upload(configText, archive, { config: "generation", take: "config" });
     await this.startGateway();
@@ -168,7 +168,7 @@ export class RemoteState implements GatewayState<ReadableStream<Uint8Array>> {
   /**
    * Replaces the config of a running gateway, which reloads it.
    *
-   * @returns why an invalid config was refused
+   * @returns the reason if the config is invalid and was refused
    */
   async replaceConfig(config: string): Promise<Reason | undefined> {
     const { sha256 } = await this.configText();
@@ -182,7 +182,10 @@ export class RemoteState implements GatewayState<ReadableStream<Uint8Array>> {
     }
   }
 
-  /** Writes a config without checking it and starts the gateway, which stops visibly if the config is invalid. */
+  /**
+   * Writes a config without checking it and starts the gateway. If the config is invalid, the gateway reports that and
+   * stops.
+   */
   async startWith(config: string): Promise<void> {
     const { sha256 } = await this.configText();
     const query = new URLSearchParams({ expected: sha256 ?? "none", unchecked: "true" });
@@ -237,8 +240,8 @@ function readRefusal(refused: unknown, otherwise: string): StewardError {
 }
 
 /**
- * Returns the error itself if it has a code, otherwise an error with `code`. Messages of the bucket and the container
- * contain no secrets.
+ * Returns a StewardError unchanged, and wraps any other error in one with `code`. Messages of the bucket and the
+ * container contain no secrets.
  */
 export function withErrorCode(error: unknown, code: ErrorCode): StewardError {
   if (error instanceof StewardError) return error;

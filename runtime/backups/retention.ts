@@ -1,21 +1,23 @@
 import type { GenerationManifest } from "../contract/backup.ts";
 import { reason, type Reason } from "../contract/errors.ts";
 
-/** Counts that nobody halves on purpose. Files are excluded, because an assistant may tidy its workspace. */
+/**
+ * Counts that suggest data loss if they fall by half. Files are excluded, because an assistant may tidy its workspace.
+ */
 const WATCHED = ["sessions", "messages", "approvals"] as const;
-/** Smaller counts are ignored: one of two conversations is already half. */
+/** Lower counts are not checked: with two conversations, deleting one would already halve the count. */
 const FEWEST = 20;
 
-/** Newest generations that are kept at any age. */
+/** Number of newest generations that are kept at any age. */
 const NEWEST = 10;
-/** Days for which one generation each is kept. */
+/** Number of past days for which the last generation of each day is kept. */
 const DAYS = 14;
 const DAY_MS = 24 * 3_600_000;
 
-/** Missed checks after which the newest backup counts as late. */
+/** Number of missed checks after which the newest backup counts as late. */
 const LATE_LOOKS = 3;
 
-/** Facts that decide on retention. Ids sort by age; `createdAt` is ISO 8601. */
+/** Fields of a backup that decide whether to keep it. Ids sort by age; `createdAt` is ISO 8601. */
 interface Aged {
   id: string;
   createdAt: string;
@@ -36,9 +38,9 @@ export function expiredGenerations(generations: readonly Aged[], now: number): s
 }
 
 /**
- * Returns a reason if the state was last checked too long ago. Times are in milliseconds.
+ * Returns the reason `backup_late` if the last check of the state was too long ago. Times are in milliseconds.
  *
- * @param lookedAt When the state was last backed up, or found equal to the newest backup.
+ * @param lookedAt Time when the state was last backed up, or found equal to the newest backup.
  * @param everyMs Interval between checks.
  */
 export function lateReason(lookedAt: number, now: number, everyMs: number): Reason | undefined {

@@ -17,23 +17,23 @@ import type { Archive, BackupStore, GatewayState } from "./store.ts";
 const RETRY = { firstMs: 30_000, longestMs: 10 * 60_000 };
 
 export interface BackupServiceOptions<Content> {
-  /** Returns the store and the state. A host loads their modules on first use. */
+  /** Returns the store and the state. It is asynchronous because a host loads their modules on first use. */
   open(): Promise<{ store: BackupStore<Content>; state: GatewayState<Content> }>;
   record: BackupRecord;
   everyMs: number;
   /** Makes the state reachable, for example by starting its container. */
   awake?(): Promise<void>;
-  /** True: operations wait for earlier ones. Default: they run immediately, and the store refuses conflicts. */
+  /** True queues operations. By default they run immediately, and the store refuses concurrent ones. */
   queues?: boolean;
   /** Time of the restore in milliseconds since the epoch; `undefined` until a state is restored. */
   restoredAt(): number | undefined;
   obstacle?(): Reason | undefined;
-  /** Adds a code to an error before it is thrown. By default, errors are thrown unchanged. */
+  /** Converts an error into a StewardError before it is thrown. By default, errors are thrown unchanged. */
   coded?(error: unknown, code: ErrorCode): StewardError;
   /** Logs a failure. @returns true if the backups' status should report it */
   failed(what: string, why: Reason): boolean;
   recovery: {
-    /** Returns the id of the gateway's run. Each run tries one recovery. */
+    /** Returns the id of the gateway's run. A config is recovered at most once per run. */
     run(): string | undefined;
     keep(recovery: Recovery): void;
     read(): RecoveredConfig | undefined;
@@ -43,7 +43,7 @@ export interface BackupServiceOptions<Content> {
 }
 
 interface CopyOptions {
-  /** Back up even if the state holds far less than the previous backup. */
+  /** Backs up even if the state contains far less than the previous backup. */
   force?: boolean;
   cause?: BackupCause;
 }
@@ -59,7 +59,7 @@ export class BackupService<Content> implements Backups {
 
   constructor(options: BackupServiceOptions<Content>) {
     this.#options = options;
-    // Allow time for the first check.
+    // Backups cannot be late before the first check.
     this.#provenAt = options.clock();
   }
 
@@ -68,7 +68,7 @@ export class BackupService<Content> implements Backups {
     return this.#waiting > 0;
   }
 
-  /** Time of the retry after a failed backup, in milliseconds since the epoch; 0 without a failure. */
+  /** Time when a failed operation may be retried, in milliseconds since the epoch; 0 after a success. */
   get againAt(): number {
     return this.#againAt;
   }
@@ -105,7 +105,10 @@ export class BackupService<Content> implements Backups {
     );
   }
 
-  /** First backs up the current state, even if it has shrunk: that may be the reason for the restore. */
+  /**
+   * Restores a backup. First backs up the current state, even if it has shrunk: the loss may be the reason for the
+   * restore.
+   */
   async restore(id: string, config: ConfigSource): Promise<RestoreReport> {
     const { open, record } = this.#options;
     const { store } = await open();
@@ -125,7 +128,8 @@ export class BackupService<Content> implements Backups {
         return { counts: archive.manifest.counts, report: received };
       });
       record.note({ counts, revision: undefined });
-      // Otherwise, the container's next start would undo the restore. The record notes a failure.
+      // Back up the restored state, or the container's next start would undo the restore. The record notes a failed
+      // backup.
       await this.#copy({ force: true }).catch(() => undefined);
       return report;
     });
@@ -138,7 +142,7 @@ export class BackupService<Content> implements Backups {
   async download(id: string): Promise<ReadableStream<Uint8Array>> {
     const { store } = await this.#options.open();
     const { content } = await store.read(await store.find(id));
-    // Only the bucket's own stream can cross the Durable Object's boundary, not a stream that wraps it.
+    // Return the bucket's own stream if possible: a stream that wraps it cannot leave the Durable Object.
     return content instanceof ReadableStream
       ? content
       : ReadableStream.from(content as AsyncIterable<Uint8Array>);
@@ -148,7 +152,11 @@ export class BackupService<Content> implements Backups {
     return this.#use(id, async (read, state) => state.showConfig(await read()));
   }
 
-  /** @returns true if the state has changed since the last backup */
+  /**
+   * Backs up the state if it has changed since the last backup.
+   *
+   * @returns true if a backup was made
+   */
   copyChanged(): Promise<boolean> {
     return this.#attempt("a backup", async () => {
       const { open, record } = this.#options;
@@ -188,7 +196,7 @@ export class BackupService<Content> implements Backups {
     }
   }
 
-  /** Runs `work` after earlier work if the service queues. */
+  /** Runs `work`. If operations are queued, it runs after all earlier ones. */
   inTurn<T>(work: () => Promise<T>): Promise<T> {
     if (this.#options.queues !== true) return work();
     const done = this.#last.then(work);
@@ -205,7 +213,7 @@ export class BackupService<Content> implements Backups {
     return this.whileAwake(() => work(() => store.read(manifest), state));
   }
 
-  /** Makes the state reachable and keeps it so while `work` runs in its turn. */
+  /** Makes the state reachable, and keeps it reachable until `work` has run in its turn. */
   async whileAwake<T>(work: () => Promise<T>): Promise<T> {
     this.#waiting += 1;
     try {
@@ -224,7 +232,7 @@ export class BackupService<Content> implements Backups {
     const { open, record } = this.#options;
     const { store, state } = await open();
     await store.prepare?.();
-    // Read the revision before the backup, which may miss later writes.
+    // Read the revision before the copy, so that a write in between causes another backup.
     const revision = await state.revision();
     const before = await store.newest();
     const accept = ({ counts }: GenerationManifest): void => {

@@ -18,14 +18,14 @@ export interface BackupStore<Content> {
   /** @throws StewardError `backup_unknown` */
   find(id: string): Promise<GenerationManifest>;
   read(manifest: GenerationManifest): Promise<Archive<Content>>;
-  /** Returns facts of the newest backup. Without a backup: of the state that the container began with. */
+  /** Returns facts about the newest backup, or about the container's initial state if there is no backup. */
   newest(): Promise<Partial<Pick<GenerationManifest, "id" | "createdAt" | "counts">>>;
   prepare?(): Promise<void>;
   write(options: WriteOptions): Promise<GenerationManifest>;
   prune(): Promise<void>;
   /** Returns the cached config that the next start uses, if the store has one. */
   cachedConfig?(): Promise<string | undefined>;
-  /** Replaces the state atomically, even across a power cut, after a backup of the current state. */
+  /** Backs up the current state, then replaces it atomically, even across a power cut. */
   restore?(id: string, config: ConfigSource): Promise<RestoreReport>;
 }
 

@@ -4,11 +4,13 @@ import { parseDuration } from "./duration.ts";
 const httpsUrl = () => z.url({ protocol: /^https?$/, error: "must be an http or https address" });
 const emailAddress = () => z.email({ error: "must be an e-mail address" });
 
-/** Schema of `steward:alerts` and of the variable ALERTS. A function, so that a starting Worker does not build it. */
+/**
+ * Schema of the setting `steward:alerts` and of the variable ALERTS. It is a function to keep a Worker's start fast.
+ */
 export const alertsSchema = () =>
   z
     .strictObject({
-      /** Name of this deployment in its messages. */
+      /** Name of this deployment in its alerts. */
       name: z._default(z.string().check(z.minLength(1), z.maxLength(64)), "steward"),
       /** Receives JSON by POST, signed with `signingKey`. */
       webhook: z.optional(httpsUrl()),
@@ -16,11 +18,11 @@ export const alertsSchema = () =>
       /** A Slack incoming webhook: https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks */
       slack: z.optional(httpsUrl()),
       /**
-       * Sent by Cloudflare. `from` must be on a domain with Email Routing, `to` a verified address.
+       * E-mail sent by Cloudflare. `from` must be on a domain with Email Routing, `to` a verified address.
        * https://developers.cloudflare.com/email-routing/email-workers/send-email-workers/
        */
       email: z.optional(z.strictObject({ from: emailAddress(), to: emailAddress() })),
-      /** Shorter failures are not reported. */
+      /** Minimum duration of a failure that is reported. */
       after: z._default(
         z
           .string()
@@ -46,7 +48,7 @@ export const alertsSchema = () =>
 
 export type AlertSettings = z.output<ReturnType<typeof alertsSchema>>;
 
-/** Parses the variable ALERTS; `undefined` if it is malformed. */
+/** Parses the variable ALERTS. Returns `undefined` if it is malformed. */
 export function parseAlerts(text: string): AlertSettings | undefined {
   try {
     return alertsSchema().safeParse(JSON.parse(text)).data;

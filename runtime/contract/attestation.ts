@@ -6,9 +6,9 @@ import { ownNames, SECRET_NAMES, type Environment, type VariableName } from "./v
  * deployment know. Equal keys and secrets give equal hashes.
  */
 export interface Attestation {
-  /** Over all secrets that are set. */
+  /** Hash over all secrets that are set. */
   all: string;
-  /** For each that is set. */
+  /** Hash of each secret that is set, by name. */
   secrets: Record<string, string>;
 }
 
@@ -28,10 +28,13 @@ export async function attest(key: string, environment: Environment): Promise<Att
   return { all: await hash(JSON.stringify(secrets)), secrets };
 }
 
-/** Returns the attestation of the running secrets, computed on the first call; `undefined` without a key. */
+/**
+ * Function that returns the attestation of the running secrets, or `undefined` without a key. The attestation is
+ * computed once.
+ */
 export type Attest = () => Promise<Attestation | undefined>;
 
-/** Returns a function that attests an environment's secrets with its own ATTESTATION_KEY. */
+/** Returns a function that attests an environment's secrets, using the ATTESTATION_KEY of the same environment. */
 export function attestationOf(environment: Environment): Attest {
   let reckoned: Promise<Attestation> | undefined;
   return async () => {

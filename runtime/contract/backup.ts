@@ -6,8 +6,9 @@ import { WORKSPACE_FOLDERS } from "./workspace.ts";
 export { AWAIT_RESTORE_VARIABLE } from "./variables.ts";
 
 /**
- * Keys of the bucket with backups of the data directory. A backup ("generation") is an immutable tar archive,
- * compressed with Zstandard, and a manifest. A host stores the same two files in `backups/` of its data directory.
+ * Object keys in the bucket that stores backups of the data directory. A backup ("generation") consists of an immutable
+ * tar archive, compressed with Zstandard, and a manifest. A host stores the same two files in `backups/` of its data
+ * directory.
  */
 export const BUCKET_KEYS = {
   /** Prefix: `<prefix><id>.tar.zst` is an archive, `<prefix><id>.json` its manifest. */
@@ -19,13 +20,13 @@ export const BUCKET_KEYS = {
    * config.
    */
   marker: ".last-sync",
-  /** Names the stack that owns the bucket. Only the stack writes and reads it. */
+  /** Object that names the stack owning the bucket. Only that stack reads and writes it. */
   owner: ".steward-owner.json",
 } as const;
 
 export const GENERATION_FILES = { archive: ".tar.zst", manifest: ".json" } as const;
 
-/** Files and folders of the data directory that a backup contains. It leaves the edge's tables out of `state.db`. */
+/** Files and folders of the data directory that a backup contains. Its copy of `state.db` omits the edge's tables. */
 export const GENERATION_CONTENT = [
   CONFIG_FILE,
   "credentials",
@@ -146,6 +147,6 @@ export interface RestoreReport {
    * Counts of the archive's content. An archive whose counts differ from its manifest is refused as `backup_corrupt`.
    */
   counts: GenerationManifest["counts"];
-  /** Problems of the archived config with this version's schema. */
+  /** Problems that this version finds in the archived config. */
   configProblems: { path: string; message: string }[];
 }

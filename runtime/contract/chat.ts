@@ -12,9 +12,9 @@
  * `file`, `stop`, `open`, `rename`, `delete`, `find` and the fields `conversation` and `instead` only if `welcome` has
  * `conversations`.
  *
- * A browser has several conversations. The page chooses the id of each, in `conversation`; the first one has none. A
- * page receives all messages of its open conversation. Of other conversations it receives only those that end an
- * answer.
+ * A browser has several conversations. The page chooses the id of each and sends it as `conversation`; only the first
+ * conversation has no id. A page receives all messages of its open conversation. Of the other conversations, it receives
+ * only the messages that end an answer.
  */
 
 import type { GrantedRole } from "./config/rights.ts";
@@ -24,8 +24,8 @@ import type { Block } from "./markdown.ts";
 export const CHAT_MESSAGE_BYTES = 32 * 1024;
 
 /**
- * Limits for the files of one message. `bytes` applies to each file; `longest` (all files together) and `piece` count
- * base64 characters. `bytes` equals the default `mediaMaxMb` of the other channels.
+ * Limits for the files of one message. `most` is their number and `bytes` the size of each. `longest` (all files
+ * together) and `piece` count base64 characters. `bytes` equals the default `mediaMaxMb` of the other channels.
  */
 export const CHAT_FILES = {
   most: 4,
@@ -34,7 +34,7 @@ export const CHAT_FILES = {
   piece: 24 * 1024,
 } as const;
 
-/** Longest title of a conversation and longest text to search for, in characters. */
+/** Maximum length of a conversation's title, and of a text to search for, in characters. */
 export const CHAT_TITLE = 80;
 
 /** Close codes of the server, in addition to RFC 6455 section 7.4.1. */
@@ -45,7 +45,7 @@ export const CHAT_CLOSE = {
   unproven: 4401,
   /** The device was revoked. */
   revoked: 4403,
-  /** No `hello` in time. */
+  /** The page sent no `hello` in time. */
   late: 4408,
   /** Too many devices are already waiting for approval. */
   full: 4429,
@@ -56,8 +56,8 @@ export const CHAT_CLOSE = {
 } as const;
 
 /**
- * Header in which the edge names the admitted browser to that browser's own sandbox: {@link AdmittedBrowser} as
- * percent-encoded JSON. Accepted only together with the control token.
+ * Header that tells a browser's sandbox which browser the edge has admitted: {@link AdmittedBrowser} as percent-encoded
+ * JSON. Accepted only together with the control token.
  */
 export const BROWSER_HEADER = "steward-browser";
 
@@ -77,7 +77,7 @@ export function readBrowserHeader(value: string): AdmittedBrowser {
   return JSON.parse(decodeURIComponent(value)) as AdmittedBrowser;
 }
 
-/** Returns true if the `Origin` header names `host` itself. Browsers do not let a page forge this header. */
+/** Returns true if the `Origin` header names a page on `host`. Browsers do not let a page forge this header. */
 export function isOwnPage(origin: string | undefined, host: string | undefined): boolean {
   if (origin === undefined || host === undefined || !URL.canParse(origin)) return false;
   return new URL(origin).host === host.toLowerCase();
@@ -100,7 +100,7 @@ export interface ChatTurn extends Read {
   text: string;
   /** Milliseconds since the epoch. */
   at: number;
-  /** Characters of `text` that the person wrote; generated lines about files follow them. */
+  /** Number of characters, at the start of `text`, that the person wrote. Generated lines about files follow. */
   words?: number | undefined;
   /** The person stopped the answer, so it is incomplete or missing. */
   stopped?: true | undefined;
@@ -129,25 +129,28 @@ export interface Hit {
 interface OpenConversation {
   history: ChatTurn[];
   items: ChatItem[];
-  /** Ids of messages that are being answered or queued. In `opened`, those of all the browser's conversations. */
+  /**
+   * Ids of messages that are being answered or queued. An `opened` message lists those of all the browser's
+   * conversations.
+   */
   running: string[];
-  /** Messages of this conversation that are queued behind another one, oldest first. */
+  /** Queued messages of this conversation, which wait for an earlier answer; oldest first. */
   waiting?: { id: string; text: string }[];
 }
 
-/** Absent `conversation`: the browser's first conversation. */
+/** Without `conversation`: the browser's first conversation. */
 interface InConversation {
   conversation?: string | undefined;
 }
 
 /**
- * A file or question that the assistant sends in addition to its answers. An item replaces an earlier one with the same
- * `item`. `id` names the message that it belongs to, or is empty.
+ * A file or question that the assistant sends in addition to its answers. It replaces an earlier item with the same
+ * `item`. `id` names the message that it belongs to; empty if there is none.
  */
 export type ChatItem =
-  /** A file of `size` bytes. `picture`: pages display it. */
+  /** A file of `size` bytes. If `picture` is true, pages display it. */
   | { type: "file"; item: string; id: string; name: string; size: number; picture: boolean; caption?: string }
-  /** A question with buttons. Without buttons it is closed, and `note` says why. */
+  /** A question with buttons. If the buttons are gone, the question is closed and `note` gives the reason. */
   | ({
       type: "choices";
       item: string;
@@ -161,7 +164,7 @@ export type ToPage =
   | (ChatItem & InConversation)
   /** Valid for this connection only. */
   | { type: "challenge"; nonce: string }
-  /** `command`: the command that the operator runs to approve the device. */
+  /** Tells an unknown device to wait for approval. To approve it, the operator runs `command`. */
   | { type: "pairing"; requestId: string; command: string }
   /**
    * Opens the first conversation. `ticket` lets the page fetch files during this connection; its form is `<device
@@ -176,16 +179,19 @@ export type ToPage =
   | ({ type: "typing"; id: string } & InConversation)
   /** The answer's text so far; empty if it starts over. */
   | ({ type: "text"; id: string; soFar: string } & Read & InConversation)
-  /** `stopped`: the person stopped it; the text may be empty. */
+  /** The final answer. If the person stopped it, `stopped` is true and the text may be empty. */
   | ({ type: "answer"; id: string; text: string; stopped?: true | undefined } & Read & InConversation)
   /** The message and its answer are gone: the person withdrew or replaced the message. */
   | ({ type: "removed"; id: string } & InConversation)
-  /** There is no answer. `again`: resending the message with the same id may help. */
+  /** The message gets no answer. If `again` is true, resending it with the same id may help. */
   | ({ type: "error"; id: string; code: string; text: string; again: boolean } & InConversation);
 
 /** Messages of the page. Keys and signatures are base64url without padding. */
 export type FromPage =
-  /** `deviceId`: SHA-256 of the raw public key, in hexadecimal. `signature` is over {@link proofText}. */
+  /**
+   * Authenticates the device. `deviceId` is the SHA-256 of the raw public key, in hexadecimal. `signature` signs {@link
+   * proofText}.
+   */
   | { type: "hello"; deviceId: string; publicKey: string; displayName: string; signature: string }
   /**
    * One piece of a base64 file. Pieces come in order, before the `say` of their message; `ends` marks the last one.
@@ -195,8 +201,8 @@ export type FromPage =
   /** A piece of an unnamed picture, from pages of earlier versions; same rules as `file`. */
   | { type: "picture"; id: string; part: string; ends?: boolean }
   /**
-   * `id`: chosen by the page. The text may be empty if files came before. `instead`: id of the person's last message,
-   * which this one replaces together with its answer; ignored if that is not the last one.
+   * A person's message; the page chooses its `id`. The text may be empty if files came before. `instead` is the id of
+   * the person's last message, which this one replaces together with its answer; any other id is ignored.
    */
   | ({ type: "say"; id: string; text: string; instead?: string } & InConversation)
   /** A button press. The button's text counts as a message with this `id`. */

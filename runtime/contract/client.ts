@@ -1,11 +1,12 @@
-/** Facts about a client that come from the platform, not from the request. */
+/** Facts about a client that the hosting platform provides, so that the client cannot forge them. */
 export interface Client {
   /** The connection's remote address; never taken from a request header. */
   clientAddress: string | undefined;
 }
 
 /**
- * Returns an IPv4 address, or the first 64 bits of an IPv6 address, because one client usually has that whole network.
+ * Returns an IPv4 address, or the first 64 bits of an IPv6 address, since one client usually controls that whole
+ * network.
  */
 export function networkOf(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
@@ -18,7 +19,7 @@ export function networkOf(address: string): string {
     .join(":");
 }
 
-/** Marks the request of a page that reloads itself. It does not count as use, so the container may sleep. */
+/** Header of a page's automatic reload. The reload does not count as use, so the container may sleep. */
 export const LOOK_HEADER = "steward-look";
 /** Value of {@link LOOK_HEADER} if the page reloads because the server reported a change. */
 export const LOOK_AFTER_CHANGE = "change";

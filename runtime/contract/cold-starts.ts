@@ -1,6 +1,6 @@
 import { isErrorCode, type ErrorCode } from "./errors.ts";
 
-/** Outcome of a start: of the container on the serverless stack, of the gateway on a host. */
+/** Outcome of a start. On the serverless stack, the container starts; on a host, only the gateway. */
 export interface ColdStart {
   /** ISO 8601: when it began. */
   at: string;
@@ -12,7 +12,7 @@ export interface ColdStart {
 
 const MOST = 20;
 
-/** Returns the starts with a new one first, without the oldest if there are too many. */
+/** Returns the list with a new start at the front, and drops the oldest start if the list is too long. */
 export function addColdStart(starts: readonly ColdStart[], start: ColdStart): ColdStart[] {
   return [start, ...starts].slice(0, MOST);
 }

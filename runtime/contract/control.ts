@@ -7,11 +7,13 @@ import type { TenantId } from "./tenant.ts";
 
 export { CONTROL_TOKEN_VARIABLE } from "./variables.ts";
 
-/** The supervisor's control API, on its own port. Requests need the control token as a Bearer token. */
+/**
+ * Routes of the supervisor's control API, which has its own port. Requests need the control token as a Bearer token.
+ */
 export const CONTROL_ROUTES = {
   /** GET: {@link SandboxStatus} */
   status: "/status",
-  /** GET: {@link ProcessList}. Query `logs=true` adds log lines, `after=<number>` only those after that line. */
+  /** GET: {@link ProcessList}. Query `logs=true` adds log lines; `after=<number>` limits them to later lines. */
   processes: "/processes",
   /** GET: {@link ContainerConfig} */
   config: "/config",
@@ -68,7 +70,7 @@ export const CONTROL_ROUTES = {
 
 export const MANIFEST_HEADER = "steward-manifest";
 
-/** Revision of the data directory, which changes whenever one of its files does. */
+/** Revision of the data directory. It changes whenever one of the files changes. */
 export interface StateRevision {
   revision: string;
 }
@@ -128,7 +130,9 @@ export interface ConfigRefusal {
 export const GATEWAY_ROUTES = {
   live: "/healthz",
   ready: "/readyz",
-  /** POST {@link Delivery}: a notice, or one event from an edge older than {@link GATEWAY_ROUTES.chat}. */
+  /**
+   * POST {@link Delivery}: a notice, or one event from an older edge that does not know {@link GATEWAY_ROUTES.chat}.
+   */
   deliveries: "/deliveries",
   /**
    * POST {@link ChatDeliveries}: returns one {@link DeliveryEnd} per line. The response starts once all events are
@@ -149,7 +153,7 @@ export const GATEWAY_ROUTES = {
   testChannel: "/channels/test",
 } as const;
 
-/** Authorised by the ticket that the page received on its socket. */
+/** Request for a web-chat file, authorised by the ticket that the page received on its socket. */
 export interface ChatFileRequest {
   ticket: string;
   item: string;
@@ -165,7 +169,7 @@ export interface SandboxStatus {
   state: SandboxState;
   /** ISO 8601: the start of this state. */
   since: string;
-  /** Restarts after crashes of the gateway or the container. */
+  /** Number of restarts after crashes of the gateway or the container. */
   restarts: number;
   reason?: Reason;
   /** Milliseconds from the container's start to the gateway's first response, once known. */
@@ -176,13 +180,14 @@ export interface SandboxStatus {
   coldStarts?: ColdStart[];
   /** Share of the day that the container is awake; only if it can sleep (serverless stack). */
   duty?: Duty;
-  /** Counted since the edge started; on the serverless stack, since the Durable Object started. */
+  /** Numbers of broker requests since the edge started; on the serverless stack, since the Durable Object started. */
   broker?: BrokerCounts;
   /**
-   * Why the data directory or the ledger cannot be written; until that is fixed, no messages are accepted or answered.
+   * Reason why the data directory or the ledger cannot be written. Until that is fixed, no messages are accepted or
+   * answered.
    */
   volume?: Reason;
-  /** Why a "ready" gateway does not respond; if this persists, it is killed. */
+  /** Reason why a "ready" gateway does not respond. If this persists, the gateway is killed. */
   silent?: Reason;
   version?: string;
   /** The hash of the bundle running in the container, or `source`. */
@@ -208,9 +213,9 @@ export interface ProcessInfo {
   startedAt: string | null;
   restarts: number;
   exitCode: number | null;
-  /** The last lines of its output, oldest first; only if requested. Secrets are redacted. */
+  /** Last lines of the process's output, oldest first; only if requested. Secrets are redacted. */
   logs?: string[];
-  /** With `logs`: the value of `after` that requests the lines after these. */
+  /** Value of `after` that requests the lines after `logs`. */
   nextLog?: number;
 }
 
@@ -222,7 +227,7 @@ export interface ProcessList {
 export interface ContainerConfig {
   /** `null` if the file is missing or is not JSON. */
   config: unknown;
-  /** There is no file. A start in progress will write one. */
+  /** Set if there is no file. A start in progress will write one. */
   missing?: true;
   path: string;
   valid: boolean;
@@ -241,7 +246,7 @@ export interface ToldProblem {
 /** Body of `/operations`: an operation of `runtime/operations` by its name. */
 export interface OperationRequest {
   operation: string;
-  /** Must match the operation's own schema. */
+  /** Input that matches the operation's schema. */
   input: object;
 }
 
@@ -266,11 +271,11 @@ export interface ChannelHealth {
   /** `unknown`: the platform has not responded since the gateway started. */
   state: "unknown" | "ready" | "failing" | "disabled";
   reason?: Reason;
-  /** ISO 8601: when the gateway last accepted an event from it. */
+  /** Time when the gateway last accepted an event from the platform, ISO 8601. */
   lastEventAt?: string;
-  /** ISO 8601: when the platform last responded to Telegram polling or on Discord's gateway connection. */
+  /** Time when Telegram last responded to polling, or Discord on its gateway connection; ISO 8601. */
   polledAt?: string;
-  /** The bot, as the platform named it when last asked; `at` is ISO 8601. */
+  /** The bot's account, as the platform last reported it at the time `at` (ISO 8601). */
   bot?: BotAccount & { at: string };
 }
 
@@ -304,7 +309,7 @@ export interface ModelTested {
   tokens: { input: number; output: number };
 }
 
-/** Per day (UTC) and model. */
+/** Usage of one model on one day (UTC). */
 export interface ModelUsage {
   /** YYYY-MM-DD */
   day: string;
@@ -314,7 +319,7 @@ export interface ModelUsage {
   outputTokens: number;
 }
 
-/** Per day (UTC), in all conversations. */
+/** Messages of all conversations on one day (UTC). */
 export interface DayMessages {
   /** YYYY-MM-DD */
   day: string;
@@ -328,7 +333,7 @@ export interface ModelPrice {
   output: number;
 }
 
-/** Usage of one model by one person or place. The row with an empty `id` sums up all others. */
+/** Usage of one model by one person or place. A row with an empty `id` is the sum of all others for this model. */
 export interface SourceUsage extends Omit<ModelUsage, "day"> {
   kind: "person" | "place";
   platform: string;
@@ -340,13 +345,16 @@ export const USAGE_RANGES = { day: 1, week: 7, month: 30 } as const;
 
 export type UsageRange = keyof typeof USAGE_RANGES;
 
-/** Response of the gateway's `/usage`: the 30 days up to today (UTC). Days without usage are left out. */
+/**
+ * Response of the gateway's `/usage`: usage of the 30 days up to today (UTC). `messages` and `models` omit days without
+ * usage.
+ */
 export interface UsageReport {
   /** Every day of the report as YYYY-MM-DD, oldest first. */
   days: string[];
   messages: DayMessages[];
   models: ModelUsage[];
-  /** Prices of the models above, by `<provider>/<model id>`; models of unknown price are left out. */
+  /** Prices of the models in this report, by `<provider>/<model id>`. Models with an unknown price are left out. */
   prices: Record<string, ModelPrice>;
   /** Persons and places with the most tokens, the largest first; absent from older gateways. */
   sources?: Record<UsageRange, SourceUsage[]>;
@@ -414,9 +422,9 @@ export interface ToolServerHealth {
   /** `unknown`: not used yet. */
   state: "unknown" | "ready" | "failing";
   tools: number;
-  /** Tools that cannot be offered to a model, and why. */
+  /** Tools that cannot be offered to a model, each with the reason. */
   leftOut: { name: string; problem: string }[];
-  /** For `failing`. */
+  /** Set if `state` is `failing`. */
   problem?: string;
 }
 
@@ -433,15 +441,15 @@ export interface ContractFinding {
 }
 
 export interface RetentionNotice {
-  /** ISO 8601: a rule takes effect one day after it was set. */
+  /** Time when the rules take effect, one day after they were set; ISO 8601. */
   beginsAt: string;
-  /** Number of messages that match, as of the last check. */
+  /** Number of messages that the rules would remove, as of the last check. */
   messages: number;
 }
 
 export interface LogTail {
   /** Oldest first. */
   lines: string[];
-  /** The value of `after` that requests the lines after these. */
+  /** Value of `after` that requests the lines after these. */
   next?: number;
 }

@@ -10,7 +10,7 @@ const deliveryNoticeSchema = z.object({
   code: z.optional(z.string()),
   /** Next attempt, in milliseconds since the epoch. */
   nextAt: z.optional(z.number()),
-  /** True after a day of failed attempts: there will be no further one. */
+  /** True if delivery has failed for a day and is not tried again. */
   givenUp: z.optional(z.boolean()),
 });
 
@@ -31,7 +31,10 @@ export const deliverySchema = z.strictObject({
   after: z.optional(z.string().check(z.minLength(1), z.maxLength(256))),
   /** True for the last attempt: if it fails, the gateway tells the person that there will be no answer. */
   last: z.optional(z.boolean()),
-  /** If set, the gateway only tells the person about the delay, unless it has already posted something. */
+  /**
+   * If set, the gateway does not answer the event. It only tells the person about the delay, unless it has already
+   * posted something.
+   */
   notice: z.optional(deliveryNoticeSchema),
 });
 
@@ -53,9 +56,9 @@ const wantedNameSchema = z.object({
 
 export type WantedName = z.infer<typeof wantedNameSchema>;
 
-/** Due events of one chat, in order. Each is validated separately, with {@link deliverySchema}. */
+/** Due events of one chat, in order. Each event is validated separately, with {@link deliverySchema}. */
 export const chatDeliveriesSchema = z.object({
-  /** Id of the chat's previous event if it is still in progress: if that event fails, these fail too. */
+  /** Id of the chat's previous event if it is still in progress. If it fails, the events of this request fail too. */
   after: z.optional(z.string().check(z.minLength(1), z.maxLength(256))),
   deliveries: z.array(z.unknown()).check(z.minLength(1)),
   /** People and places whose names the edge needs. The response has a {@link LearnedName} for each. */
@@ -74,7 +77,7 @@ export const ADMITTED = ["approval", "config", "everyone", "browser", "group", "
 export type Admitted = (typeof ADMITTED)[number];
 
 /**
- * Name of a person or place that the edge asked for. The response has them in one line, `{names: LearnedName[]}`,
+ * Name of a person or place that the edge asked for. The response has all names in one line, `{names: LearnedName[]}`,
  * between its {@link DeliveryEnd} lines.
  */
 export interface LearnedName {
@@ -83,14 +86,14 @@ export interface LearnedName {
   name?: string | undefined;
 }
 
-/** Result of one event of {@link ChatDeliveries}: the response that the event would get in a request alone. */
+/** Result of one event of {@link ChatDeliveries}, equal to the response to a request with this event alone. */
 export interface DeliveryEnd {
   /** Index of the event in the request, from 0. */
   index: number;
   status: number;
   /** As in the `Retry-After` header. */
   retryAfter?: string;
-  /** Milliseconds since the first word of the answer, or a notice, reached the chat. */
+  /** Milliseconds from the first word of the answer, or a notice, in the chat to this result. */
   firstWordMs?: number | undefined;
   admitted?: Admitted | undefined;
   /** A {@link DeliveryOutcome}, or a problem document. */
@@ -105,13 +108,13 @@ export interface DeliveryEnd {
 export interface DeliveryOutcome {
   outcome: "answered" | "ignored" | "failed" | "repeated";
   /**
-   * For `ignored` and `failed`: the reason; `failed` adds whether the person knows. For `answered` without its own
-   * reply: the event whose answer covers this one.
+   * Reason for `ignored` and `failed`; for `failed` also whether the person was informed. For `answered` without its
+   * own reply: the event whose answer covers this one.
    */
   note?: string;
   /** For `ignored`: id of the group that the config would have to list. */
   group?: string;
-  /** A change caused by the event itself, for the activity page. */
+  /** Change that the event itself causes, shown on the activity page. */
   change?: { action: "move"; detail: string };
 }
 

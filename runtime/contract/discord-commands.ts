@@ -33,7 +33,7 @@ export interface DiscordCommand {
 interface Entry {
   description: string;
   options?: DiscordCommandOption[];
-  /** In servers, only the person who asked sees the answer. */
+  /** True if, in servers, only the person who asked sees the answer. */
   private: boolean;
 }
 
@@ -58,7 +58,7 @@ const model: DiscordCommandOption = {
   max_length: 100,
 };
 
-/** All but `ask` are the chat commands of every platform. */
+/** Discord's slash commands. All except `ask` exist on every platform. */
 const COMMANDS: Record<string, Entry> = {
   ask: { description: "Ask the assistant", options: [text, file], private: false },
   new: { description: "Start a new conversation", private: false },
@@ -72,7 +72,7 @@ const COMMANDS: Record<string, Entry> = {
 };
 
 /**
- * Commands in Discord's format for replacing all of an application's commands:
+ * Commands in Discord's format for a request that replaces all commands of an application:
  * https://docs.discord.com/developers/interactions/application-commands#bulk-overwrite-global-application-commands
  */
 export const DISCORD_COMMANDS: readonly DiscordCommand[] = Object.entries(COMMANDS).map(registration);
@@ -86,7 +86,10 @@ export function isDiscordCommand(name: string): boolean {
   return Object.hasOwn(COMMANDS, name);
 }
 
-/** Returns true if only the person who asked may see the command's answer. In a direct message nobody else can. */
+/**
+ * Returns true if a command's answer must be hidden from other people. Returns false in a direct message, where there
+ * are none.
+ */
 export function isPrivateAnswer(name: string, inGuild: boolean): boolean {
   return inGuild && isDiscordCommand(name) && COMMANDS[name]?.private === true;
 }

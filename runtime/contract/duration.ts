@@ -1,7 +1,7 @@
 const UNITS = { h: 3_600_000, m: 60_000, s: 1_000 } as const;
 const DURATION = /^(?:(\d{1,4})h)?(?:(\d{1,4})m)?(?:(\d{1,4})s)?$/;
 
-/** Longest delay of a timer: Node fires a longer one immediately. */
+/** Maximum delay of a timer in milliseconds; Node fires a longer one immediately. */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Describes the format of `SANDBOX_SLEEP_AFTER` in messages. */
@@ -9,7 +9,7 @@ export const DURATION_HELP = "`never` or a duration such as `30s`, `10m`, `1h` o
 
 /**
  * Parses `never`, or a duration of hours, minutes and seconds in this order. It refuses bare numbers, fractions, spaces
- * and unknown units, because a lenient reading of a typing error could cause costs, or a bot that sleeps after 10 ms.
+ * and unknown units: a misread typo could cause costs, or put the bot to sleep after 10 ms.
  *
  * @returns milliseconds above zero, `Infinity` for `never`, `undefined` for anything else.
  */

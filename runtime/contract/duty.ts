@@ -5,8 +5,8 @@ const amount = z.number().check(z.minimum(0));
 const time = z.iso.datetime();
 
 /**
- * Schema of a {@link DutyRecord}. Separate from the type, because the Worker only writes records and need not bundle
- * it.
+ * Schema of a {@link DutyRecord}. It is separate from the type so that the Worker, which only writes records, need not
+ * bundle it.
  */
 export const dutyRecord: z.ZodMiniType<DutyRecord> = z.strictObject({
   version: z.literal(2),
@@ -36,7 +36,7 @@ export interface DutyRecord {
   since: string;
   /** End of the measurement, ISO 8601. */
   at: string;
-  /** True if the container slept at the end; it has not run since. */
+  /** True if the container was asleep at the end of the measurement. It has not run since. */
   asleep: boolean;
   /** SANDBOX_SLEEP_AFTER during the measurement; `null`: `never`. */
   sleepAfterMs: number | null;
@@ -52,8 +52,8 @@ export interface Duty {
 }
 
 /**
- * Returns a record's averages. If the container slept at its end, it is assumed to sleep until `now` (milliseconds
- * since the epoch).
+ * Returns a record's averages. If the container was asleep at the end of the record, it counts as asleep until `now`
+ * (milliseconds since the epoch).
  */
 export function dutyOf({ since, at, asleep, awakeMs, starts }: DutyRecord, now: number): Duty {
   const end = asleep ? Math.max(now, Date.parse(at)) : Date.parse(at);

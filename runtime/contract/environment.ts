@@ -13,8 +13,8 @@ const optional = z.pipe(
 );
 
 /**
- * Schema of a variable that `read` parses. If `read` returns `undefined`, the problem says that the value is `form`,
- * such as `not a number`.
+ * Returns the schema of a variable that `read` parses. If `read` returns `undefined`, the problem says that the value
+ * is `form`, such as `not a number`.
  */
 function readAs<T>(read: (text: string | undefined) => T | undefined, form: string) {
   const transform = z.transform((text: string | undefined, { issues }) => {
@@ -32,7 +32,7 @@ function readAs<T>(read: (text: string | undefined) => T | undefined, form: stri
  */
 export const CONFIG_RECOVERIES = ["manual", "auto"] as const;
 
-/** `shared`: one sandbox serves the deployment. `chat`: each chat has its own; see tenant.ts. */
+/** `shared`: one sandbox serves the whole deployment. `chat`: each chat has its own sandbox; see tenant.ts. */
 export const TENANCIES = ["shared", "chat"] as const;
 
 export type Tenancy = (typeof TENANCIES)[number];
@@ -45,7 +45,7 @@ export const MOST_REPLAYED = 500;
 /** Minimum length of ADMIN_TOKEN, in characters. */
 export const SHORTEST_ADMIN_TOKEN = 16;
 
-/** Variables that other modules of the edge read themselves. */
+/** Variables of the edge that other modules read, so they are not in the schema. */
 type ReadElsewhere =
   | "ATTESTATION_KEY"
   | "LOG_LEVEL"
@@ -93,7 +93,7 @@ const edgeSchema = () =>
       const tenants = (text ?? "").split(",").filter((tenant) => tenant !== "");
       return tenants.every(isTenantId) ? tenants : undefined;
     }, "not a list of tenant ids"),
-    // Sign-in never delays a right token, so only its length protects it from guessing.
+    // Only the token's length protects it from guessing, because sign-in never delays a correct token.
     ADMIN_TOKEN: optional.check(
       z.refine((text) => text === undefined || text.length >= SHORTEST_ADMIN_TOKEN, {
         message: `the value has fewer than ${SHORTEST_ADMIN_TOKEN} characters`,
@@ -149,7 +149,7 @@ export interface EdgeSettings {
   sleepAfterMs: number;
   publicWebhooks: boolean;
   configRecovery: (typeof CONFIG_RECOVERIES)[number];
-  /** Maximum number of past events in a rollout's redacted record; 0 disables the record. */
+  /** Maximum number of past events, redacted, that a rollout replays; 0 disables the replay. */
   replayEvents: number;
   tenancy: Tenancy;
   /** Maximum number of containers that run at the same time. */
@@ -162,7 +162,7 @@ export interface EdgeSettings {
 /** The edge's settings, or one problem per wrong variable. */
 export type EdgeSettingsResult = { ok: true; settings: EdgeSettings } | { ok: false; problems: string[] };
 
-/** Returns a problem for each of steward's variables that {@link formProblem} objects to. */
+/** Returns one problem per variable of steward with a malformed value (see {@link formProblem}). */
 function formProblems(environment: Readonly<Record<string, unknown>>): string[] {
   return Object.keys(VARIABLES).flatMap((name) => {
     const value = environment[name];
@@ -171,7 +171,9 @@ function formProblems(environment: Readonly<Record<string, unknown>>): string[] 
   });
 }
 
-/** Reads the edge's variables. Of the gateway's variables it checks only {@link formProblem}. */
+/**
+ * Reads the edge's variables. The gateway's variables are only checked for malformed values (see {@link formProblem}).
+ */
 export function readEdgeSettings(environment: Readonly<Record<string, unknown>>): EdgeSettingsResult {
   const parsed = edgeSchema().safeParse(environment);
   const problems = [

@@ -23,8 +23,8 @@ const TEXTS = {
 type Texts = typeof TEXTS;
 
 /**
- * Texts of every stable error code. The specification's section 7 lists the codes. Fixes are left out because they may
- * name commands: use {@link fixOf}.
+ * Texts of every stable error code; section 7 of the specification lists the codes. Use {@link fixOf} for the fixes,
+ * which may contain commands.
  */
 export const ERRORS: { readonly [Code in keyof Texts]: Omit<Texts[Code], "fix"> } = TEXTS;
 
@@ -60,7 +60,7 @@ export function reason(code: ErrorCode, detail: string = ERRORS[code].cause): Re
 /** An error with a stable code. Its message must be safe to show: it never contains a secret. */
 export class StewardError extends Error {
   readonly code: ErrorCode;
-  /** Defaults to the code's fix. Empty if the detail already has a fix for each problem. */
+  /** Default: the code's fix. Empty if the detail already has a fix for each problem. */
   readonly fix: Fix;
 
   constructor(code: ErrorCode, detail?: string, options?: ErrorOptions & { fix?: Fix }) {

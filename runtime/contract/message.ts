@@ -8,34 +8,34 @@ import type { Schedule } from "./config/schedules.ts";
 
 export type ChatAddress = Pick<Schedule["to"], "platform" | "chat">;
 
-/** Why the sender was admitted. Access control sets it, and every permission check relies on it alone. */
+/** Reason why the sender was admitted. Access control sets it, and permission checks use nothing else. */
 export type Admission =
   /** Approved by the operator, who chose the role. */
   | { by: "approval"; grants: GrantedRole }
   /** Listed in the config's `allowFrom`. */
   | { by: "config"; grants: GrantedRole }
-  /** Because `allowFrom` has `*`. */
+  /** Admitted because `allowFrom` has `*`. */
   | { by: "everyone" }
   /** An approved browser of the web chat. */
   | { by: "browser"; grants: GrantedRole }
   | { by: "group"; sendElsewhere: readonly ChatAddress[] }
   /** A schedule. `madeBy` holds the roles of the people who created it; empty if the operator did. */
   | { by: "schedule"; madeBy: readonly Role[]; sendElsewhere: readonly ChatAddress[] }
-  /** A program with the gateway token. `inChat`: it posts in a chat that people also write in. */
+  /** A program with the gateway token. `inChat` is true if it posts in a chat where people also write. */
   | { by: "hook"; inChat: boolean };
 
-/** In the platform's own ids. */
+/** Address of a reply, in the platform's ids. */
 export interface ReplyTarget {
   chat: string;
   thread?: string;
-  /** Id of the message that the reply points to, for platforms that show it in busy chats (Discord servers). */
+  /** Id of the answered message. Set in Discord servers, where the reply shows which message it answers. */
   answers?: string;
   /** Temporary credential for answering one Discord interaction. */
   ticket?: {
     token: string;
     /** Milliseconds since the epoch. */
     expiresAt: number;
-    /** Only the person who asked may see the answer, so it is sent with this ticket or not at all. */
+    /** True if only the person who asked may see the answer. It is then sent with this ticket or not at all. */
     private?: boolean;
   };
 }
@@ -65,7 +65,7 @@ export interface Attachment {
 export interface Reference {
   /** `quote`: the part of a message that the person selected. `edit`: the previous text of the edited message. */
   kind: "reply" | "quote" | "forward" | "edit";
-  /** `bot` if the bot wrote it; absent if the platform does not say. */
+  /** Author of the message; `bot` for the bot itself, absent if the platform does not say. */
   author?: Partial<Sender> | "bot";
   text: string;
   attachments: readonly Attachment[];
@@ -84,15 +84,18 @@ export interface InboundMessage {
   target: ReplyTarget;
   /** The platform's message id, unique within its chat. */
   message?: string;
-  /** The person edited this message, which may have been answered already. */
+  /** Set if the person edited this message. It may already have been answered. */
   edited?: true;
-  /** Written in an existing thread, so the answer must go there too. */
+  /** True if written in an existing thread. The answer must go there too. */
   inThread?: boolean;
-  /** Set if more parts may follow shortly: the album's id, or `text` if the app may have split a long message. */
+  /**
+   * Set if more parts of the message may follow shortly: the album's id, or `text` if the app may have split a long
+   * text.
+   */
   continues?: string;
 }
 
-/** Somebody pressed a button below one of the bot's messages. */
+/** A person's press of a button below one of the bot's messages. */
 export interface ButtonPress {
   direct: boolean;
   /** Absent if the person may not write to the bot in this chat. */
@@ -109,8 +112,8 @@ export interface ButtonPress {
 
 export type Inbound =
   /**
-   * Needs no answer; `note` says why. With `target`, the platform shows a pending answer, which is removed or replaced
-   * by `text`. `unlisted` is a group that the config would have to list.
+   * An event that needs no answer; `note` gives the reason. If `target` is set, the platform shows a pending answer,
+   * which is replaced by `text` or removed. `unlisted` is the id of a group that is not in the config.
    */
   | { kind: "ignored"; note: string; target?: ReplyTarget; text?: string; unlisted?: string | undefined }
   /** The platform has changed a group's id from `former` to `chat`. */
@@ -120,13 +123,16 @@ export type Inbound =
   | { kind: "deleted"; target: ReplyTarget; message: string }
   /** A group message that does not address the bot. It becomes context for the bot's next answer there. */
   | ({ kind: "context" } & InboundMessage)
-  /** The sender may not use the bot, and `text` explains how to change that. The model does not see the message. */
+  /**
+   * A message of a sender who may not use the bot. `text` explains how to get access. The model does not see the
+   * message.
+   */
   | { kind: "refused"; target: ReplyTarget; text: string; note: string }
-  /** The sender is unknown and may request access. The model does not see the message. */
+  /** A message of an unknown sender, who may request access. The model does not see it. */
   | {
       kind: "unpaired";
       sender: string;
-      /** `username` and `firstName`, for the operator's list of requests. */
+      /** The sender's `username` and `firstName`, shown in the operator's list of requests. */
       meta?: Record<string, string>;
       target: ReplyTarget;
       note: string;

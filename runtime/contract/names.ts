@@ -6,24 +6,25 @@ export const AGENT = "steward";
 /** Version that every part reports. A test compares it with package.json. */
 export const VERSION = "0.1.0";
 
-/** Changelog, including unreleased versions, in the repository that package.json names. */
+/** Address of the changelog, including unreleased versions, in the repository that package.json names. */
 export const CHANGELOG = "https://github.com/example/steward/blob/HEAD/CHANGELOG.md";
 
 /** TCP ports. `edge` belongs to the host deployment; the others listen inside the container. */
 export const PORTS = { edge: 8080, gateway: 18789, supervisor: 18790 } as const;
 
-/** Data directory inside the container. Outside of one, `STEWARD_HOME` names it. */
+/** Data directory inside the container. Outside a container, the variable `STEWARD_HOME` names it. */
 export const DATA_DIRECTORY = `/root/.${AGENT}`;
 
 /**
- * User and group id of all processes in the container except the gateways of single chats. A test compares it with the
- * base image.
+ * User and group id of all processes in the container, except gateways that serve a single chat. A test compares it
+ * with the base image.
  */
 export const CONTAINER_USER = 10_001;
 
 /**
- * With TENANCY=chat on a host, each chat's gateway runs as its own user. `first` is the lowest user id; `rights` are
- * the capabilities that root needs for this. None of them allows reading or writing another user's files.
+ * With TENANCY=chat on a host, each chat's gateway runs as its own user. `first` is the lowest user id. `rights` are
+ * the Linux capabilities that root needs to run these gateways. None of them allows reading or writing another user's
+ * files.
  */
 export const CHAT_USERS = { first: 20_000, rights: ["CHOWN", "KILL", "SETGID", "SETUID"] } as const;
 
@@ -36,19 +37,20 @@ export const STATE_FILE = "state.db";
 /** Schema version of the gateway's tables in {@link STATE_FILE}. A test compares it with the store's. */
 export const STATE_SCHEMA = 10;
 
-/** Oldest schema that the gateway migrates: that of the oldest archive in test/releases. */
+/** Oldest schema version that the gateway can migrate. The oldest archive in test/releases has it. */
 export const OLDEST_STATE_SCHEMA = 9;
 
 /**
- * Format version of the edge's ledger. Raise it only for a change that older edges would misread: they then refuse the
- * ledger. Keep it for a change that they can ignore, such as a new column, so that a failed update can be rolled back.
+ * Format version of the edge's ledger. Raise it only for a change that older edges would misread; they then refuse the
+ * ledger. Do not raise it for a change that they can ignore, such as a new column: after a failed update, the older
+ * edge must still work.
  */
 export const LEDGER_FORMAT = 1;
 
 /** File at the top of a container's bundle that holds the bundle's hash. */
 export const BUNDLE_FILE = "bundle";
 
-/** Replaces a bundle's hash if the code runs from source. */
+/** Reported instead of a bundle's hash if the code runs from source. */
 export const FROM_SOURCE = "source";
 
 /** File in the data directory with the token that lets the command line read the gateway's status. */

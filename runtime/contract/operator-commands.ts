@@ -1,20 +1,20 @@
-/** Installation and stack that commands are printed for. The runtime inside a deployment knows neither. */
+/** Stack and installation for which commands are printed. The runtime inside a deployment knows neither. */
 export interface OperatorPlace {
   /** The stack as the operator names it, such as `dev` or `acme/dev`. Default: the placeholder `<stack>`. */
   stack?: string | undefined;
-  /** Start of a Pulumi command: `pulumi`, or a command that runs it under this package's own Node. */
+  /** Beginning of a Pulumi command: `pulumi`, or a command that runs it under this package's own Node. */
   pulumi: string;
-  /** Returns the start of a command of this package: `npm run drift --` or `npx steward-deploy drift`. */
+  /** Returns the beginning of a command of this package: `npm run drift --` or `npx steward-deploy drift`. */
   script(name: string): string;
-  /** The stack's settings file, if it is not at the project's default place. */
+  /** Path of the stack's settings file, if it is not the project's default. */
   configFile?: string | undefined;
 }
 
 interface ConfigForm {
   secret?: boolean;
-  /** The key is a path into a list or an object. */
+  /** True if the key is a path into a list or an object. */
   path?: boolean;
-  /** `value` names a file that contains the value. */
+  /** True if `value` is the name of a file that contains the value. */
   file?: boolean;
 }
 
@@ -47,7 +47,7 @@ export function operatorCommands(place: OperatorPlace): OperatorCommands {
     line(pulumi, [...words, "-s", stack, ...more]);
   const config = (name: string, flags: readonly string[], words: readonly string[]): string => {
     const file = configFile === undefined ? [] : ["--config-file", configFile];
-    // Without `--`, the CLI takes a value that begins with a dash for an option.
+    // Without `--`, the CLI would parse a value that begins with a dash as an option.
     const end = words.some((word) => word.startsWith("-")) ? ["--"] : [];
     return onStack(["config", name], [...file, ...flags, ...end, ...words]);
   };
@@ -67,7 +67,7 @@ export function operatorCommands(place: OperatorPlace): OperatorCommands {
   };
 }
 
-/** Returns the commands for a stack if it is unknown how steward was installed. */
+/** Returns the commands for a stack, assuming the default installation (`pulumi` and `npm run`). */
 export function commandsOfStack(stack?: string): OperatorCommands {
   return operatorCommands({ stack, pulumi: "pulumi", script: (name) => `npm run ${name} --` });
 }

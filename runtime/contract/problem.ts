@@ -2,7 +2,7 @@ import { ERRORS, fixOf, type ErrorCode } from "./errors.ts";
 
 export const PROBLEM_TYPE = "application/problem+json";
 
-/** RFC 9457 section 3, extended with `code` and `fix`. */
+/** Problem document of RFC 9457 section 3, extended with `code` and `fix`. */
 export interface Problem {
   type: string;
   title: string;

@@ -4,20 +4,20 @@ import { MOST_REPLAYED } from "./environment.ts";
 
 /**
  * Record of past events that a rollout replays with the next version. The running version redacts it before it leaves
- * the service: payloads keep their structure, but none of people's words.
+ * the service: payloads keep their structure, but not the text that people wrote.
  */
 
 /** Longest event in a record, in characters of JSON. */
 export const LONGEST_REPLAYED = 64 * 1024;
 
-/** Reports show these words, so they must not contain markup. */
+/** Schema of words that reports show. They must not contain markup. */
 const word = z.string().check(z.regex(/^[a-z ]{1,40}$/));
 
-/** Result of reading one event; equal if two versions agree. */
+/** Result of reading one event. Two versions agree if their results are equal. */
 const outcomeSchema = z.object({
   /** `message`, `command`, `edit` or a kind of {@link Inbound}; `error` if the version cannot read the event. */
   kind: word,
-  /** Grounds for admitting the sender, such as `config operator`. */
+  /** Reason for admitting the sender, such as `config operator`. */
   admitted: z.optional(word),
 });
 
@@ -38,9 +38,9 @@ const readingSchema = z.object({
   }),
   /** Roles from approvals, by person. */
   granted: z.record(z.string(), z.enum(["operator", "person"])),
-  /** Identity that Telegram addresses the bot by. */
+  /** The bot's identity, by which Telegram mentions it. */
   bot: z.optional(z.object({ id: z.string(), username: z.optional(z.string()) })),
-  /** Former ids of groups, by their current ids. */
+  /** Previous ids of groups, by their current ids. */
   moved: z.record(z.string(), z.string()),
   mediaMaxBytes: z.number(),
 });
@@ -53,7 +53,7 @@ const leftSchema = z.object({
   tooLarge: z.number(),
   /** From a disabled channel, or malformed. */
   unread: z.number(),
-  /** Events whose outcome redaction would change, which makes them useless for a comparison. */
+  /** Events with a different outcome after redaction. They are useless for a comparison. */
   changed: z.number(),
 });
 
@@ -77,8 +77,8 @@ export const replayRecordSchema = z.object({
     )
     .check(z.maxLength(MOST_REPLAYED)),
   /**
-   * Median of the time to read an event, divided by the time to parse its JSON. The ratio is comparable between
-   * machines.
+   * Median, over the events, of the time to read an event divided by the time to parse its JSON. This ratio is
+   * comparable between machines.
    */
   cost: z.number(),
   left: leftSchema,
@@ -91,5 +91,5 @@ export const replayedSchema = z.object({ outcomes: z.array(outcomeSchema), cost:
 
 export type Replayed = z.infer<typeof replayedSchema>;
 
-/** The edge's request to its gateway for a record: deliveries as the ledger stores them, newest first. */
+/** The edge's request to its gateway for a record. It contains deliveries as the ledger stores them, newest first. */
 export const replayRequestSchema = z.object({ deliveries: z.array(z.unknown()) });

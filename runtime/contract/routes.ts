@@ -6,13 +6,13 @@ import { BROKER_PATH } from "./services.ts";
  * - `public`: everyone.
  * - `webhook`: the platform, verified by its signature; 403 if the signature is wrong, 503 while the gateway is not
  *   ready, so that a test POST does not look like a refusal. Discord always gets 401, as it requires. With
- *   PUBLIC_WEBHOOKS=false an identity is needed as well; 401 without.
- * - `identity`: people verified by the identity gateway; on a host without one, holders of ADMIN_TOKEN. 403 without,
- *   for a browser 302 to the sign-in page. If neither is configured, everyone gets 500 with that reason.
- * - `stack`: the stack that deployed this instance, verified by its signature (stack-signature.ts); 403 without.
- * - `gateway`: the running gateway, by the pass it received at its start; 403 without.
+ *   PUBLIC_WEBHOOKS=false an identity is needed as well; 401 without one.
+ * - `identity`: people verified by the identity gateway; on a host without one, holders of ADMIN_TOKEN. Others get 403,
+ *   or in a browser 302 to the sign-in page. If neither is configured, everyone gets 500 with that reason.
+ * - `stack`: the stack that deployed this instance, verified by its signature (stack-signature.ts); 403 without it.
+ * - `gateway`: the running gateway, by the pass that it received at its start; 403 without it.
  * - `device`: a client that proves on the socket that its device is paired; 426 for a plain request. Files need the
- *   ticket of such a socket; 403 without.
+ *   ticket of such a socket; 403 without it.
  *
  * The required identity or signature does not depend on the gateway's state.
  */
@@ -37,7 +37,7 @@ export const ROUTES = {
   chatManifest: { method: "GET", path: "/chat/manifest", access: "public" },
   /** The device authenticates on the WebSocket: see chat.ts. */
   chatSocket: { method: "GET", path: "/chat/socket", access: "device" },
-  /** A file that the assistant sent, for pages of the device that it was sent to. */
+  /** A file that the assistant sent to a device. Only pages of this device can get it. */
   chatFile: { method: "GET", path: "/chat/files/:item", access: "device" },
   slackEvents: { method: "POST", path: "/slack/events", access: "webhook" },
   telegramWebhook: { method: "POST", path: "/telegram-webhook", access: "webhook" },
@@ -47,7 +47,7 @@ export const ROUTES = {
   /** Public, so that it also works when the session has expired. */
   signOut: { method: "POST", path: "/_admin/sign-out", access: "public", onlyWithAdminToken: true },
   admin: { method: "GET", path: "/_admin/", access: "identity" },
-  /** Redirects the address without its trailing slash to the page. */
+  /** Redirects `/_admin` to the page `/_admin/`. */
   adminBare: { method: "GET", path: "/_admin", access: "identity" },
   tenantsPage: { method: "GET", path: "/_admin/chats", access: "identity" },
   tenantChoose: { method: "POST", path: "/_admin/chats", access: "identity" },

@@ -10,21 +10,25 @@ import {
 } from "./services.ts";
 import type { Environment } from "./variables.ts";
 
-/** Anthropic's limit, the largest of all providers: https://docs.claude.com/en/api/overview#request-size-limits */
+/**
+ * Maximum size of a request to a model: Anthropic's limit, the largest of all providers.
+ * https://docs.claude.com/en/api/overview#request-size-limits
+ */
 const LONGEST_QUESTION_BYTES = 32 * 1024 * 1024;
 /**
- * https://platform.openai.com/docs/guides/speech-to-text: 25 MB of audio, plus form fields. Other uploads are smaller.
+ * Maximum size of an upload: 25 MB of audio, plus form fields. Other uploads are smaller.
+ * https://platform.openai.com/docs/guides/speech-to-text
  */
 const LONGEST_UPLOAD_BYTES = 26 * 1024 * 1024;
-/** The longest message of any platform has 40,000 characters, and JSON may escape each of them. */
+/** Maximum size of a message: the longest on any platform has 40,000 characters, and JSON may escape each of them. */
 const LONGEST_MESSAGE_BYTES = 512 * 1024;
 type ChatField = "channel" | "channel_id" | "chat_id";
 /**
- * Operations without a {@link ChatField}: `none` concerns no chat, `file` reads a file of some chat, and `unnamed`
- * writes to a chat that the request does not name.
+ * Values for operations without a {@link ChatField}: `none` concerns no chat, `file` reads a file of some chat, and
+ * `unnamed` writes to a chat that the request does not name.
  */
 type NoChatField = "none" | "file" | "unnamed";
-/** Makes the compiler reject an operation that has a {@link ChatField} and does not declare it. */
+/** Makes the compiler reject an operation that takes a {@link ChatField} without declaring it as its `chat`. */
 type ChatOf<Given> = [Extract<keyof Given, ChatField>] extends [never]
   ? NoChatField
   : Extract<keyof Given, ChatField>;
@@ -32,9 +36,9 @@ export type OperationArguments = Readonly<Record<string, string>>;
 
 export interface ServiceOperation {
   readonly method: "GET" | "POST" | "PATCH" | "PUT";
-  /** The argument or field that names the chat. The broker compares it with the chat of a pass. */
+  /** Argument or field that names the chat. The broker checks that the gateway's pass is valid for this chat. */
   readonly chat: ChatField | NoChatField;
-  /** Validators of the arguments. All arguments are required; others are refused. */
+  /** Validators by argument name. All listed arguments are required, and no others are accepted. */
   readonly takes: Readonly<Record<string, (value: string) => boolean>>;
   /** Returns the path below the service's address, including `key` if the service expects it there. */
   path(values: OperationArguments, key: string): string;
@@ -106,14 +110,20 @@ const TELEGRAM_TEXT = {
   link_preview_options: z.strictObject({ is_disabled: z.literal(true) }),
 };
 const thread = z.optional(z.int());
-/** https://core.telegram.org/bots/api#inlinekeyboardmarkup: only buttons that report a press to the bot, no links. */
+/**
+ * Telegram keyboard with only buttons that report a press to the bot, no links:
+ * https://core.telegram.org/bots/api#inlinekeyboardmarkup
+ */
 const keyboard = z.strictObject({
   inline_keyboard: z.array(
     z.array(z.strictObject({ text, callback_data: z.string().check(z.maxLength(64)) })),
   ),
 });
 
-/** Slack blocks as JSON: a text and buttons only. Slack would fetch or display pictures, links and fields. */
+/**
+ * Slack blocks as JSON: a text and buttons only. Pictures, links and other fields are refused, because Slack would
+ * fetch or display them.
+ */
 const buttonBlocks = z.string().check(z.maxLength(20_000), z.refine(isButtons));
 const buttonSchema = z.tuple([
   z.strictObject({
@@ -141,7 +151,7 @@ function isButtons(blocks: string): boolean {
   }
 }
 
-/** Fields of a multipart upload besides the file. All values are strings. */
+/** Fields of a multipart upload to Telegram, besides the file. All values are strings. */
 const TELEGRAM_FILE = z.strictObject({
   chat_id: id,
   message_thread_id: z.optional(z.string().check(z.regex(/^\d{1,15}$/))),
@@ -159,7 +169,7 @@ function isPlainPath(path: string): boolean {
   return path.length <= LONGEST_PATH && path.split("/").every(isPlain);
 }
 
-/** Returns true for the path of a Telegram file. A self-hosted Bot API server may return an absolute path. */
+/** Returns true for the path of a Telegram file. It may be absolute, as returned by a self-hosted Bot API server. */
 export function isTelegramFilePath(path: string): boolean {
   return isPlainPath(path.replace(/^\//, ""));
 }
@@ -168,7 +178,7 @@ function encoded(path: string): string {
   return path.split("/").map(encodeURIComponent).join("/");
 }
 
-/** Escapes a malformed token, so that it remains one path segment. */
+/** Returns the path segment with the bot's token. Escapes a malformed token, so that it remains one segment. */
 function botPath(key: string): string {
   return `bot${key.replace(/[^\w:-]/g, encodeURIComponent)}`;
 }
@@ -182,7 +192,7 @@ const DISCORD_TEXT = z.strictObject({
   flags: z.literal(4),
 });
 /**
- * Only buttons that report a press to the bot, no links:
+ * Discord component row with only buttons that report a press to the bot, no links:
  * https://docs.discord.com/developers/components/reference#button
  */
 const discordRow = z.strictObject({
@@ -304,7 +314,7 @@ export const SERVICE_OPERATIONS = {
       initial_comment: z.optional(text),
     }),
   ),
-  /** Takes two steps, see slack-file.ts: Slack first returns the file's URL and chats. */
+  /** Downloads a file in two steps (see slack-file.ts): Slack first returns its URL and its chats. */
   "slack/file": get("file", () => "/files.info", { id: isSlackFileId }),
   /** https://docs.discord.com/developers/resources/user#get-current-user */
   "discord/user": get("none", () => "/users/@me"),
@@ -313,7 +323,7 @@ export const SERVICE_OPERATIONS = {
   /** https://docs.discord.com/developers/resources/channel#get-channel */
   "discord/channel": get("channel", ({ channel }) => `/channels/${channel}`, { channel: isSnowflake }),
   /**
-   * https://docs.discord.com/developers/resources/message#create-message: a thread is a channel with its own id
+   * https://docs.discord.com/developers/resources/message#create-message. A thread is a channel with its own id
    * (https://docs.discord.com/developers/topics/threads).
    */
   "discord/message.create": send({
@@ -388,8 +398,8 @@ export const SERVICE_OPERATIONS = {
     }),
   ),
   /**
-   * https://core.telegram.org/bots/api#answercallbackquery: concerns no chat, because only the person who pressed the
-   * button sees the text. The opaque id comes with that press and is valid once.
+   * https://core.telegram.org/bots/api#answercallbackquery. It concerns no chat, because only the person who pressed
+   * the button sees the text. The opaque id comes with the press and is valid once.
    */
   "telegram/answerCallbackQuery": telegram(
     "answerCallbackQuery",
@@ -423,9 +433,9 @@ export const SERVICE_OPERATIONS = {
     "parts",
   ),
   /**
-   * https://core.telegram.org/bots/api#getfile: needs no chat, because only a chat that received the file knows its id.
-   * The id is valid for one bot (https://core.telegram.org/bots/api#sending-files) and holds a random access hash
-   * (https://core.telegram.org/api/files#downloading-files).
+   * https://core.telegram.org/bots/api#getfile. It needs no chat, because only a chat that received the file knows its
+   * id. The id is valid for one bot (https://core.telegram.org/bots/api#sending-files) and contains a random access
+   * hash (https://core.telegram.org/api/files#downloading-files).
    */
   "telegram/getFile": telegram("getFile", "none", z.strictObject({ file_id: id })),
   /** A file at the path from `getFile`. Paths are numbered, such as `photos/file_12.jpg`, so they can be guessed. */
@@ -453,7 +463,7 @@ export interface ServiceRequest {
   headers: Record<string, string>;
 }
 
-/** Returns a request in the service's own format, without the body. Arguments must be valid already. */
+/** Returns a request in the service's own format, without the body. The arguments must already be validated. */
 export function directRequest(
   name: OperationName,
   values: OperationArguments,
@@ -464,7 +474,7 @@ export function directRequest(
   return {
     method,
     url: `${directAddress(service, environment)}${path(values, key)}`,
-    // Telegram's key is in the address.
+    // Telegram expects the key in the URL instead of a header.
     headers: { ...SERVICES[service].headers, ...(service !== "telegram" && credential(service, key)) },
   };
 }

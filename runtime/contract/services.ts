@@ -8,8 +8,8 @@ interface Service {
   /** Default address, without a trailing slash. */
   readonly own: string;
   /**
-   * Header that holds the key, and the text before the key. For Telegram only the broker reads it: Telegram itself
-   * expects the key in the URL.
+   * Name of the header with the key, and the text before the key. For Telegram, only the broker reads the header:
+   * Telegram itself expects the key in the URL.
    */
   readonly header: readonly [name: string, before: string];
   readonly headers: Readonly<Record<string, string>>;
@@ -85,12 +85,15 @@ export function withPasses<Values extends Environment>(environment: Values, toke
   return { ...environment, ...Object.fromEntries(passes) };
 }
 
-/** Keeps the bot id before the colon of the token: the gateway recognises mentions of the bot by it. */
+/**
+ * Replaces the secret part of a bot token. Keeps the bot's id before the colon, by which the gateway recognises
+ * mentions.
+ */
 function telegramPass(botToken: string, token: string): string {
   return `${botToken.split(":", 1)[0]}:${token}`;
 }
 
-/** Returns the pass in a variable's value. Telegram's value has the bot's id before it. */
+/** Returns the pass in a variable's value. In Telegram's variable, the bot's id precedes it. */
 export function passOf(value: string): string {
   return value.slice(value.indexOf(":") + 1);
 }
@@ -101,11 +104,11 @@ export function credential(name: ServiceName, key: string): Record<string, strin
   return { [header]: `${before}${key}` };
 }
 
-/** Returns the service's own address, even if there is a broker, without a trailing slash. */
+/** Returns the address of the service itself, even if there is a broker. It has no trailing slash. */
 export function directAddress(name: ServiceName, environment: Environment): string {
   const { address, own } = SERVICES[name];
   const root = withoutSlashes(environment[address] || own);
-  // The variable may end in `/v1`, which the paths of Anthropic's operations contain already.
+  // Remove `/v1` at the end of the variable, because the paths of Anthropic's operations already contain it.
   return name === "anthropic" && root.endsWith("/v1") ? root.slice(0, -3) : root;
 }
 

@@ -18,11 +18,11 @@ export interface TenantChat {
 
 /** Progress of replacing the running containers after an update. */
 export interface Renewal {
-  /** Number of containers whose replacement has been allowed. */
+  /** Number of containers that may already be replaced. */
   begun: number;
   /** Number of replaced containers that have answered with the new version. */
   answering: number;
-  /** Tenants whose new container does not answer. Until it does, no other container is replaced. */
+  /** Tenants with a new container that does not answer. While there are any, no other container is replaced. */
   failing: TenantId[];
 }
 
@@ -31,7 +31,7 @@ const PLAIN = /^[A-Za-z0-9-]$/;
 export const CHAT_PLACES = [...platformSchema.options, "web"] as const;
 const TENANT_ID = new RegExp(`^(?:${CHAT_PLACES.join("|")})-(?:[A-Za-z0-9-]|_[0-9a-f]{2}){1,128}$`);
 
-/** Returns true for the id of a tenant. Such an id is safe in a key of the bucket and in a path. */
+/** Returns true if a text has the form of a tenant id. A tenant id is safe in an object key and in a path. */
 export function isTenantId(text: string): boolean {
   return TENANT_ID.test(text);
 }
@@ -51,8 +51,8 @@ export function chatOfTenant(tenant: TenantId): TenantChat {
 }
 
 /**
- * Returns true if a container sends scheduled messages to a chat: its tenant's chat, or any chat if the deployment has
- * no tenants.
+ * Returns true if a container sends scheduled messages to a chat. `serves` is the tenant of the container; without one,
+ * it serves every chat.
  */
 export function sendsTo(serves: string | undefined, chat: TenantChat): boolean {
   return serves === undefined || serves === "" || serves === tenantOf(chat);
@@ -67,7 +67,10 @@ export type StateKeys = Pick<
   duty: string;
 };
 
-/** Returns a tenant's keys, or those of the sandbox that serves the whole deployment. All share one config. */
+/**
+ * Returns the object keys of a tenant's sandbox, or of the sandbox that serves the whole deployment. All sandboxes
+ * share one config.
+ */
 export function stateKeys(tenant?: TenantId): StateKeys {
   if (tenant === undefined) return { ...BUCKET_KEYS, duty: DUTY_KEY };
   const prefix = `${TENANTS_PREFIX}${tenant}/`;
@@ -86,7 +89,7 @@ export function tenantMark(tenant: TenantId): string {
   return `${TENANTS_PREFIX}${tenant}/tenant.json`;
 }
 
-/** Key of the {@link Approvals} that the directory stores. */
+/** Key of the {@link Approvals} that the tenant directory stores. */
 export const APPROVALS_KEY = `${TENANTS_PREFIX}approvals.json`;
 
 const approvalLists = z.object({
@@ -105,7 +108,10 @@ const approvalLists = z.object({
   ),
 });
 
-/** Approvals and requests of all platforms, for the switch from separate sandboxes back to a shared one. */
+/**
+ * Approvals and pairing requests of all platforms. They are transferred when chats return from separate sandboxes to a
+ * shared one.
+ */
 export const approvalsForm = z.object({
   /** ISO 8601: when they were stored. */
   version: z.string(),
@@ -116,7 +122,8 @@ export const approvalsForm = z.object({
 
 export type Approvals = z.infer<typeof approvalsForm>;
 
-// Encodes each other byte as `_` and two hexadecimal digits, so that ids are safe names and differ between chats.
+// Encodes each byte that is not plain as `_` and two hexadecimal digits, so that ids are safe names and differ between
+// chats.
 function escaped(chat: string): string {
   return Array.from(new TextEncoder().encode(chat), (byte) => {
     const character = String.fromCharCode(byte);

@@ -5,7 +5,7 @@ interface Variable {
   readonly secret: boolean;
 }
 
-/** Variables that a stack sets for the runtime. */
+/** Variables that a stack sets for the runtime, with the process that reads each one. */
 export const VARIABLES = {
   ANTHROPIC_API_KEY: { reader: "gateway", secret: true },
   ANTHROPIC_BASE_URL: { reader: "gateway", secret: false },
@@ -54,8 +54,8 @@ export type EdgeVariable = {
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Returns why a value looks copied or quoted by mistake (from a file of variables, `$(cat file)` or a web page), or
- * `undefined`. The text completes "the value …" and does not reveal the value.
+ * Returns a remark if a value looks wrongly copied, such as one with quotation marks or a trailing line break;
+ * otherwise `undefined`. The remark completes "the value …" and does not quote the value.
  */
 export function formProblem(value: string): string | undefined {
   if (/[\r\n]$/.test(value)) return "ends with a line break: remove it";
@@ -66,7 +66,7 @@ export function formProblem(value: string): string | undefined {
   return isHidden ? "contains an invisible character: type it again" : undefined;
 }
 
-/** Returns steward's own variables without white space around the values, which files of variables may leave. */
+/** Returns steward's own variables with trimmed values. Values from an environment file may carry white space. */
 export function trimmedVariables(environment: Environment): Environment {
   return Object.fromEntries(
     Object.keys(VARIABLES).flatMap((name) => {
@@ -76,13 +76,13 @@ export function trimmedVariables(environment: Environment): Environment {
   );
 }
 
-/** Pattern for names of the operator's own variables, such as another provider's key, which the config can refer to. */
+/** Pattern for the names of variables that operators add, such as another model provider's key. */
 const OWN_NAME = /^[A-Z][A-Z0-9_]{0,63}$/;
 /** Names that processes and platforms read themselves, so setting one would have side effects. */
 const RESERVED =
   /^(?:STEWARD_.*|NODE_.*|LD_.*|MALLOC_.*|SSL_.*|GLIBC_.*|(?:.*_)?PORT|PATH|HOME|SHELL|USER|TZ|LANG|LC_.*|IFS|ENV|BASH_ENV|SANDBOX|DIRECTORY|STATE|VERSION)$/;
 
-/** Returns why the operator cannot add a variable of this name, or `undefined`. */
+/** Returns why the operator cannot add a variable of this name, or `undefined` if it is allowed. */
 export function ownNameProblem(name: string): string | undefined {
   if (!OWN_NAME.test(name)) return "must be 1 to 64 capital letters, digits and _, and begin with a letter";
   if (Object.hasOwn(VARIABLES, name))
@@ -110,7 +110,7 @@ export function secretNames(environment: Environment): string[] {
   return [...SECRET_NAMES, ...ownNames(environment, { secretOnly: true }), CONTROL_TOKEN_VARIABLE];
 }
 
-/** Returns the variables for the container: the gateway's and the operator's own, without empty ones. */
+/** Returns the container's variables: the gateway's and those that the operator added. Omits empty ones. */
 export function gatewayVariables(environment: Environment): Record<string, string> {
   const names = (Object.keys(VARIABLES) as VariableName[]).filter(
     (name) => VARIABLES[name].reader !== "edge",
@@ -124,26 +124,27 @@ export function gatewayVariables(environment: Environment): Record<string, strin
 }
 
 /**
- * Variable with the control token, which edge, supervisor and gateway share. Each start of the container has a new one.
+ * Variable with the control token, which edge, supervisor and gateway share. Each start of the container creates a new
+ * token.
  */
 export const CONTROL_TOKEN_VARIABLE = "STEWARD_CONTROL_TOKEN";
 
-/** Variable with the hash of the Worker's bundle, set by the stack. A container reads it from its bundle instead. */
+/** Variable with the hash of the Worker's bundle. The stack sets it; a container reads the hash from its own bundle. */
 export const BUNDLE_VARIABLE = "STEWARD_BUNDLE";
 
 /**
- * Variable with the id of the container's tenant if each chat has its own container. {@link REST_TENANT} serves
- * browsers, operators and everything else.
+ * Variable with the container's tenant id, set if each chat has its own container. The container that serves browsers,
+ * operators and everything else has the id {@link REST_TENANT}.
  */
 export const TENANT_VARIABLE = "STEWARD_TENANT";
 
 export const REST_TENANT = "rest";
 
 /**
- * Variable with the path of a config file outside of the data directory. On a host, the gateways of single chats read
- * the deployment's config there and cannot write it.
+ * Variable with the path of a config file outside the data directory. On a host, a tenant's gateway reads the
+ * deployment's config from it and cannot write the file.
  */
 export const CONFIG_VARIABLE = "STEWARD_CONFIG";
 
-/** If `true`, the supervisor waits for its data: it starts the gateway after the first `/restore`. */
+/** If `true`, the supervisor waits for restored data: it starts the gateway only after the first `/restore` request. */
 export const AWAIT_RESTORE_VARIABLE = "STEWARD_AWAIT_RESTORE";

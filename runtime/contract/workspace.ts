@@ -1,6 +1,5 @@
 /**
- * Folders of the data directory for the assistant's files: shared by all chats, separate per chat, and previous
- * versions.
+ * Subfolders of the data directory: files shared by all chats, files of single chats, and previous versions of files.
  */
 export const WORKSPACE_FOLDERS = {
   shared: "workspace",
@@ -11,15 +10,17 @@ export const WORKSPACE_FOLDERS = {
 /** Folder name under which people and the model see the chats' files, as in `chats/slack-C1/plan.md`. */
 export const CHATS = "chats";
 
-/** Longest path within a root, in UTF-8 bytes; short enough for every interface. */
+/** Maximum length of a path within its root folder, in UTF-8 bytes. */
 const LONGEST_NAME = 400;
-/** Longest path segment, in bytes. File systems allow 255, and the temporary name during a write is 12 bytes longer. */
+/**
+ * Maximum length of a path segment, in bytes. File systems allow 255, but a write adds a temporary suffix of 12 bytes.
+ */
 const LONGEST_PART = 240;
 /** Maximum number of path segments, including the file's name. */
 const MOST_PARTS = 8;
 /** Control characters, line separators, and invisible or direction marks that could disguise a name. */
 const HIDDEN = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/u;
-/** Name of a file during a write. Backups skip such files. */
+/** Pattern for the temporary name of a file during a write. Backups skip such files. */
 const TEMPORARY = /\.\d+\.tmp$/;
 const LEADS_OUT = "The path must be relative and stay in the workspace.";
 const DASH = "A path must not begin with a dash.";
@@ -31,8 +32,8 @@ export type FileName =
   { root: "shared"; name: string } | { root: "chat"; chat: string; name: string } | { root: "chats" };
 
 /**
- * Returns the segments of a path without `.` and empty ones. Returns `undefined` if the path is absolute or contains
- * `..`, by the rules of POSIX or Windows.
+ * Splits a path into segments and drops empty ones and `.`. Returns `undefined` if the path is absolute or contains
+ * `..`, in POSIX or Windows notation.
  */
 export function pathParts(text: string): string[] | undefined {
   const isAbsolute = /^(?:[\\/]|[A-Za-z]:[\\/])/.test(text);
@@ -41,8 +42,8 @@ export function pathParts(text: string): string[] | undefined {
 }
 
 /**
- * Splits a file or folder name into its root and the name within it. Returns `undefined` if the name leaves the
- * workspace or its chat is malformed. All code must parse names with this function.
+ * Splits a file or folder name into its root and the path within that root. Returns `undefined` if the name leads out
+ * of the workspace or its chat id is malformed. All code that parses file names must call this function.
  */
 export function readFileName(text: string): FileName | undefined {
   const parts = pathParts(text);
@@ -52,7 +53,7 @@ export function readFileName(text: string): FileName | undefined {
   return CHAT.test(chat) ? { root: "chat", chat, name: rest.join("/") } : undefined;
 }
 
-/** Returns why no file may have this name, as a sentence; `undefined` if one may. */
+/** Returns a sentence that explains why a file must not have this name, or `undefined` if the name is allowed. */
 export function fileNameProblem(text: string): string | undefined {
   const read = readFileName(text);
   if (read === undefined) return LEADS_OUT;
@@ -60,8 +61,8 @@ export function fileNameProblem(text: string): string | undefined {
 }
 
 /**
- * Returns why no file may have this name within its root, as a sentence; `undefined` if one may. Every interface can
- * list, show and remove a file with an accepted name, and backups include it.
+ * Returns a sentence that explains why a file must not have this path within its root, or `undefined` if the path is
+ * allowed. Backups include all files with allowed paths, and every interface can list, show and remove them.
  */
 export function rootNameProblem(name: string): string | undefined {
   const parts = pathParts(name);

@@ -13,18 +13,21 @@ import { sendError, sendProblem } from "./problems.ts";
 
 export interface Visitor {
   identity: Identity;
-  /** True if this service can end the session. */
+  /** True if pages can offer to sign out, because steward itself manages the sign-in session. */
   signsOut: boolean;
   environment: string | undefined;
-  /** The chat whose sandbox the pages show; `everyChat` for the deployment's own. Absent without tenants. */
+  /**
+   * The chat whose sandbox the pages show, or `everyChat` for the deployment's own sandbox. Absent if chats share one
+   * sandbox.
+   */
   chat?: TenantId | "everyChat" | undefined;
   health: Health;
   facts: HealthFacts;
-  /** Container answers since this time, in milliseconds since the epoch, may be reused. */
+  /** Earliest time of stored container answers that may be reused, in milliseconds since the epoch. */
   reuseAfter?: number | undefined;
   /** ISO 8601 time of cached `facts.details`; absent if they are current. */
   asOf?: string | undefined;
-  /** Why a running gateway's current status is unavailable. */
+  /** Reason why a running gateway's current status is unavailable. */
   problem?: Reason | undefined;
   backups: Attempt<BackupsStatus>;
 }
@@ -32,7 +35,7 @@ export interface Visitor {
 /** Variables set by the platform and the access middleware. */
 export interface AccessVariables {
   Bindings: Client;
-  /** `visitor` loads the state on first use, so that changes do not wait for it. */
+  /** `visitor` loads the page's state when it is first called, so requests that show no page do not wait for it. */
   Variables: { identity: Identity; visitor(): Promise<Visitor> };
 }
 
@@ -62,7 +65,7 @@ export function requireIdentity(identify: Identify): MiddlewareHandler<AccessVar
   };
 }
 
-/** Requires an identity in addition to the signature if PUBLIC_WEBHOOKS is false. */
+/** Requires an identity for webhook requests if PUBLIC_WEBHOOKS is false. A signature alone then does not suffice. */
 export function requirePublicOrIdentity(isPublic: boolean, identify: Identify): MiddlewareHandler {
   return async function webhookAccessMiddleware(context, next) {
     if (!isPublic && !(await identify(context.req.raw, clientOf(context))).allowed) {
@@ -74,8 +77,8 @@ export function requirePublicOrIdentity(isPublic: boolean, identify: Identify): 
 }
 
 /**
- * Starts a stopped container when an operator opens a page. Automatic reloads do not count: an open page would keep
- * the container awake.
+ * Starts a stopped container when an operator opens a page, but not when the page reloads automatically: otherwise an
+ * open page would keep the container awake.
  */
 export function wakeForOperator(sandbox: Pick<Sandbox, "wake">): MiddlewareHandler {
   return async function wakeForOperatorMiddleware(context, next) {
@@ -93,9 +96,9 @@ export function noStore(): MiddlewareHandler {
 }
 
 /**
- * Refuses changes requested by another origin's page, and on the API those that a plain form could send. On plain
- * HTTP, browsers omit Sec-Fetch-Site, so the Origin header decides. Without both headers, a cookie suggests an old
- * browser, and the request is refused.
+ * Refuses changes that another origin's page requests. The API accepts only JSON, which a plain HTML form cannot send.
+ * On plain HTTP, browsers omit Sec-Fetch-Site, so the Origin header decides. If both headers are missing, a cookie
+ * suggests an old browser, and the request is refused.
  */
 export function refuseForeignChanges(): MiddlewareHandler {
   return async function foreignChangesMiddleware(context, next) {
@@ -114,8 +117,8 @@ export function refuseForeignChanges(): MiddlewareHandler {
 }
 
 /**
- * Refuses requests from other origins' pages: the browser adds the session cookie, and some GET routes start the
- * container. A person who followed a link is asked to confirm.
+ * Refuses requests that another origin's page causes, because the browser adds the session cookie to them. GET requests
+ * are included, because some start the container. A person who followed a link can confirm the request.
  */
 export function refuseCrossSite(): MiddlewareHandler {
   return async function crossSiteMiddleware(context, next) {
@@ -128,14 +131,17 @@ export function refuseCrossSite(): MiddlewareHandler {
 }
 
 /**
- * Returns true if a GET may change something: it has a program's secret, or the browser marks it as coming from
- * this origin or as typed. Otherwise a foreign page may have sent it with the user's session.
+ * Returns true if a GET request may change something: it comes from a program, from a page of this origin or from the
+ * address bar. Any other may have been sent by a foreign page that uses the operator's session.
  */
 export function isDeliberate({ headers }: Request, { isProgram }: Identity): boolean {
   return isProgram || OWN_SITES.has(headers.get("sec-fetch-site") ?? "");
 }
 
-/** Responds with a page whose button opens the same address. Refuses clients that do not accept HTML. */
+/**
+ * Responds with a page on which a person confirms the request: its button sends the same request from this origin.
+ * Refuses clients that do not accept HTML.
+ */
 export function askToContinue(
   context: Context,
   method: "get" | "post" = "get",
@@ -146,7 +152,9 @@ export function askToContinue(
   return context.html(ContinuePage({ address: `${pathname}${search}`, method }));
 }
 
-/** Returns the rate-limited client of an unidentified request. Unknown addresses share one. */
+/**
+ * Returns the client's network, which identifies it for rate limits. All clients without an address share one limit.
+ */
 export function clientOf(context: Context): string {
   // Tests pass no bindings, so `env` may be undefined.
   const address: unknown = context.env?.clientAddress;

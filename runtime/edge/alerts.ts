@@ -12,18 +12,21 @@ import type { Backups, Clock, Sandbox } from "./ports.ts";
 /** Webhook signature: `t=<seconds>,v1=<HMAC-SHA256 of "<seconds>.<body>" in hexadecimal>`. */
 const SIGNATURE_HEADER = "x-steward-signature";
 
-/** Interval between checks. Each sends at most one message. */
+/** Interval between checks, in milliseconds. Each check sends at most one message. */
 export const LOOK_EVERY_MS = 60_000;
-/** Interval at which a continuing failure is reported again. */
+/** Interval at which a continuing failure is reported again, in milliseconds. */
 const REPEAT_MS = 6 * 3_600_000;
-/** Time for which a late first word counts as a failure. */
+/** Time, in milliseconds, for which an answer's late first word counts as a failure. */
 const LATE_FOR_MS = 15 * 60_000;
 const TIMEOUT_MS = 10_000;
 
 /** One alert: a failure, a recovery or a test. Contains no text that a person wrote. */
 interface Alert {
   state: "failing" | "recovered" | "test";
-  /** `gateway`, `volume`, `models`, `first words`, `channel <platform>`, `limits`, `backups` or `events`. */
+  /**
+   * The failing part: `gateway`, `volume`, `models`, `first words`, `channel <platform>`, `limits`, `backups` or
+   * `events`.
+   */
   subject: string;
   code?: ErrorCode;
   title: string;
@@ -35,7 +38,7 @@ interface Alert {
 export interface AlertSender {
   settings: AlertSettings;
   fetch: typeof globalThis.fetch;
-  /** Absent if the platform cannot send e-mail. Rejects if the message is not accepted. */
+  /** Sends an e-mail. Rejects if the mail service does not accept it. Absent if the deployment cannot send e-mail. */
   sendEmail?: ((email: Email) => Promise<unknown>) | undefined;
   clock: Clock;
 }
@@ -47,7 +50,10 @@ interface Email {
   text: string;
 }
 
-/** Sends alerts to one destination. Resolves to an error text without the address; `undefined` on success. */
+/**
+ * Sends alerts to one destination. Resolves to `undefined` on success, otherwise to an error text without the
+ * destination's address.
+ */
 type Way = (sender: AlertSender, alerts: readonly Alert[]) => Promise<string | undefined>;
 
 const WAYS: Readonly<Record<"webhook" | "slack" | "email", Way>> = {
@@ -69,7 +75,7 @@ const WAYS: Readonly<Record<"webhook" | "slack" | "email", Way>> = {
       await commandTimeout(TIMEOUT_MS, sendEmail({ ...email, subject, text: emailText(alerts) }));
       return undefined;
     } catch {
-      // The original error may contain an address.
+      // The original error may contain an address, so return a fixed text.
       return "Cloudflare refused the message: `from` needs a domain with Email Routing, `to` a verified address";
     }
   },
@@ -115,7 +121,7 @@ async function post(
     await response.body?.cancel();
     return response.ok ? undefined : `answered with ${response.status}`;
   } catch {
-    // The original error may contain the address, which is a secret.
+    // The original error may contain the address, which is a secret, so return a fixed text.
     return "did not answer";
   }
 }
@@ -164,8 +170,8 @@ interface Failing {
 }
 
 /**
- * Sends alerts about failures to the configured destinations: first when a failure has lasted for `after`, then every
- * six hours, and on recovery. Each check combines its alerts into one message.
+ * Sends alerts about failures to the configured destinations: when a failure has lasted for `after`, every six hours
+ * while it continues, and when it ends. Each check sends all its alerts in one message.
  */
 export class Alerts {
   readonly #options: AlertsOptions;
@@ -178,7 +184,7 @@ export class Alerts {
     this.#afterMs = parseDuration(options.settings.after) ?? 0;
   }
 
-  /** True if a known failure could end while the container sleeps. */
+  /** True if checks must continue while the container sleeps, because a known failure may end. */
   get isOpen(): boolean {
     return Object.keys(this.#read()).some((subject) => !isTold(subject));
   }
@@ -186,7 +192,8 @@ export class Alerts {
   /** Checks everything and sends due alerts, at most every 30 s. Never rejects. */
   async look(): Promise<void> {
     const now = this.#options.clock();
-    // Prevents duplicates while a destination is slow, and tolerates inexact timers.
+    // Skip a check while the previous one still waits for a slow destination. Timers are inexact, so allow half an
+    // interval.
     if (this.#looking || Math.abs(now - this.#lookedAt) < LOOK_EVERY_MS / 2) return;
     this.#looking = true;
     this.#lookedAt = now;
@@ -221,7 +228,7 @@ export class Alerts {
       if (problems.length < destinationsOf(this.#options.settings).length) {
         for (const [subject, failing] of due) found[subject] = { ...failing, toldAt: now };
       } else {
-        // Every destination failed: the next check retries.
+        // No destination received the recovery. Keep these failures, so that the next check reports it again.
         for (const [subject, failing] of over) found[subject] ??= failing;
       }
     }
@@ -229,7 +236,7 @@ export class Alerts {
     if (text !== JSON.stringify(before)) this.#options.memory.write(text);
   }
 
-  /** Returns the current failures. Those that only the gateway can report stay while it is down. */
+  /** Returns the current failures. While the gateway is down, failures that only the gateway can report remain. */
   async #find(before: Record<string, Failing>, now: number): Promise<Record<string, Failing>> {
     const { sandbox, neverSleeps, backups, oldestEvent } = this.#options;
     const [{ state, reason, volume, silent }, details, copies] = await Promise.all([
@@ -255,7 +262,7 @@ export class Alerts {
       }
       return found;
     }
-    // An older container may report less.
+    // An older container may omit some of these fields.
     const { models = [], channels = [], limited = 0, firstWords }: Partial<GatewayStatus> = details;
     const lateAt = Date.parse(firstWords?.lateAt ?? "");
     if (now - lateAt < LATE_FOR_MS) fails("first words", "first_word_late", lateAt);

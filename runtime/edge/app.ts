@@ -79,7 +79,7 @@ export interface EdgeOptions {
   answers: AnswerMemory;
   /** Set if each chat has a separate sandbox. */
   tenants?: Tenants | undefined;
-  /** The tenant whose sandbox the pages show. Default: the deployment's sandbox. */
+  /** The tenant whose sandbox the pages show. Absent if they show the deployment's sandbox. */
   tenant?: TenantId | undefined;
   signatures: Signatures;
   sandbox: Sandbox;
@@ -89,7 +89,7 @@ export interface EdgeOptions {
   identify: Identify;
   /** The sign-in form; absent with an identity gateway. */
   signIn?: SignIn;
-  /** Handles the gateway's service requests, see broker.ts. `client` is the sender's network. */
+  /** Forwards the gateway's requests to services, see broker.ts. `client` is the sender's network. */
   broker(request: Request, client: string): Promise<Response>;
   readAsset: ReadAsset;
   sendEmail?: AlertSender["sendEmail"];

@@ -22,8 +22,8 @@ const HASHED = /-[A-Z0-9]{8}\.\w+$/;
 const FILE = /^[\w-]+\.(?<extension>css|js|png|svg)$/;
 
 /**
- * `GET /assets/<file>`: a style or script, compressed at build time. Public, since it contains no data. Wakes
- * nothing.
+ * `GET /assets/<file>`: a style or script, compressed at build time. Public, because it contains no data. Does not wake
+ * the container.
  */
 export function asset(read: ReadAsset): Handler {
   return async function handleAsset(context) {
@@ -40,7 +40,7 @@ export function asset(read: ReadAsset): Handler {
       const plain = new Blob([content]).stream().pipeThrough(new DecompressionStream("gzip"));
       return new Response(plain, { headers });
     }
-    // Without `encodeBody`, a Worker would compress the body again:
+    // Without `encodeBody`, a Worker would compress the compressed body again:
     // https://developers.cloudflare.com/workers/runtime-apis/response/
     const encoded = { headers: { ...headers, "content-encoding": "gzip" }, encodeBody: "manual" };
     return new Response(content, encoded);

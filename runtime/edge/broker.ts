@@ -22,7 +22,9 @@ import { readServiceBody } from "./admission/body.ts";
 const LONGEST_REFUSAL_BYTES = 256 * 1024;
 /** Maximum characters logged of an unknown operation. */
 const LONGEST_NAME = 80;
-/** Forwarded `anthropic-beta` values. Others could expose the account's files or run code. */
+/**
+ * Values of the `anthropic-beta` header that the broker forwards. Others could expose the account's files or run code.
+ */
 const ANTHROPIC_BETAS = new Set(["structured-outputs-2025-11-13"]);
 /** Headers of the upstream connection, which do not apply to the decoded body. */
 const CONNECTION_HEADERS = [
@@ -42,7 +44,7 @@ export interface BrokerOptions {
   /** Returns the pass with which the running gateway authenticates, or an empty string if there is none. */
   token(): string;
   fetch: Fetch;
-  /** Restricts requests to one chat. Default: any chat. */
+  /** The only chat that requests may concern. Default: any chat. */
   chat?: TenantChat | undefined;
   /** The HTTP proxy to Telegram. Default: requests with a proxy are refused. */
   proxy?: {
@@ -54,9 +56,9 @@ export interface BrokerOptions {
 
 export interface Broker {
   /**
-   * Performs a request of the gateway.
+   * Performs a service request for the gateway.
    *
-   * @param url URL without the tenant part. Default: the request's.
+   * @param url The request's URL without its tenant part. Default: the URL of `request`.
    */
   handle(request: Request, url?: string): Promise<Response>;
   readonly counts: BrokerCounts;
@@ -69,10 +71,10 @@ interface BrokerOperation {
 }
 
 /**
- * Creates the broker, which gives the gateway access to services without their keys. The gateway names an operation
- * of service-operations.ts and sends its pass. The broker builds the service's request from validated arguments and
- * the real key; it copies no URL, method or header. Error responses are redacted, since services may quote keys in
- * them.
+ * Creates the broker, which gives the gateway access to services without their keys. The gateway names an operation of
+ * service-operations.ts and authenticates with its pass. The broker builds the service's request from validated
+ * arguments and the real key; it copies no URL, method or header. Error responses are redacted, because services may
+ * quote keys in them.
  */
 export function createBroker(options: BrokerOptions): Broker {
   const { environment, token, log } = options;
@@ -151,7 +153,7 @@ function serviceIn(path: string): ServiceName {
   return path.split("/", 1)[0] as ServiceName;
 }
 
-/** Returns true if the request has the gateway's pass where the service expects its key. */
+/** Returns true if the request contains the gateway's pass in the header that normally carries the service's key. */
 function hasPass(path: string, headers: Headers, token: string): boolean {
   const service = serviceIn(path);
   if (!Object.hasOwn(SERVICES, service)) return false;
@@ -185,8 +187,8 @@ function betas(name: OperationName, headers: Headers): Record<string, string> {
 }
 
 /**
- * The config supports a proxy only for Telegram. The header must match the config file, which may differ briefly
- * after a change.
+ * Returns the HTTP client for an operation. A request may name a proxy only for Telegram, and only the proxy in the
+ * config file. Right after a config change, the gateway may still name the previous proxy.
  */
 function clientFor(proxy: string | null, name: OperationName, { fetch, proxy: own }: BrokerOptions): Fetch {
   if (proxy === null) return fetch;
@@ -201,7 +203,7 @@ async function passOn(answer: Response, redact: (text: string) => string): Promi
   for (const name of CONNECTION_HEADERS) headers.delete(name);
   const { status } = answer;
   if (status < 300) return new Response(answer.body, { status, headers });
-  // Hide the redirect's target: following it would need the key.
+  // Remove the redirect's target, which the gateway cannot use without the key.
   headers.delete("location");
   const refusal = redact(new TextDecoder().decode(await readBytes(answer, LONGEST_REFUSAL_BYTES)));
   return new Response(refusal === "" ? null : refusal, { status, headers });
@@ -220,8 +222,8 @@ interface BrokerRequest {
 }
 
 /**
- * Parses a broker request. Also accepts the services' own paths, which older gateways request: a container may outlive
- * a Worker deployment by minutes. The next release removes them.
+ * Parses a broker request. Also accepts the services' own paths, which older gateways send, because a container may
+ * outlive a Worker deployment by minutes. The next release removes these paths.
  */
 function brokerRequest(url: string, headers: Headers): BrokerRequest {
   const { pathname, searchParams } = new URL(url);
@@ -252,7 +254,7 @@ function withHeader(headers: Headers, name: string, value: string): Headers {
   return changed;
 }
 
-/** Returns malformed text unchanged; later validation refuses it. */
+/** Decodes a URL component. Returns malformed text unchanged; later validation refuses it. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -11,13 +11,13 @@ const QUESTION = "logs";
 interface CachedLog extends LogTail {
   /** ISO 8601 time of the container's last answer; absent if it is current. */
   asOf?: string;
-  /** Why the running container could not be read. */
+  /** Reason why the running container's output could not be read. */
   problem?: Reason;
 }
 
 /**
- * Returns the end of the gateway's output, at most 200 kB, and caches it for when the container sleeps. Wakes
- * nothing and does not count as activity. Never rejects.
+ * Returns the end of the gateway's output, at most 200 kB, and caches it so that pages can show it while the container
+ * sleeps. Does not wake the container and does not count as activity. Never rejects.
  *
  * @param limitMs Timeout for the container's answer, in milliseconds.
  */
@@ -33,7 +33,7 @@ export async function readLog(
   if (value === undefined || (value.next === undefined && value.lines.length === 0))
     return { lines: [], ...kept, ...(kept && { asOf: last.at }), ...(problem && { problem }) };
   const { lines, next } = value;
-  // Lines without a number may already be in the cache.
+  // Lines without a number may already be in the cache, so they replace it.
   const tail = next === undefined ? { lines } : { lines: appendLines(kept?.lines ?? [], lines), next };
   if (lines.length > 0) await memory.keepAnswer(QUESTION, JSON.stringify(tail)).catch(() => undefined);
   return tail;

@@ -4,16 +4,16 @@ import type { TenantChat } from "../contract/tenant.ts";
 import { isRecord, parseJson } from "../shared/json.ts";
 import { readBytes } from "../shared/read-bytes.ts";
 
-/** Maximum remembered files. A gateway fetches each file soon after requesting its path. */
+/** Maximum files that are remembered. A gateway fetches each file soon after it requests the path. */
 const MOST_FILES = 256;
 const LONGEST_ANSWER_BYTES = 64 * 1024;
 
-/** Limit for a complete profile, or for a server with roles and emojis. */
+/** Maximum size of an answer with a complete profile, or with a Discord server's roles and emojis. */
 const LONGEST_PROFILE_BYTES = 1024 * 1024;
 
 /**
- * Reduces answers about people and servers to names, since every chat may request them and profiles contain
- * addresses.
+ * Functions that reduce answers about people and servers to names. Every chat may request these answers, and profiles
+ * contain e-mail addresses.
  */
 const NAMES: Partial<Record<OperationName, (answer: Record<string, unknown>) => object>> = {
   "slack/users.info": ({ ok, error, user }) => {
@@ -25,15 +25,15 @@ const NAMES: Partial<Record<OperationName, (answer: Record<string, unknown>) => 
 };
 
 /**
- * Restricts a broker to one chat. Refuses requests that name another chat, and files that the service has not given
- * to this broker, since file names can be guessed.
+ * Restricts a broker to one chat. Refuses requests that name another chat. Because file names can be guessed, also
+ * refuses files that the service has not returned to this broker.
  */
 export class ChatPass {
   readonly #own: TenantChat;
-  /** Files by the text that later requests use, oldest first. */
+  /** Files that the service has returned, by the text that later requests contain. Oldest first. */
   readonly #files = new Set<unknown>();
 
-  /** @param own Read at each request, since a chat's id may change. */
+  /** @param own The chat. Its id is read at each request, because it may change. */
   constructor(own: TenantChat) {
     this.#own = own;
   }
@@ -52,15 +52,15 @@ export class ChatPass {
     const { chat } = SERVICE_OPERATIONS[name];
     if (chat === "none") return true;
     if (chat === "unnamed" || !name.startsWith(`${this.#own.platform}/`)) return false;
-    // Slack's answer contains the file's chats; openSlackFile checks them.
+    // Slack's answer lists the chats that share the file; openSlackFile checks them.
     if (name === "slack/file") return true;
     if (chat === "file") return this.#files.has(given["path"]);
-    // Compare text: `@name` and `#name` are never a tenant's chat id.
+    // Compare the text: `@name` and `#name` also address chats, but never equal a tenant's chat id.
     if (given[chat] !== this.chat) return false;
     return name !== "slack/files.completeUploadExternal" || this.#files.has(given["files"]);
   }
 
-  /** Reduces an answer to names, or remembers the file that it returns. */
+  /** Reduces an answer to names, or remembers the file that the answer names. */
   async read(name: OperationName, answer: Response): Promise<Response> {
     const namesIn = NAMES[name];
     if (namesIn !== undefined && answer.ok) {

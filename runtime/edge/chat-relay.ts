@@ -4,7 +4,7 @@ import { parseJson } from "../shared/json.ts";
 import { closeSocket, joinSockets, type PageSocket } from "./page-sockets.ts";
 
 interface Page {
-  /** Device id claimed in the page's first message. Proven once `welcome` is true. */
+  /** Device id that the page's first message claims. It is proven once `welcome` is true. */
   deviceId?: string | undefined;
   isNew: boolean;
   page: PageSocket;
@@ -20,13 +20,13 @@ interface ChatRelayOptions {
   onDevice?(deviceId: string, isLetIn: boolean): void;
 }
 
-/** Maximum characters of a first message to parse. */
+/** Maximum characters of a page's first message that the relay parses. */
 const LONGEST_HELLO = 1_000;
 
 /**
- * Relays frames between pages and gateway. Otherwise activity would be invisible: the gateway might sleep during an
- * answer, or an idle page might keep it awake. Frames count only after the gateway accepts the device, so that a
- * stranger cannot keep it awake.
+ * Relays frames between pages and gateway, and so notices activity. Otherwise the container might sleep during an
+ * answer, or an idle page might keep it awake. Frames count as activity only after the gateway accepts the device, so
+ * that strangers cannot keep the container awake.
  */
 export class ChatRelay {
   readonly #options: ChatRelayOptions;

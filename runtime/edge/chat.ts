@@ -6,10 +6,10 @@ import type { Sandbox } from "./ports.ts";
 import { sendProblem } from "./problems.ts";
 
 /**
- * `GET /chat`: the page, identical for everyone. Wakes a sleeping container.
+ * `GET /chat`: the chat page, identical for everyone. Wakes a sleeping container.
  *
- * @param sandbox The sandbox of all browsers; `undefined` if each has a separate one, which starts once its page is
- * admitted.
+ * @param sandbox The sandbox that all browsers share; `undefined` if each browser has a separate one, which starts only
+ * when the gateway admits its page.
  */
 export function chat(sandbox: Sandbox | undefined): Handler {
   return async function handleChat(context) {
@@ -19,21 +19,21 @@ export function chat(sandbox: Sandbox | undefined): Handler {
   };
 }
 
-/** `GET /chat/manifest`: lets browsers install the chat as an app. Wakes nothing. */
+/** `GET /chat/manifest`: lets browsers install the chat as an app. Does not wake the container. */
 export function chatApp(): Handler {
   return function handleChatApp(context) {
     return context.json(chatManifest(), 200, { "content-type": "application/manifest+json" });
   };
 }
 
-/** `GET /chat/socket` without an upgrade: responds 426. The platforms handle upgrades before this app. */
+/** `GET /chat/socket` without an upgrade: responds 426. Upgrades are handled before they reach this app. */
 export function chatSocket(): Handler {
   return function handleChatSocket() {
     return sendProblem("chat_upgrade_required");
   };
 }
 
-/** A ticket is a device id and 32 random bytes; an item's id is 16 random bytes. */
+/** A ticket consists of a device id and 32 random bytes; an item id consists of 16 random bytes. */
 const TICKET = /^(?<device>[0-9a-f]{64})\.[\w-]{43}$/;
 const ITEM = /^[\w-]{22}$/;
 /** Image types that pages may display. HTML or SVG could run scripts on this origin. */
@@ -69,7 +69,10 @@ export function chatFile(sandboxOf: (deviceId: string) => Promise<FileSandbox | 
   };
 }
 
-/** Lists the socket's URL, because older browsers apply 'self' to HTTP only. */
+/**
+ * Returns the chat page's Content-Security-Policy. It lists the socket's URL, because older browsers apply 'self' only
+ * to HTTP.
+ */
 function chatContentSecurityPolicy(host: string): string {
   return `default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self' ws://${host} wss://${host}; img-src 'self' data: blob:; manifest-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'`;
 }

@@ -14,7 +14,7 @@ import { knownNames } from "./ledger-routes.ts";
 import { askOperation, commandTimeout } from "./operate.ts";
 import type { Backups, NameDirectory, NameEntry, RecordChange, Sandbox } from "./ports.ts";
 
-/** Time for a large archive, including the start of a stopped container. */
+/** Timeout, in milliseconds, for an operation on a large archive, including the start of a stopped container. */
 const LIMIT_MS = 60_000;
 /** Exit code of a timeout, as in coreutils' `timeout`. */
 const TIMED_OUT = 124;
@@ -34,7 +34,7 @@ interface CliOptions {
 /** Runs a command line for an operator, even while the gateway is down. */
 type RunLine = (line: TypedLine, by: string) => Promise<{ command: string } & CliResult>;
 
-/** An allowed command line, parsed first so that an invalid one wakes nothing. */
+/** An allowed command line. It is parsed before the container starts, so that an invalid line does not wake it. */
 interface TypedLine extends Line {
   command: string;
 }
@@ -64,7 +64,7 @@ function changes({ operation, input }: Line): boolean {
   return operation.changes?.(input) ?? false;
 }
 
-/** Creates the runner of `/debug/cli`. It starts a stopped container. */
+/** Creates the function that runs lines for `/debug/cli`. Running a line starts a stopped container. */
 export function createLineRunner({ sandbox, directory, backups, log, record }: CliOptions): RunLine {
   const listPeople = async (limit: number) => (await directory.entries({ kind: "person", limit })).entries;
   return async (line, by) => {
@@ -81,7 +81,10 @@ export function createLineRunner({ sandbox, directory, backups, log, record }: C
   };
 }
 
-/** `GET /debug/cli?cmd=`: runs a line. A change runs only if no other site can have caused the request. */
+/**
+ * `GET /debug/cli?cmd=`: runs a command line. If it changes something and another site may have sent the request, asks
+ * for confirmation instead.
+ */
 export function debugCli(run: RunLine): Handler<AccessVariables> {
   return async function handleCli(context) {
     const line = readTyped(context.req.query("cmd") ?? "");
@@ -128,7 +131,10 @@ function printFailure(reply: Extract<OperationReply, { ok: false }>, json: boole
   };
 }
 
-/** Runs an operation. On timeout, reports that it continues, since a long backup has not failed. */
+/**
+ * Runs an operation in the edge. If it exceeds the timeout, the reply says that it continues, because a slow backup has
+ * not failed.
+ */
 async function runHere(run: () => unknown): Promise<OperationReply> {
   const reply = await replyOf(() => commandTimeout(LIMIT_MS, Promise.resolve(run())));
   if (reply.ok || reply.error.code !== "command_timed_out") return reply;

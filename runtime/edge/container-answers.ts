@@ -13,8 +13,9 @@ import { StewardError } from "../contract/errors.ts";
 import { once } from "../shared/once.ts";
 
 /**
- * Returns a parser of container responses, which the agent may have forged. The schema has only what the edge
- * depends on, so that other container versions pass. Throws StewardError `gateway_unavailable` for a mismatch.
+ * Returns a parser that validates container responses, because the agent may have forged them. The schema covers only
+ * what the edge needs, so that responses of other container versions pass. The parser throws StewardError
+ * `gateway_unavailable` for malformed responses.
  */
 function reader<T>(make: () => z.ZodMiniType): (response: Response) => Promise<T> {
   const form = once(make);

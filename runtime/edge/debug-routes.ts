@@ -18,7 +18,7 @@ import type { Sandbox } from "./ports.ts";
 import { sendError } from "./problems.ts";
 import { readQuery, wholeNumber } from "./form.ts";
 
-/** Maximum wait for the config file that a first start writes, and interval of checks. */
+/** Maximum wait, in milliseconds, for the config file that a first start writes, and the interval between checks. */
 const LONGEST_START_MS = 5_000;
 const AGAIN_MS = 250;
 const STARTING = "The gateway is starting and has not written its config file yet.";
@@ -32,7 +32,7 @@ const logsQuery = () =>
     after: z.optional(wholeNumber(0, Number.MAX_SAFE_INTEGER)),
   });
 
-/** Lists the container's processes, without waking a stopped one. */
+/** Lists the container's processes. Does not wake a stopped container. */
 export async function listProcesses(sandbox: Sandbox, logs: boolean): Promise<ProcessList> {
   const { state } = await sandbox.status();
   if (state === "stopped") return { processes: [] };
@@ -45,8 +45,8 @@ export async function listProcesses(sandbox: Sandbox, logs: boolean): Promise<Pr
 }
 
 /**
- * Returns the last lines of the gateway's output, optionally after line number `after`. Wakes nothing and does not
- * count as activity, so pages may poll.
+ * Returns the last lines of the gateway's output, optionally after line number `after`. Does not wake the container and
+ * does not count as activity, so pages may poll.
  *
  * @throws StewardError `gateway_unavailable` if a running container does not answer.
  */
@@ -66,13 +66,13 @@ export async function readLastLines(
   return { lines: logs.slice(-lines), ...(nextLog !== undefined && { next: nextLog }) };
 }
 
-/** Returns the status of a ready gateway. Wakes nothing and does not count as activity. */
+/** Returns the status of a ready gateway. Does not wake the container and does not count as activity. */
 export async function gatewayDetails(sandbox: Pick<Sandbox, "peek">): Promise<GatewayStatus | undefined> {
   const response = await sandbox.peek({ method: "GET", path: GATEWAY_ROUTES.status });
   return response?.ok ? readGatewayStatus(response) : undefined;
 }
 
-/** Returns the usage report of a ready gateway. Wakes nothing and does not count as activity. */
+/** Returns the usage report of a ready gateway. Does not wake the container and does not count as activity. */
 export async function gatewayUsage(sandbox: Sandbox): Promise<UsageReport | undefined> {
   const response = await sandbox.peek({ method: "GET", path: GATEWAY_ROUTES.usage });
   return response?.ok ? readUsage(response) : undefined;
@@ -88,7 +88,7 @@ export function debugProcesses(sandbox: Sandbox): Handler {
   };
 }
 
-/** `GET /debug/logs?lines=&after=`: the last lines of gateway output, oldest first. Wakes nothing. */
+/** `GET /debug/logs?lines=&after=`: the last lines of gateway output, oldest first. Does not wake the container. */
 export function debugLogs(sandbox: Sandbox): Handler {
   return async function handleLogs(context) {
     const { lines, after } = readQuery(context, logsQuery());
@@ -98,8 +98,9 @@ export function debugLogs(sandbox: Sandbox): Handler {
 }
 
 /**
- * `GET /debug/version`: versions in use. `version` and `bundle` are the edge's, `gateway` and `container` the
- * container's. `attestation` and `secrets` are keyed hashes of the secrets, which reveal changes. Wakes nothing.
+ * `GET /debug/version`: versions in use. `version` and `bundle` describe the edge; `gateway` and `container` describe
+ * the container. `attestation` and `secrets` are keyed hashes that reveal whether secrets changed. Does not wake the
+ * container.
  */
 export function debugVersion(sandbox: Sandbox, bundle: string, attestation: Attest): Handler {
   return async function handleVersion(context) {
@@ -124,8 +125,8 @@ export function debugContainerConfig(sandbox: Sandbox): Handler {
 }
 
 /**
- * Returns the redacted config file and its problems. Starts a stopped container, and waits for the file that a
- * first start writes.
+ * Returns the redacted config file and its problems. Starts a stopped container. On a first start, waits until the
+ * gateway has written the file.
  *
  * @throws StewardError `gateway_unavailable` if the supervisor does not answer, or the file is not written in time.
  */

@@ -4,11 +4,14 @@ import { once } from "../shared/once.ts";
 import type { Clock, Notes, Sandbox } from "./ports.ts";
 
 const NOTE = "scheduleAt";
-/** Assumed start time in milliseconds, until one is measured. */
+/** Assumed duration of a container start in milliseconds, until one has been measured. */
 const COLD_START_MS = 5_000;
-/** Shorter sleeps are not worth a stop and a start. */
+/** Minimum sleep in milliseconds. A shorter one is not worth a stop and a start of the container. */
 const SHORTEST_SLEEP_MS = 10_000;
-/** Longest run for which the container stays awake. The gateway aborts runs after this time. */
+/**
+ * Maximum duration of a schedule's run, in milliseconds, for which the container stays awake. The gateway aborts longer
+ * runs.
+ */
 const LONGEST_RUN_MS = 3_600_000;
 
 /** Part of the gateway's status, validated because the agent may forge it. */
@@ -29,7 +32,7 @@ export class DueSchedule {
   }
 
   /**
-   * Reads the time from the gateway before a sleep.
+   * Reads the next schedule's time from the gateway before the container sleeps.
    *
    * @returns true if the container must stay awake because a schedule is due soon or running.
    */
@@ -37,11 +40,11 @@ export class DueSchedule {
     const { memory, sandbox, clock } = this.#options;
     const response = await sandbox.peek({ method: "GET", path: GATEWAY_ROUTES.status });
     const { data } = nextSchedule().safeParse(response?.ok ? await response.json().catch(() => null) : null);
-    // A gateway that does not answer may sleep; its last stored time still applies.
+    // If the gateway does not answer, the container may sleep; the last stored time still applies.
     if (data === undefined) return false;
     const at = Date.parse(data.schedules.nextAt ?? "");
     const leftMs = at - clock();
-    // Ignore a schedule stuck in the past, which would restart the container repeatedly.
+    // Ignore a time that remains in the past: it would restart the container repeatedly.
     const isKnown = leftMs > -LONGEST_RUN_MS;
     memory.write(NOTE, isKnown ? String(at) : "");
     return isKnown && leftMs <= this.#leadMs + SHORTEST_SLEEP_MS;
@@ -53,7 +56,7 @@ export class DueSchedule {
     return noted === undefined || noted === "" ? undefined : Number(noted) - this.#leadMs;
   }
 
-  /** Clears the stored time when the container starts, so that a failing start is not repeated forever. */
+  /** Clears the stored time when the container starts. Otherwise a failing start would be repeated forever. */
   begun(): void {
     this.#options.memory.write(NOTE, "");
   }

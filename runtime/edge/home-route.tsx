@@ -14,7 +14,7 @@ import { sendProblem } from "./problems.ts";
 
 const WAIT_REFRESH_SECONDS = 2;
 
-/** Retry interval for a visitor whose wake request was refused by the limit. */
+/** Retry interval, in seconds, for visitors who are over the limit on starting the container. */
 export const REFUSED_WAKE_SECONDS = 600;
 
 const LIVE_HEADERS = {
@@ -30,7 +30,7 @@ export function live(): Response {
   return new Response("ok", { headers: LIVE_HEADERS });
 }
 
-/** `GET /`: the home page, or 502 with the cause. Wakes a sleeping container within limits. */
+/** `GET /`: the home page, or 502 with the cause. Wakes a sleeping container, at most a few times an hour. */
 export function home(sandbox: Sandbox, clock: Clock): Handler {
   return async function handleHome(context) {
     const status = await sandbox.status();
@@ -53,7 +53,7 @@ export function home(sandbox: Sandbox, clock: Clock): Handler {
   };
 }
 
-/** Returns the status while this visit starts the container. */
+/** Returns the status to show when this visit has just started the container. */
 function begun(status: SandboxStatus, now: number): SandboxStatus {
   const at = new Date(now).toISOString();
   return { ...status, state: "starting", since: at, start: { at, phase: "starting" } };
@@ -67,8 +67,8 @@ interface Running {
 }
 
 /**
- * `GET /readyz`: 200 or 503 with the state, the bundle, the secrets' keyed hash, and the Worker's version, since
- * two versions may respond during a rollout. Wakes nothing.
+ * `GET /readyz`: 200 or 503 with the state, the bundle, the secrets' keyed hash, and the Worker's version, because two
+ * versions may respond during a rollout. Does not wake the container.
  */
 export function readiness({ sandbox, bundle, workerVersion, attestation }: Running): Handler {
   return async function handleReadiness(context) {

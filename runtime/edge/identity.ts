@@ -17,7 +17,7 @@ export type IdentityDecision =
   | { allowed: true; identity: Identity }
   | { allowed: false; error: StewardError; loginUrl?: string; retryAfterSeconds?: number };
 
-/** Identifies a request. Wrong tokens count against `client`. */
+/** Identifies a request. Wrong tokens count against the rate limit of `client`. */
 export type Identify = (request: Request, client: string) => Promise<IdentityDecision>;
 
 /**
@@ -32,7 +32,7 @@ function teamOrigin(teamDomain: string): string | undefined {
 export interface AccessOptions {
   teamDomain: string | undefined;
   audience: string | undefined;
-  /** Default: the gateway's endpoint, fetched again for an unknown key id. */
+  /** Returns the identity gateway's public keys. Default: its endpoint's keys, fetched again for an unknown key id. */
   keys?: (certificates: URL) => JWTVerifyGetKey;
 }
 
@@ -69,7 +69,7 @@ export function accessIdentity({ teamDomain, audience, keys = createRemoteJWKSet
         algorithms: ["RS256"],
         requiredClaims: ["exp", "iat"],
         clockTolerance: CLOCK_TOLERANCE_SECONDS,
-        // Far above any session length. Setting it makes jose reject tokens issued in the future.
+        // Far above any session length. Without this option, jose would accept tokens that were issued in the future.
         maxTokenAge: "366 days",
       });
       // Without a key id, jose would accept any of the gateway's keys.

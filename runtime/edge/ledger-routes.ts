@@ -30,8 +30,8 @@ export const listQuery = () =>
 const replayBody = () => z.strictObject({ key: z.string().check(z.minLength(1), z.maxLength(300)) });
 
 /**
- * `GET /debug/ledger?state=&platform=&sender=&place=&q=&limit=&before=`: counts and a page of entries, newest
- * first, with names by key. Wakes nothing.
+ * `GET /debug/ledger?state=&platform=&sender=&place=&q=&limit=&before=`: counts, a page of entries, newest first, and
+ * the names of their people and places. Does not wake the container.
  */
 export function debugLedger(ledger: Ledger, directory: NameDirectory): Handler {
   return async function handleLedger(context) {
@@ -42,7 +42,7 @@ export function debugLedger(ledger: Ledger, directory: NameDirectory): Handler {
   };
 }
 
-/** Returns the directory's entries for the people and places in entries or a query. */
+/** Returns the directory's entries for the people and places that ledger entries or a query name. */
 export async function namesIn(
   directory: NameDirectory,
   entries: readonly Pick<LedgerQuery, "sender" | "place">[],
@@ -51,7 +51,7 @@ export async function namesIn(
   return namesOf(directory, [...keys]);
 }
 
-/** Returns the directory's entries by key; none if the directory does not answer. */
+/** Returns the directory's entries by key, or no entries if the directory does not answer. */
 export async function namesOf(
   directory: NameDirectory,
   keys: readonly string[],

@@ -41,7 +41,7 @@ interface Metrics {
     SandboxStatus,
     "state" | "since" | "restarts" | "coldStartMs" | "broker" | "volume" | "silent"
   >;
-  /** From the gateway's own status; absent unless it is ready. */
+  /** From the gateway's own status; absent while the gateway is not ready. */
   gateway?: Pick<GatewayStatus, "counts" | "schedules" | "usage" | "firstWords" | "findings"> & {
     channels: { platform: string; state: string }[];
     models: { id: string; state: string }[];
@@ -49,7 +49,7 @@ interface Metrics {
 }
 
 /**
- * Reads all figures, without the gateway's if its response is malformed. Wakes nothing and does not count as
+ * Reads all metrics, without the gateway's if its response is malformed. Wakes no container and does not count as
  * activity.
  */
 async function readMetrics({ ledger, sandbox, tenants }: MetricsOptions): Promise<Metrics> {
@@ -102,7 +102,7 @@ interface Family {
   samples: readonly Sample[];
 }
 
-/** Formats the figures for Prometheus, in base units such as seconds. */
+/** Formats the metrics for Prometheus, in base units such as seconds. */
 function exposition(metrics: Metrics): string {
   return [...edgeFamilies(metrics), ...gatewayFamilies(metrics.gateway)]
     .filter(({ samples }) => samples.length > 0)

@@ -9,10 +9,10 @@ import type { Operation } from "../operations/operation.ts";
 import type { NameDirectory, PortRequest, Sandbox, Sighting } from "./ports.ts";
 
 export const NO_SUPERVISOR = "The container's supervisor does not answer.";
-/** Detail of a 404 from a container that a rollout has not replaced yet. */
+/** Error detail for a 404 from a container that a rollout has not replaced yet. */
 const OLD_SUPERVISOR = "The container still runs an older version. The rollout replaces it within minutes.";
 
-/** Statuses of a refused operation, as opposed to a failed one. */
+/** HTTP statuses by which the supervisor refuses an operation. Other error statuses mean that it failed. */
 const REFUSALS: readonly number[] = [ERRORS.command_not_allowed.status, ERRORS.commands_busy.status];
 
 /**
@@ -27,15 +27,15 @@ export async function askSupervisor(
   try {
     return await sandbox.request("supervisor", request);
   } catch (error) {
-    // Unlike other failures, this one is permanent.
+    // An unknown tenant stays unknown; all other failures may be temporary.
     if (error instanceof StewardError && error.code === "tenant_unknown") throw error;
     throw new StewardError("gateway_unavailable", NO_SUPERVISOR, { cause: error });
   }
 }
 
 /**
- * Returns a view of the container for display: requests start nothing and do not count as activity, so an open page
- * keeps no container awake.
+ * Returns a sandbox for pages. Its requests start nothing and do not count as activity, so an open page keeps no
+ * container awake.
  */
 export function withoutWaking(sandbox: Sandbox): Sandbox {
   return {
@@ -64,7 +64,7 @@ const devicesReply = once(() => {
   });
 });
 
-/** Returns a sandbox that records the browser names in answers in the directory. */
+/** Returns a sandbox that copies the browser names in its responses to the name directory. */
 export function withBrowserNames(sandbox: Sandbox, directory: Pick<NameDirectory, "noteNames">): Sandbox {
   const noted = async <Answer extends Response | undefined>(
     { path, body = "" }: PortRequest,
@@ -86,7 +86,7 @@ export function withBrowserNames(sandbox: Sandbox, directory: Pick<NameDirectory
       admitted: "browser",
       at: Math.max(device.approvedAtMs, ...Object.values(device.tokens).map((one) => one.lastUsedAtMs ?? 0)),
     }));
-    // The operation has succeeded even if storing the names fails.
+    // The operation has succeeded, so a failure to store the names must not fail it.
     if (sightings.length > 0) await directory.noteNames(sightings).catch(() => undefined);
     return response;
   };
@@ -145,13 +145,13 @@ export function commandTimeout<T>(milliseconds: number, work: Promise<T>): Promi
   return withTimeout(milliseconds, work, () => new StewardError("command_timed_out"));
 }
 
-/** A value, or the reason why there is none. */
+/** A value, or the error that prevented it. */
 export interface Attempt<T> {
   value?: T;
   problem?: Reason;
 }
 
-/** Waits for `work`. Never rejects, so that a page can show the reason instead of the value. */
+/** Waits for `work`, up to a time limit. Never rejects, so that a page can show the error instead of the value. */
 export async function attempt<T>(milliseconds: number, work: Promise<T>): Promise<Attempt<T>> {
   try {
     return { value: await commandTimeout(milliseconds, work) };

@@ -1,6 +1,6 @@
 import { CHAT_CLOSE } from "../contract/chat.ts";
 
-/** The common interface of the platform's WebSocket and Node's `ws`. */
+/** The common interface of Cloudflare's WebSocket and Node's `ws`. */
 export interface PageSocket {
   readonly readyState: number;
   send(data: string): void;
@@ -18,7 +18,7 @@ export function sendOn(socket: PageSocket, data: unknown): void {
   if (socket.readyState === OPEN) socket.send(String(data));
 }
 
-/** Closes a socket. Reserved codes such as 1006 become `restart`, so that the page reconnects. */
+/** Closes a socket. Replaces reserved codes such as 1006 with `restart`, so that the page reconnects. */
 export function closeSocket(socket: PageSocket, code = 1006, reason = ""): void {
   const sent = code >= 1000 && ![1004, 1005, 1006, 1015].includes(code);
   try {
@@ -31,11 +31,11 @@ export function closeSocket(socket: PageSocket, code = 1006, reason = ""): void 
 interface Passing {
   onPage?(data: unknown): void;
   onGateway?(data: unknown): void;
-  /** Called when either socket closes. `code` is set if the gateway's did. */
+  /** Called when either socket closes. `code` is the gateway's close code; `undefined` if the page closed. */
   onEnd?(code: number | undefined): void;
 }
 
-/** Forwards messages and the close between a page and its gateway, in both directions. */
+/** Connects a page to its gateway: forwards messages in both directions, and closes both sockets together. */
 export function joinSockets(page: PageSocket, gateway: PageSocket, told: Passing = {}): void {
   // The page closed while the gateway was starting.
   if (page.readyState > OPEN) return closeSocket(gateway, 1001);

@@ -14,13 +14,13 @@ export interface Notes {
 }
 
 export interface Admission {
-  /** True if nothing was stored: the event is known, or no answer can depend on it. */
+  /** True if nothing was stored, because the event is already known or affects no answer. */
   duplicate: boolean;
-  /** False if the event needs the gateway, which was not ready when the event was recorded. */
+  /** False if the event has to wait, because the gateway was not ready. */
   ready: boolean;
 }
 
-/** States of a ledger entry. `answered`, `ignored` and `failed` are settled; the note gives the reason. */
+/** States of a ledger entry. `answered`, `ignored` and `failed` are final. */
 export const ENTRY_STATES = ["waiting", "delivering", "answered", "ignored", "failed"] as const;
 
 export type EntryState = (typeof ENTRY_STATES)[number];
@@ -41,9 +41,9 @@ export interface LedgerEntry {
   settledAt?: string;
   /** Result of the last attempt, or reason for the final state. */
   note?: string;
-  /** Id of the unlisted group whose message was ignored. */
+  /** Id of a group that the config does not list, if the event was ignored for this reason. */
   group?: string;
-  /** Key of the {@link NameDirectory}; absent if no person wrote the event. */
+  /** Sender's key in the {@link NameDirectory}; absent if no person wrote the event. */
   sender?: string;
   /** Key of the {@link NameDirectory}. */
   place?: string;
@@ -51,7 +51,7 @@ export interface LedgerEntry {
   timeline?: Timeline;
 }
 
-/** Times at which an event reached each step. They are ISO 8601, and absent if unknown or not reached. */
+/** Times at which an event reached each step, in ISO 8601. A time is absent if unknown or not reached yet. */
 export interface Timeline {
   received: string;
   recorded?: string;
@@ -96,7 +96,7 @@ export interface LedgerQuery {
   platform?: Platform | undefined;
   limit: number;
   sort?: (typeof LEDGER_SORTS)[number] | undefined;
-  /** `next` of the previous page with the same order. */
+  /** `next` of the previous page, which was requested with the same `sort`. */
   before?: number | undefined;
   /** Case-insensitive substring of the event's id, conversation, sender or place. */
   q?: string | undefined;
@@ -106,7 +106,7 @@ export interface LedgerQuery {
   place?: string | undefined;
   /** Earliest receipt, in milliseconds since the epoch. */
   since?: number | undefined;
-  /** Only entries of this chat, in a host's ledger for all chats. */
+  /** Restricts the result to this chat, on a host with one ledger for all chats. */
   tenant?: TenantId | undefined;
 }
 
@@ -124,7 +124,7 @@ export interface Ledger {
   counts(): Promise<LedgerCounts>;
   list(query: LedgerQuery): Promise<LedgerPage>;
   details(key: string): Promise<LedgerDetails | undefined>;
-  /** Returns the beginning of the stored event's text, if any. The caller records who asked. */
+  /** Returns the start of the stored event's text, if any. The caller must record which operator reads it. */
   excerpt(key: string): Promise<string | undefined>;
   /**
    * Returns the newest events as {@link Delivery} JSON, newest first, up to 1.5 MiB. An event above 128 KiB is
@@ -135,14 +135,14 @@ export interface Ledger {
   replay(key: string): Promise<ReplayResult>;
 }
 
-/** A person or place in events. Times are ISO 8601. */
+/** A person, browser or place in events. Times are ISO 8601. */
 export interface NameEntry {
   /** `<platform>:<id>`; a browser's platform is `web`. */
   key: string;
   kind: NameKind;
   platform: Platform | "web";
   id: string;
-  /** One line of plain text, chosen by a stranger. Absent until known. */
+  /** One line of plain text, untrusted because strangers choose their names. Absent until known. */
   name?: string;
   /** Hue of the avatar, in degrees. */
   hue: number;
@@ -155,7 +155,10 @@ export interface NameEntry {
 export interface NameQuery {
   kind?: NameKind | undefined;
   platform?: Platform | "web" | undefined;
-  /** Only chats that can receive messages. Except on Telegram, a direct chat's key is not the person's. */
+  /**
+   * True to return only chats that can receive messages. On Slack and Discord, a direct chat and its person have
+   * different keys.
+   */
   isChat?: boolean | undefined;
   /** Case-insensitive substring of the name or id. */
   q?: string | undefined;
@@ -181,7 +184,7 @@ export interface Sighting {
   at?: number | undefined;
 }
 
-/** Names of people and places, from events and the platforms. Reading wakes nothing. */
+/** Names of people and places, from events and the platforms. Reading wakes no container. */
 export interface NameDirectory {
   /** A direct chat resolves to its person. */
   names(keys: readonly string[]): Promise<Map<string, NameEntry>>;
@@ -195,22 +198,22 @@ export interface ActivityEntry {
   by: string;
   /** Verb, such as `approve`. */
   action: string;
-  /** Object of the verb; never a secret or message text. */
+  /** Subject of the action, such as a backup's id; never a secret or message text. */
   detail: string;
   /** Diff without secrets, see `diffText`; stored for the newest changes only. */
   diff?: string;
 }
 
-/** `used`: accepted before. `full`: too many signatures are stored. */
+/** `used`: the signature was accepted before. `full`: too many signatures are stored. */
 export type SignatureUse = "accepted" | "used" | "full";
 
-/** Stores the stack's signatures, so that each is accepted only once. Survives restarts; wakes nothing. */
+/** Stores the stack's signatures, even across restarts, so that each is accepted only once. */
 export interface Signatures {
   /** Marks a valid signature as used. `expiresAt` is in milliseconds since the epoch. */
   useSignature(mac: string, expiresAt: number): Promise<SignatureUse>;
 }
 
-/** Record of operators' changes. Reading and writing wake nothing. */
+/** Record of operators' changes. Reading and writing wake no container. */
 export interface Activity {
   record(entry: Omit<ActivityEntry, "at">): Promise<void>;
   activity(limit: number, actions?: readonly string[]): Promise<ActivityEntry[]>;
@@ -222,7 +225,7 @@ export interface LastAnswer {
   text: string;
 }
 
-/** Stores the container's last responses to the pages. Reading and writing wake nothing. */
+/** Stores the container's last responses for the pages. Reading and writing wake no container. */
 export interface AnswerMemory {
   keepAnswer(question: string, text: string): Promise<void>;
   lastAnswer(question: string): Promise<LastAnswer | undefined>;
@@ -247,15 +250,15 @@ export interface Sandbox {
   /** Wakes nothing. */
   status(): Promise<SandboxStatus>;
   /**
-   * Starts a stopped container in the background, for visitors up to three times an hour. Only operators also
-   * restart a crashed gateway, since strangers must not bypass its backoff.
+   * Starts a stopped container in the background. Visitors may do so three times an hour. Only operators can also
+   * restart a crashed gateway, because visitors must not bypass its backoff.
    *
    * @returns true if the request was granted.
    */
   wake(by: "visitor" | "operator"): Promise<boolean>;
   /**
-   * Restarts the gateway, or starts a stopped container. Applies a cached config that was deleted or replaced in
-   * the bucket.
+   * Restarts the gateway, or starts a stopped container. If the cached config in the bucket was deleted or replaced,
+   * the new one applies.
    *
    * @throws StewardError why it failed.
    */
@@ -263,8 +266,8 @@ export interface Sandbox {
   /** Sends a request with the control token. Starts a stopped container. */
   request(port: SandboxPort, request: PortRequest): Promise<Response>;
   /**
-   * Sends a request to a ready gateway or a running supervisor, if there is one. Starts nothing and does not count
-   * as activity.
+   * Sends a request if the gateway is ready or the supervisor runs; else resolves to `undefined`. Starts nothing and
+   * does not count as activity.
    */
   peek(request: PortRequest, port?: SandboxPort): Promise<Response | undefined>;
 }
@@ -274,7 +277,7 @@ export interface BackupsStatus {
   lastAt?: string;
   /** Why the last backup or restore failed; absent after a success. */
   problem?: Reason;
-  /** Set if a start replaced an invalid config with this backup's. Cleared when the file changes. */
+  /** Set if a start replaced an invalid config with the config of a backup. Cleared when the config file changes. */
   recovered?: RecoveredConfig;
 }
 
@@ -288,20 +291,24 @@ export interface RecoveredConfig {
 /** Backups as the edge uses them; see contract/backup.ts. Methods reject with StewardError. */
 export interface Backups {
   status(): Promise<BackupsStatus>;
-  /** Newest first. Wakes nothing on the serverless stack, which lists the bucket. */
+  /** Returns all manifests, newest first. The serverless stack lists the bucket and wakes no container. */
   list(): Promise<GenerationManifest[]>;
-  /** Starts a stopped container. `force` accepts a backup that contains far less than the previous one. */
+  /**
+   * Creates a backup, and starts a stopped container for it. `force` accepts a backup that contains far less than the
+   * previous one.
+   */
   create(options?: { force?: boolean; cause?: BackupCause }): Promise<GenerationManifest>;
   /** Unpacks and verifies a backup in a scratch directory. */
   verify(id: string): Promise<RestoreReport>;
   /** Backs up the current state, replaces it with the given backup and restarts the gateway. */
   restore(id: string, config: ConfigSource): Promise<RestoreReport>;
-  /** Returns the JSON text of a stopped container's next config, if known. Wakes nothing. */
+  /** Returns the config with which a stopped container will start, as JSON, if known. Wakes no container. */
   cachedConfig(): Promise<string | undefined>;
   /** Wakes nothing on the serverless stack. */
   download(id: string): Promise<ReadableStream<Uint8Array>>;
   /**
-   * Returns a backup's config. Secrets have the same placeholders as in the current file, whose digest is included.
+   * Returns a backup's config with the current file's digest. Secrets have the same placeholders as in the current
+   * file.
    */
   configOf(id: string): Promise<ConfigText>;
 }

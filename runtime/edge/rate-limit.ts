@@ -10,7 +10,7 @@ export const PER_MINUTE = {
   identity: 300,
   /** Unverified or malformed webhook requests, per client. Verified ones always pass, even from the same address. */
   refusedWebhooks: 600,
-  /** Wrong admin tokens, per client, by form or Bearer. A correct one always passes. */
+  /** Wrong admin tokens per client, from the sign-in form or as Bearer tokens. A correct token always passes. */
   wrongTokens: 30,
 } as const;
 
@@ -18,7 +18,7 @@ export const PER_MINUTE = {
 const MOST_CALLERS = 5_000;
 
 interface RateLimitOptions {
-  /** Capacity of the bucket, which refills over a minute. */
+  /** Tokens in a full bucket. An empty bucket refills within a minute. */
   perMinute: number;
   clock: Clock;
 }
@@ -56,7 +56,7 @@ export class RateLimit {
     return wait;
   }
 
-  /** Returns a token to a caller that was entitled. */
+  /** Gives a token back if the caller's request was legitimate. */
   giveBack(caller: string): void {
     const bucket = this.#buckets.get(caller);
     if (bucket !== undefined) bucket.tokens = Math.min(this.#perMinute, bucket.tokens + 1);

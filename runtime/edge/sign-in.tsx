@@ -25,13 +25,16 @@ const HMAC = { name: "HMAC", hash: "SHA-256" };
 const FORM = /^(\d{13,15})\.([\w-]{43})$/;
 const encoder = new TextEncoder();
 
-/** A nonexistent host. If resolving changes the origin, the address points to another host. */
+/** Base URL on a nonexistent host. A path that resolves to another origin leads to another site. */
 const HERE = "http://here.invalid";
 // oxlint-disable-next-line no-control-regex -- what a header or the URL parser treats in its own way is refused.
 const UNSAFE = /[\u0000-\u0020\u007f\\]/;
 
 export interface SignIn {
-  /** Compares a token with ADMIN_TOKEN. Returns the seconds to wait after a wrong one, 0 below the limit. */
+  /**
+   * Compares a token with ADMIN_TOKEN. For a wrong token, returns the seconds to wait; 0 while the client may try
+   * again.
+   */
   check(
     token: string | undefined,
     client: string,
@@ -64,7 +67,7 @@ export function signIn({ check, sessions }: SignIn, log: Log): Handler {
     log.info("somebody signed in with the admin token", { client });
     const attributes = { path: "/", httpOnly: true, sameSite: "Strict", secure: isHttps(context) } as const;
     setCookie(context, SESSION_COOKIE, await sessions.issue(), { ...attributes, maxAge: SESSION_SECONDS });
-    // Ask before opening a URL with a query: a link to the sign-in page must not trigger a debug route.
+    // Ask for confirmation if the URL has a query: otherwise a link to the sign-in page could trigger a debug route.
     if (!next.includes("?")) return context.redirect(next, 303);
     return context.html(<ContinuePage address={next} />);
   };
@@ -79,7 +82,7 @@ export function signOut(): Handler {
   };
 }
 
-/** Shows the form with the error, or a problem document to clients other than browsers. */
+/** Refuses a sign-in: shows the form with the error, or sends a problem document if the client is not a browser. */
 async function refuse(
   context: Context,
   next: string,
@@ -172,8 +175,8 @@ interface Sessions {
 }
 
 /**
- * The signing key derives from the admin token, so a new token ends every session. A copy of a cookie stays valid
- * after sign-out until it expires.
+ * Creates sessions. Their signing key derives from the admin token, so a new token ends every session. A copied cookie
+ * stays valid after sign-out until it expires.
  */
 function createSessions(adminToken: string, clock: Clock): Sessions {
   const key = deriveKey(adminToken);
@@ -191,7 +194,7 @@ function createSessions(adminToken: string, clock: Clock): Sessions {
   };
 }
 
-/** Derives a key with HKDF (RFC 5869). Its own `info` limits the key to sessions. */
+/** Derives the signing key with HKDF (RFC 5869). `info` names the key's only purpose. */
 async function deriveKey(adminToken: string) {
   const secret = await crypto.subtle.importKey("raw", encoder.encode(adminToken), "HKDF", false, [
     "deriveKey",

@@ -15,7 +15,7 @@ import type { Backups, Clock, Ledger, RecordChange, Sandbox, Signatures, Signatu
 import { sendProblem } from "./problems.ts";
 import type { Tenants } from "./tenants/ports.ts";
 
-/** Time for a large archive, including the start of a stopped container. */
+/** Time limit that suffices for a large archive and the start of a stopped container. */
 const LIMIT_MS = 90_000;
 const LISTED = 20;
 
@@ -27,13 +27,13 @@ export interface StackAccess {
   refusals: RateLimit;
 }
 
-/** Errors for a valid signature that cannot be accepted. */
+/** Errors for valid signatures that were used before or cannot be stored. */
 const REFUSED: Record<Exclude<SignatureUse, "accepted">, ErrorCode> = {
   used: "stack_signature_used",
   full: "rate_limited",
 };
 
-/** Accepts each request signed by the stack once. */
+/** Accepts requests signed by the stack, and each signature only once. */
 export function requireStack({ key, signatures, clock, refusals }: StackAccess): MiddlewareHandler {
   return async function requireStackMiddleware(context, next) {
     const { pathname, search } = new URL(context.req.url);
@@ -49,7 +49,10 @@ export function requireStack({ key, signatures, clock, refusals }: StackAccess):
   };
 }
 
-/** `GET /stack/backups`: the newest manifests, newest first, and why the last attempt failed. Wakes nothing. */
+/**
+ * `GET /stack/backups`: manifests of the newest backups, newest first, and why the last attempt failed. Wakes no
+ * container.
+ */
 export function stackBackups(backups: Backups): Handler {
   return async function handleStackBackups(context) {
     const [list, { problem }] = await commandTimeout(
@@ -61,8 +64,8 @@ export function stackBackups(backups: Backups): Handler {
 }
 
 /**
- * `GET /stack/chats`: the update's progress across the chats' containers, or `null` if one sandbox serves them all.
- * Starts the canaries' containers.
+ * `GET /stack/chats`: the update's progress across the chats' containers, or `null` if one sandbox serves all chats.
+ * Starts the containers of canary chats.
  */
 export function stackChats(tenants: Tenants | undefined): Handler {
   return async function handleStackChats(context) {
@@ -70,7 +73,9 @@ export function stackChats(tenants: Tenants | undefined): Handler {
   };
 }
 
-/** `GET /stack/channels`: the container's state, and each channel's state if the gateway is ready. Wakes nothing. */
+/**
+ * `GET /stack/channels`: the container's state, and each channel's state if the gateway is ready. Wakes no container.
+ */
 export function stackChannels(sandbox: Sandbox): Handler {
   return async function handleStackChannels(context) {
     const [{ state, reason }, details] = await Promise.all([sandbox.status(), gatewayDetails(sandbox)]);
@@ -79,8 +84,8 @@ export function stackChannels(sandbox: Sandbox): Handler {
 }
 
 /**
- * `GET /stack/config-variables`: variables that the config references, and a running container's config problems,
- * so that a preview can refuse a deployment that would stop the gateway. Wakes nothing.
+ * `GET /stack/config-variables`: variables that the config references, and a running container's config problems, so
+ * that a preview can refuse a deployment that would stop the gateway. Wakes no container.
  */
 export function stackConfigVariables(sandbox: Sandbox, backups: Backups): Handler {
   return async function handleStackConfigVariables(context) {
@@ -117,7 +122,7 @@ export function createStackBackup(backups: Backups, log: Log): Handler {
 export interface ReplayOptions {
   ledger: Pick<Ledger, "recent">;
   sandbox: Pick<Sandbox, "request" | "wake">;
-  /** Number of events that the operator allows; 0 for none. */
+  /** Number of events that the operator lets the stack read; 0 for none. */
   replayEvents: number;
   log: Log;
 }
@@ -133,7 +138,7 @@ export function stackReplay({ ledger, sandbox, replayEvents, log }: ReplayOption
     log.info("the stack reads redacted events", { events: events.length });
     const body = `{"deliveries":[${events.map((event) => event ?? "null").join(",")}]}`;
     const request = { method: "POST", path: GATEWAY_ROUTES.replay, body } as const;
-    // Counts as activity; otherwise the started container would go back to sleep.
+    // This counts as activity; otherwise the started container would go back to sleep.
     await sandbox.wake("operator");
     const asked = sandbox.request("gateway", request).catch((error: unknown) => {
       throw new StewardError("gateway_unavailable", undefined, { cause: error });
@@ -143,7 +148,9 @@ export function stackReplay({ ledger, sandbox, replayEvents, log }: ReplayOption
   };
 }
 
-/** `POST /stack/backups/verify`: verifies the newest backup and records that. Starts a stopped container. */
+/**
+ * `POST /stack/backups/verify`: verifies the newest backup and records the verification. Starts a stopped container.
+ */
 export function verifyStackBackup(backups: Backups, log: Log, record: RecordChange): Handler {
   return async function handleVerifyStackBackup(context) {
     const [newest] = await commandTimeout(LIMIT_MS, backups.list());

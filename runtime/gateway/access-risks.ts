@@ -7,7 +7,7 @@ import { pairedFileSchema } from "./devices.ts";
 import { approvedSchema, operatorsSchema } from "./pairing/store.ts";
 import { readStore } from "./store-file.ts";
 
-/** A risk that the config key at `path` causes. */
+/** A security risk that the config key at `path` causes. */
 export interface AccessRisk extends Reason {
   path: string;
 }
@@ -34,7 +34,7 @@ function missingOperator({ agent }: Config, home: string): AccessRisk[] {
   return [risk("operator_missing", "agent.operators", detail)];
 }
 
-/** Counts approvals of people and browsers, and those with an operator's rights. Reads only. */
+/** Counts approved people and browsers, and those of them with an operator's rights. Changes no files. */
 function approvals(home: string): { approved: number; operators: number } {
   const total = { approved: 0, operators: 0 };
   for (const platform of platformSchema.options) {

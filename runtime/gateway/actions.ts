@@ -14,12 +14,12 @@ export type Action =
 
 type ButtonPlatform = Platform | "web";
 
-/** The buttons of one message. Only one of them can be pressed, once. */
+/** The buttons of one message, of which only one can be pressed, and only once. */
 export interface Offer {
   platform: ButtonPlatform;
   /** The only person who may press. */
   by: string;
-  /** Identifies the subject, so that it is not asked about twice. */
+  /** Key of the question's subject, so that the question is not asked twice. */
   about?: string;
   choices: readonly { label: string; action: Action }[];
   /** Milliseconds since the epoch. */
@@ -36,7 +36,7 @@ interface Press {
   press: string;
   platform: ButtonPlatform;
   sender: string;
-  /** Event id. A retried event counts as the same press. */
+  /** Id of the event that reports the press. A retry of the event is accepted again. */
   delivery: string;
 }
 
@@ -70,13 +70,13 @@ export class Actions {
     });
   }
 
-  /** Returns true if a button about this subject waits for a press. */
+  /** Returns true if a button about this subject still waits for a press by this person. */
   waits(about: string, by: string): boolean {
     const query = "SELECT 1 FROM chat_actions WHERE about = ? AND by = ? AND used IS NULL AND expires_at > ?";
     return this.#database.prepare(query).get(about, by, this.#clock()) !== undefined;
   }
 
-  /** Returns the state of a button's message. `label` is that of the pressed button. */
+  /** Returns the state of the message that contains a button. `label` belongs to the pressed button. */
   look(press: string): { is: "open" | "expired" | "unknown" } | { is: "used"; label: string } {
     const find = this.#database.prepare("SELECT * FROM chat_actions WHERE press = ?");
     const row = find.get(press);
@@ -87,7 +87,7 @@ export class Actions {
     return { is: "used", label: String(find.get(used.split(" ").at(-1) ?? "")?.["label"]) };
   }
 
-  /** Records a press. Each message accepts only one. */
+  /** Records a press. Only one press per message is accepted. */
   take({ press, platform, sender, delivery }: Press): PressResult {
     return transaction(this.#database, () => {
       const row = this.#database.prepare("SELECT * FROM chat_actions WHERE press = ?").get(press);

@@ -11,7 +11,7 @@ export interface Rights {
   sendsTo: readonly ChatAddress[];
 }
 
-/** Returns the roles of an admission. A capability must be granted to all of them. */
+/** Returns an admission's roles. A capability is granted only if all of them have it. */
 function rolesOf(admission: Admission): readonly Role[] {
   switch (admission.by) {
     case "approval":
@@ -20,7 +20,7 @@ function rolesOf(admission: Admission): readonly Role[] {
       return [admission.grants];
     case "everyone":
       return ["guest"];
-    // The model also reads other members' messages in a group and may follow them.
+    // In a group, the model also reads other members' messages and may obey them, so the sender's role does not count.
     case "group":
       return ["group"];
     case "schedule":
@@ -42,7 +42,10 @@ export function rightsOf(config: Config, admissions: readonly [Admission, ...Adm
   return { may, roles, sendsTo };
 }
 
-/** Returns the configured targets. A schedule's targets do not apply to other admissions. */
+/**
+ * Returns the other chats to which the bot may send messages for an admission: a schedule's own targets, or else the
+ * config's.
+ */
 function targetsOf({ tools }: Config, admission: Admission): readonly ChatAddress[] {
   if ("sendElsewhere" in admission) return admission.sendElsewhere;
   return admission.by === "hook" && admission.inChat ? [] : tools.sendMessage.to;

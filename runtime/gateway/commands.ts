@@ -39,7 +39,7 @@ interface CommandContext {
   stop(): number;
 }
 
-/** Commands in chats, which the model does not see. */
+/** Runs chat commands, which the model does not see. */
 export class Commands {
   readonly #options: CommandsOptions;
 
@@ -175,7 +175,7 @@ function modelText(models: Models, chosen: string | undefined): string {
 /** `reference` is `undefined` for the default. */
 type ModelChange = { ok: true; reference: string | undefined; text: string } | { ok: false; text: string };
 
-/** Accepts a model's full name, or the part after the provider if it is unique. */
+/** Selects a model by its full name, or by the part after the provider if that is unique. */
 function changeModel(models: Models, argument: string): ModelChange {
   const wanted = argument.toLowerCase();
   if (wanted === "default") {

@@ -20,8 +20,8 @@ import { Workspace } from "./workspace/workspace.ts";
 import type { ModelTimeout } from "./models/streamed.ts";
 
 /**
- * The parts that depend only on the config. They have no state except connections to tools, so a changed config
- * replaces them. Work in progress continues with the old ones.
+ * Parts that are replaced when the config changes, since they depend only on it and have no state except connections
+ * to tools. Work in progress continues with the previous parts.
  */
 export interface Components {
   config: Config;

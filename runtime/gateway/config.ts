@@ -22,8 +22,8 @@ interface ReloadOptions {
 }
 
 /**
- * Applies a changed config file. Polls, because file events are unreliable on mounted volumes. Reports an invalid
- * file once and keeps using the previous config.
+ * Applies changes of the config file. Polls, because file events are unreliable on mounted volumes. Reports an
+ * invalid file once and keeps using the previous config.
  */
 export class ConfigReload {
   readonly #options: ReloadOptions;
@@ -38,7 +38,7 @@ export class ConfigReload {
     this.#state = { loadedAt: new Date(options.clock()).toISOString() };
   }
 
-  /** Load time of the current config, and the file's problem, if any. */
+  /** Time at which the current config was loaded, and the problem of a rejected file, if any. */
   get state(): { loadedAt: string; problem?: Reason } {
     return this.#state;
   }
@@ -52,7 +52,7 @@ export class ConfigReload {
     await this.#last;
   }
 
-  /** Checks the file now; with `force`, even if unchanged. */
+  /** Applies the config file if it has changed; with `force`, always. */
   look({ force = false } = {}): Promise<void> {
     this.#last = this.#last.then(() => this.#look(force));
     return this.#last;
@@ -60,7 +60,7 @@ export class ConfigReload {
 
   async #look(force: boolean): Promise<void> {
     const { path, environment, redact, clock, log, onConfig } = this.#options;
-    // Taken before reading, so that the next check notices a change in between.
+    // Stamp the file before reading it, so that the next check notices a change in between.
     const now = stamp(path);
     if (now === this.#seen && !force) return;
     this.#seen = now;
@@ -83,7 +83,7 @@ function reloadProblem(error: unknown, path: string, redact: Redactor): Reason {
   return reason("config_invalid", `${path} cannot be read (${code}).`);
 }
 
-/** Never throws, because reading the file reports the error. */
+/** Returns a text that differs after a change of the file. Never throws, since reading the file reports the error. */
 function stamp(path: string): string {
   try {
     const stats = statSync(path, { throwIfNoEntry: false });
@@ -102,7 +102,7 @@ interface LoadedConfig {
 }
 
 /**
- * Reads the config file, after creating a missing one from the environment.
+ * Reads the config file. Creates a missing file from the environment.
  *
  * @throws StewardError `config_invalid` with the whole report.
  */
@@ -119,7 +119,7 @@ async function readConfig(path: string, environment: Environment): Promise<Omit<
   return { config: result.config, secrets: secretValues(result.config, environment) };
 }
 
-/** Masks secrets of the current and previous configs, since old ones may still occur in texts. */
+/** Masks secrets of current and previous configs, since texts may still contain previous ones. */
 export class KnownSecrets {
   readonly #environment: Environment;
   readonly #known = new Set<string>();

@@ -4,23 +4,23 @@ import { lightTransaction } from "../process/database.ts";
 import { isRecord } from "../shared/json.ts";
 import { oneLine } from "./prompt/text.ts";
 
-/** Most findings stored, since people in chats could cause any number. */
+/** Maximum number of findings, since people in chats could cause any number. */
 const MOST = 200;
 const LONGEST_WHAT = 200;
 const LONGEST_SAMPLE = 2_000;
 const DEEPEST = 8;
 const MOST_ITEMS = 3;
-/** Milliseconds between writes of one finding. A new field may be in every message. */
+/** Minimum milliseconds between writes of the same finding, since every message may contain an unknown field. */
 const WRITE_EVERY_MS = 60_000;
-/** Field names of protocols. Other keys may be people's text. */
+/** Matches field names of protocols. Other keys may be people's text, so they are not stored. */
 const FIELD = /^[a-zA-Z$_][\w$-]{0,40}$/;
 
-/** Records something that was not understood. Only the shape of `sample` is stored. */
+/** Reports data that the gateway did not understand. Stores only the shape of `sample`. */
 export type Report = (area: ContractArea, what: string, sample?: unknown) => void;
 
 /**
  * Records data from platforms, tools and models that was not understood. Stores counts, times and the shape of one
- * sample. Only operators see it.
+ * sample. Only operators see the report.
  */
 export class ContractReport {
   readonly #database: DatabaseSync;

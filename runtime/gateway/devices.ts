@@ -45,7 +45,7 @@ export const pendingFileSchema = z.record(z.string(), requestSchema);
 export const pairedFileSchema = z.record(z.string(), pairedSchema);
 
 export interface DeviceStoreOptions extends StoreFileOptions {
-  /** The data directory. The files are in `devices/`. */
+  /** The data directory. Devices are stored in its `devices/` folder. */
   home: string;
 }
 

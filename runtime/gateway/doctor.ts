@@ -19,7 +19,10 @@ import { readStore, setAsideFiles } from "./store-file.ts";
 /** Folders of the data directory that only this user may access. */
 const FOLDERS = ["", "credentials", "devices", "logs", "backups"];
 const OTHERS = 0o077;
-/** Applies to the data directory itself, which other users may traverse to reach their chats' folders. */
+/**
+ * Permissions that other users must not have on the data directory itself. They may traverse it, to reach their
+ * chats' folders.
+ */
 const READ_OR_WRITE = 0o066;
 
 /** Schemas by file name ending. */
@@ -178,7 +181,7 @@ function checkRights({ settings }: DoctorOptions): Finding[] {
   return [wrong("rights", "problem", "rights_too_wide", `Other users can access ${paths}.`)];
 }
 
-/** Removes other users' permissions. Returns one line per change. */
+/** Removes other users' permissions on the data directory. Returns one line per change. */
 export function fixPermissions({ settings }: DoctorOptions): string[] {
   return tooWide(settings.home).map(({ path, mode }) => {
     chmodSync(path, mode & ~OTHERS);

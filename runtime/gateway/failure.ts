@@ -1,13 +1,13 @@
 import { StewardError, type ErrorCode } from "../contract/errors.ts";
 
 export interface RetryOptions extends ErrorOptions {
-  /** 429 if the other side limits the rate, else 503. */
+  /** HTTP status: 429 if the other side limits the rate, else 503. */
   status?: 429 | 503;
-  /** Milliseconds to wait, as requested by the other side. */
+  /** Wait that the other side requested, in milliseconds. */
   retryAfterMs?: number;
 }
 
-/** A temporary failure: the edge retries the delivery, and the chat is not notified. */
+/** A temporary failure, after which the edge retries the delivery. */
 export class RetryableError extends StewardError {
   readonly status: 429 | 503;
   readonly retryAfterMs: number | undefined;
@@ -21,8 +21,8 @@ export class RetryableError extends StewardError {
 }
 
 /**
- * A permanent failure. `reply_refused`: the platform refuses the message in this chat. `edit_refused`: it no
- * longer allows the edit.
+ * A permanent failure. `reply_refused`: the platform refuses the message in this chat. `edit_refused`: the platform
+ * no longer allows editing the message.
  */
 export class RefusedError extends StewardError {
   /** True if the person has blocked the bot, or the group has removed it. */
@@ -39,7 +39,10 @@ export class RefusedError extends StewardError {
   }
 }
 
-/** The broker's permanent refusals. Others are temporary, such as an expired pass after a restart. */
+/**
+ * Texts for the broker's permanent refusals, by error code. Other refusals are temporary, such as an expired pass
+ * after a restart.
+ */
 const BROKER_REFUSES: Readonly<Record<string, string>> = {
   broker_other_chat: "this gateway serves only its own chat",
   body_too_large: "the request is too large",

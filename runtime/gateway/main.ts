@@ -5,7 +5,7 @@ import { reduceMemoryUse } from "../process/memory.ts";
 import { startGateway } from "./start.ts";
 import { print, printError } from "../shared/terminal.ts";
 
-// Makes files in the data directory private, including the database's.
+// Make files in the data directory private, including those that the database creates.
 process.umask(0o077);
 const environment = readOwnEnvironment();
 try {
@@ -17,7 +17,7 @@ try {
   reduceMemoryUse();
   process.on("SIGHUP", () => void gateway.reload());
   onStopRequest(environment, async (cause) => {
-    // The next gateway redoes these answers; finishing them here would send them twice.
+    // Abandon the answers in progress: the next gateway redoes them, so finishing them here would send them twice.
     await gateway.close(cause === "abandoned" ? { graceMs: 0 } : {});
     if (cause === "asked") process.exit(0);
   });

@@ -12,7 +12,10 @@ import type { ModelRelay } from "./models/relay.ts";
 
 const TIMEOUT_MS = 15_000;
 const EVERY_MS = 600_000;
-/** Shorter waits, because the network may not have been ready. */
+/**
+ * Milliseconds between checks after a failure. The first waits are short, because the network may not have been
+ * ready.
+ */
 const AFTER_FAILURE = { firstMs: 10_000, longestMs: EVERY_MS };
 
 export interface ProbeOptions {
@@ -31,9 +34,9 @@ type Finding =
   | { state: "failing"; code: ErrorCode; detail: string };
 
 /**
- * Checks in the background whether providers and platforms accept the configured keys, models and tokens, so that
- * the status shows problems before anybody writes. The check costs no tokens. It repeats every ten minutes, and
- * sooner after a failure: for failing models and for all platforms, whose tokens can expire.
+ * Checks in the background whether providers and platforms accept the configured keys, models and tokens, so that the
+ * status shows problems before anybody writes. The check costs no tokens. It repeats every ten minutes, and sooner
+ * after a failure. Repetitions cover failing models, and all platforms, since their tokens can expire.
  */
 export class Probe {
   readonly #options: ProbeOptions;
@@ -113,7 +116,7 @@ export class Probe {
     const response = await this.#get(catalog);
     if (response.ok) return { state: "ready" };
     const body = await bodyOf(response);
-    // A proxy that lacks this route reveals nothing about the model.
+    // A 404 of another kind may come from a proxy without this route, which reveals nothing about the model.
     if (response.status === 404 && !errorKinds(body).includes("not_found_error")) return { state: "unknown" };
     return failing(response, body, reading);
   }
@@ -131,7 +134,7 @@ export class Probe {
     return { state: "failing", code: "model_not_available", detail };
   }
 
-  /** A redirect would send the key elsewhere. */
+  /** Does not follow redirects, which would send the key elsewhere. */
   #get({ url, headers }: ModelAddress["catalog"]): Promise<Response> {
     const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(TIMEOUT_MS)]);
     return this.#options.fetch(url, { headers, redirect: "manual", signal });

@@ -34,7 +34,7 @@ import { ChatSockets } from "./webchat/sockets.ts";
 import { Workspace } from "./workspace/workspace.ts";
 import type { ModelTimeout } from "./models/streamed.ts";
 
-/** Milliseconds. Container engines kill a process after 10 s by default. */
+/** Drain time at shutdown, in milliseconds. Container engines kill a process 10 s after asking it to stop. */
 const DRAIN_MS = 7_000;
 const CLOSE_MS = 500;
 
@@ -42,7 +42,7 @@ export interface GatewayOptions {
   environment: Environment;
   /** Milliseconds since the epoch. */
   clock(): number;
-  /** Writes one log line without a line feed. */
+  /** Writes one log line. `line` does not end with a line feed. */
   write(line: string): void;
   /** For tests. */
   modelTimeout?: ModelTimeout;
@@ -50,7 +50,7 @@ export interface GatewayOptions {
 
 export interface Gateway {
   port: number;
-  /** Applies the config file. If that fails, the status gives the reason. */
+  /** Reads and applies the config file. If that fails, the gateway's status gives the reason. */
   reload(): Promise<void>;
   /** Refuses new work, gives work in progress `graceMs` (default 7,000) to finish, and closes the stores. */
   close(options?: { graceMs?: number }): Promise<void>;
@@ -74,7 +74,7 @@ export async function startGateway({
   // 2. Data directory.
   ensureDirectory(settings.home);
 
-  // 3. Config, and the log with its level.
+  // 3. Config, then the log, because the config sets its level.
   const { config, secrets, fresh } = await loadGatewayConfig(settings.configPath, environment);
   const known = new KnownSecrets(environment);
   known.add(secrets);
@@ -93,7 +93,7 @@ export async function startGateway({
   const workspace = new Workspace({ home: settings.home, limits: config.agent.limits, clock });
   workspace.open();
 
-  // 5. Channels and agent. Neither sends a request.
+  // 5. Channels and agent. Creating them sends no request.
   const shared = {
     environment,
     home: settings.home,
@@ -224,7 +224,7 @@ export async function startGateway({
     fetch: async (request) => (await (app ??= openApp())).fetch(request),
     atOnce: {
       [GATEWAY_ROUTES.live]: () => ({ ok: true }),
-      // The supervisor identifies its gateway by `pid`, and the CLI does so by `home`.
+      // The supervisor identifies its gateway by `pid`, the CLI by `home`.
       [GATEWAY_ROUTES.ready]: () => ({ ready: true, version: VERSION, pid: process.pid, home }),
     },
     hostname: settings.bind,
@@ -233,7 +233,7 @@ export async function startGateway({
     onUpgrade: (request, socket, head) => sockets.upgrade(request, socket, head),
   });
 
-  // 9. Ready. This file lets the CLI in the container read the status without any variables.
+  // 9. Ready. The CLI in the container uses the token in this file to read the status, so it needs no variables.
   writeFileSync(statusTokenPath, statusToken, { mode: 0o600 });
   notices.start();
   schedules.start(config);

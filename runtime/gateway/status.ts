@@ -80,7 +80,7 @@ function withLastEvent(health: ChannelHealth, inbox: Inbox): ChannelHealth {
   return at === undefined ? health : { ...health, lastEventAt: new Date(at).toISOString() };
 }
 
-/** Messages and tokens per day. `now` is in milliseconds since the epoch. */
+/** Reports messages and tokens for each of the last 30 days. `now` is in milliseconds since the epoch. */
 export function usageReport(
   { sessions, usage, sources }: Pick<Stores, "sessions" | "usage" | "sources">,
   config: Config,

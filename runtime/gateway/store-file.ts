@@ -17,14 +17,14 @@ export interface StoreFileOptions {
   onSetAside(report: SetAside): void;
 }
 
-/** `undefined` if the file does not exist; a problem if it is not a valid store. */
+/** Result of reading a store. `value` is `undefined` if the file does not exist. `problem` says why it is invalid. */
 export type StoreReading<T> = { ok: true; value: T | undefined } | { ok: false; problem: string };
 
 const DENIED = new Set<unknown>(["EACCES", "EPERM"]);
 
 /**
- * Reads a JSON store. A corrupt one is renamed, to preserve its content, and counts as missing. The lock only
- * prevents two readers from setting the same file aside; changes need their own lock.
+ * Reads a JSON store. A corrupt file is renamed, to preserve its content, and counts as missing. The lock only
+ * prevents two readers from renaming the same file; changes need their own lock.
  *
  * @throws StewardError `data_directory_unwritable` if permissions are insufficient.
  */
@@ -36,7 +36,7 @@ export function readStoreFile<T>(
   const first = readStore(path, schema);
   if (first.ok) return first.value;
   return withLock(`${path}.lock`, () => {
-    // Another process may have replaced the file meanwhile.
+    // Read again: another process may have replaced the file before this one got the lock.
     const reading = readStore(path, schema);
     if (reading.ok) return reading.value;
     const movedTo = `${path}.corrupt-${new Date(clock()).toISOString().replaceAll(":", "-")}`;

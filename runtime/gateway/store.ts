@@ -3,9 +3,7 @@ import { StewardError } from "../contract/errors.ts";
 import { OLDEST_STATE_SCHEMA, STATE_SCHEMA } from "../contract/names.ts";
 import { type DatabaseSetAside, openDatabase } from "../process/database.ts";
 
-/**
- * Schema of a new database. Every change also needs an entry in {@link MIGRATIONS}; a test compares the results.
- */
+/** Schema of a new database. Every change also needs an entry in {@link MIGRATIONS}; a test checks that both agree. */
 const SCHEMA = `
    CREATE TABLE messages (
      seq INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -194,7 +192,10 @@ const SCHEMA = `
    ) STRICT, WITHOUT ROWID;
 `;
 
-/** One entry per schema from {@link OLDEST_STATE_SCHEMA} on. Never edit released entries; add a new one. */
+/**
+ * Each entry migrates one schema to the next, beginning with {@link OLDEST_STATE_SCHEMA}. Never edit released
+ * entries; add a new one.
+ */
 const MIGRATIONS = [
   `ALTER TABLE messages ADD COLUMN quoted TEXT;
    ALTER TABLE messages ADD COLUMN message TEXT;
@@ -233,11 +234,11 @@ const MIGRATIONS = [
 ];
 
 /**
- * Opens the gateway's database and migrates its schema. Committed data survives crashes and power cuts, as the
- * records of answered deliveries require; see {@link openDatabase}.
+ * Opens the gateway's database and migrates its schema. Committed data survives crashes and power cuts; see
+ * {@link openDatabase}.
  *
- * @throws StewardError `data_newer` or `data_older` if this version cannot read the schema. The file is not
- * changed.
+ * @throws StewardError `data_newer` or `data_older` if this version cannot read the schema. The file is not changed
+ * then.
  */
 export function openStore(path: string, onSetAside?: (report: DatabaseSetAside) => void): DatabaseSync {
   const database = openDatabase(path, onSetAside);

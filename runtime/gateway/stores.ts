@@ -42,7 +42,7 @@ export interface StoresOptions {
 }
 
 /**
- * Opens the stores. A corrupt one is set aside, reported and replaced by an empty one.
+ * Opens the stores. A corrupt store is renamed, reported and replaced by an empty one.
  *
  * @throws StewardError if the database cannot be opened.
  */

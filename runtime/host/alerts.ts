@@ -10,7 +10,7 @@ export interface HostAlertsOptions extends Pick<AlertsOptions, "settings" | "san
   ledger: Pick<RunningLedger, "oldestOpen">;
 }
 
-/** Checks every minute for failures to report, until it is stopped. */
+/** Checks every minute for failures and reports them, until `stop` is called. */
 export function hostAlerts({ home, ledger, ...options }: HostAlertsOptions): { stop(): void } {
   const file = path.join(home, "alerts.json");
   const alerts = new Alerts({

@@ -1,14 +1,14 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 
-/** `dist/assets` is built by `npm run client`. In a bundle, the folder is next to the programs' folders. */
+/** Folder of stylesheets and scripts, built by `npm run client`. In a bundle, it is next to the programs' folders. */
 const FOLDER = path.resolve(
   import.meta.dirname,
   import.meta.filename.endsWith(".ts") ? "../../dist/assets" : "../assets",
 );
 
 /**
- * Reads a gzipped stylesheet or script from disk; `undefined` if it does not exist.
+ * Reads a gzipped stylesheet or script from disk. Returns `undefined` if it does not exist.
  *
  * @param name File name without a folder, already validated.
  */

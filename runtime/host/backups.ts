@@ -14,11 +14,11 @@ import type { Log } from "../shared/log.ts";
 import type { Supervisor } from "../supervisor/supervisor.ts";
 import type { Timers } from "../supervisor/timers.ts";
 
-/** Delay before the first backup. A failing start shows first, and a restored state is not backed up immediately. */
+/** Delay before the first backup, in milliseconds. A failing start or a just restored state is not backed up yet. */
 const FIRST_MS = 10 * 60_000;
 const EVERY_MS = 3_600_000;
 
-/** Error codes that say nothing about the state of the backups. */
+/** Error codes that do not indicate a problem with the backups. */
 const PASSING: ReadonlySet<ErrorCode> = new Set(["commands_busy", "backup_unknown"]);
 
 const recoverySchema = z.strictObject({
@@ -37,11 +37,14 @@ export interface HostBackupsOptions {
 }
 
 export interface RunningBackups extends Backups {
-  /** Schedules the first backup in ten minutes, then hourly backups if something has changed. */
+  /** Starts automatic backups: the first after ten minutes, then hourly if something has changed. */
   start(): void;
-  /** Stops automatic backups. One in progress may be interrupted; its remains are removed later. */
+  /** Stops automatic backups. A backup in progress may be interrupted; its incomplete files are removed later. */
   stop(): void;
-  /** Replaces a config that stops the gateway with the last good one, once until the gateway is ready again. */
+  /**
+   * From now on, replaces a config that prevents the gateway's start with the last valid one. Does so at most once
+   * until the gateway is ready again.
+   */
   recoverConfigs(): void;
 }
 
@@ -91,7 +94,7 @@ export function hostBackups({
   };
   const create = service.create.bind(service);
   return Object.assign(service, {
-    // An update creates a backup before it replaces the service, and a rollback needs the chats' backups.
+    // Copy the chats' data first: an update creates this backup, and a rollback needs that data.
     create: async (options?: Parameters<typeof create>[0]) => {
       await copyChats?.();
       return create(options);

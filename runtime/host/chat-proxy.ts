@@ -6,7 +6,7 @@ import { ROUTES } from "../contract/routes.ts";
 import { endSocket, refuseConnection } from "../process/server.ts";
 import type { Supervisor } from "../supervisor/supervisor.ts";
 
-/** Request headers that reach the gateway: those of a WebSocket (RFC 6455 section 4.1) and the origin. */
+/** Request headers passed to the gateway: those that open a WebSocket (RFC 6455 section 4.1) and the origin. */
 const PASSED = [
   "host",
   "origin",

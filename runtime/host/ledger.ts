@@ -17,7 +17,7 @@ import {
 import type { Supervisor } from "../supervisor/supervisor.ts";
 import { Timer } from "./timer.ts";
 
-/** Maximum concurrent deliveries; more than the chats that are answered in parallel. */
+/** Maximum number of concurrent deliveries. It exceeds the number of chats that are answered in parallel. */
 const CONCURRENCY = 128;
 
 interface LedgerOptions {
@@ -37,7 +37,7 @@ interface TenantDeliveries {
   /** Called before an event is recorded. Rejects if the event must not be accepted. */
   arrives(event: Delivery): Promise<void>;
   /**
-   * Returns true if the gateway of an event's chat answers or has nothing to do; `undefined` for an event without a
+   * Returns true if the gateway of the event's chat is ready or not needed; `undefined` for an event without a
    * chat.
    */
   isReady(event: Delivery): boolean | undefined;
@@ -46,9 +46,9 @@ interface TenantDeliveries {
 
 export interface RunningLedger extends Ledger, NameDirectory {
   oldestOpen(): number | undefined;
-  /** Immediately starts the deliveries that wait with this note in one of the conversations. */
+  /** Immediately retries the deliveries of these conversations that wait with this note. */
   hasten(conversations: readonly string[], note: string): void;
-  /** Starts no more deliveries and waits for those in progress. */
+  /** Begins no more deliveries and waits for those in progress. */
   close(): Promise<void>;
 }
 
@@ -72,8 +72,8 @@ export function createLedger(options: LedgerOptions): RunningLedger {
     log,
     concurrency: CONCURRENCY,
   });
-  // While the gateway is down, nothing is attempted; its readiness triggers the dispatch. If each chat has its own
-  // gateway, the attempt starts it.
+  // If one gateway serves every chat, deliver only while it is ready; `onChange` calls this again. If each chat has
+  // its own gateway, a delivery starts it.
   const dispatch = (): void => {
     if (tenancy !== undefined || supervisor.status().state === "ready") dispatcher.run();
   };
@@ -83,7 +83,7 @@ export function createLedger(options: LedgerOptions): RunningLedger {
   let willLook = false;
   const lookForNotices = (): void => {
     willLook = false;
-    // After a close, a run would set the timer again.
+    // After `close`, a run would set the timer again.
     if (!isClosed) notices.run();
   };
   lookForNotices();
@@ -104,7 +104,7 @@ export function createLedger(options: LedgerOptions): RunningLedger {
       if (own === undefined && !ready) supervisor.needed();
       // Dispatch after responding: the platform waits for the record, not for the delivery.
       setImmediate(dispatch);
-      // If an older message of the chat waits for long, the notice for this one is due immediately.
+      // Look for due notices: if an older message of the chat has waited long, this one's notice is due immediately.
       if (!willLook) setImmediate(lookForNotices);
       willLook = true;
       return { duplicate: recorded === "known", ready };
@@ -156,7 +156,7 @@ class Arrivals {
     this.#clock = clock;
   }
 
-  /** Resolves when the event is on disk, if it is stored at all. Rejects if storing fails. */
+  /** Records an event. Resolves when it is on disk, or if it need not be stored. Rejects if storing fails. */
   record(event: Delivery): Promise<RecordOutcome> {
     return new Promise((recorded, failed) => {
       if (this.#waiting.length === 0) setImmediate(() => this.#commit());

@@ -50,7 +50,7 @@ import { TenantUsers } from "./tenants/users.ts";
 import { isTerminal, print, printError } from "../shared/terminal.ts";
 
 const CLOSE_MS = 1_000;
-/** Exceeds the 7 s that the gateway takes to finish its answers. */
+/** Time for the gateway to stop, in milliseconds. It needs up to 7 s to finish its answers. */
 const GATEWAY_STOP_MS = 8_000;
 const RECORD_MS = 250;
 
@@ -74,7 +74,7 @@ function hostAccess(
     : adminTokenAccess({ adminToken, clock: Date.now });
 }
 
-/** Returns the gateway's and Node's variables, with passes for the broker instead of keys. */
+/** Returns the gateway's environment: its own and Node's variables, with passes for the broker instead of keys. */
 function childEnvironment(environment: Environment, broker: { address: string; token: string }): Environment {
   const system = Object.entries(environment).filter(([name]) => /^(PATH|HOME|TZ|LANG|NODE_.*)$/.test(name));
   const own = withPasses(
@@ -107,7 +107,7 @@ try {
   const bundle = runningBundle();
   const log = createLog({ name: "edge", level: settings.logLevel ?? "info", redact, write });
 
-  // 2. The ledger's database, before the gateway opens the same file. From here on, this process is an ordinary user.
+  // 2. The ledger's database, opened before the gateway opens the same file. From here on, this process is not root.
   const users = edge.tenancy === "chat" ? TenantUsers.take(settings.home) : undefined;
   ensureDirectory(settings.home);
   const sql = openSqlite(path.join(settings.home, "state.db"), (report) =>
@@ -183,7 +183,7 @@ try {
     clock: Date.now,
     log,
   });
-  // The ledger comes first, because it refuses the database of a newer version.
+  // Record the deployment after opening the ledger, because the ledger refuses the database of a newer version.
   activity.deployed(VERSION, bundle);
   const answers = new AnswerStore(sql, Date.now);
   const signatures = new SignatureStore(sql, Date.now);
@@ -253,8 +253,8 @@ try {
     throw error;
   });
 
-  // 5. Stop handler, installed before reporting that the service listens. Container engines kill after 10 s.
-  // Interrupted answers are redelivered; an interrupted restore is completed at the next start.
+  // 5. Stop handler, installed before reporting that the service listens. Container engines kill a process after 10
+  // s. Interrupted answers are redelivered; an interrupted restore is completed at the next start.
   onStopRequest(process.env, async () => {
     backups.stop();
     alerts?.stop();

@@ -17,8 +17,8 @@ type Resolve = (host: string) => Promise<{ address: string }[]>;
 const KEPT_MS = 60_000;
 
 /**
- * Returns a function that reads Telegram's proxy from the config file. While the file is invalid, it returns the last
- * valid value, like the gateway.
+ * Returns a function that reads Telegram's proxy from the config file. While the file is invalid, the function
+ * returns the last valid value, which the gateway uses too.
  */
 export function configuredProxy(configPath: string, environment: Environment): () => string | undefined {
   let seen: string | undefined;
@@ -41,8 +41,8 @@ interface ProxyOptions {
 }
 
 /**
- * Returns a function that creates clients of an HTTP proxy. The last client is reused, because a config names one
- * proxy. A client connects to the address that was checked.
+ * Returns a function that creates clients of an HTTP proxy. The last client is reused, because a config names only
+ * one proxy. A client connects to the address that was checked.
  */
 export function proxyClients({ clock, resolve = resolveAll }: ProxyOptions): (proxy: string) => Fetch {
   let last: { proxy: string; until: number; client: Promise<Fetch> } | undefined;
@@ -61,8 +61,8 @@ export function proxyClients({ clock, resolve = resolveAll }: ProxyOptions): (pr
 const resolveAll: Resolve = (host) => lookup(host, { all: true });
 
 /**
- * Returns a proxy's URL with its name replaced by its address. An HTTPS proxy keeps its name, which its certificate
- * proves.
+ * Returns a proxy's URL with its host name replaced by its address. An HTTPS proxy keeps its name, because its
+ * certificate is for that name.
  *
  * @throws StewardError for an address that no proxy can have.
  */
@@ -84,8 +84,8 @@ async function checkedAddress(proxy: string, resolve: Resolve): Promise<string> 
 }
 
 /**
- * Returns a client for Telegram's requests, which have JSON bodies and no headers of their own. It follows no
- * redirects.
+ * Returns a client that sends Telegram's requests through a proxy. They have JSON bodies and no special headers.
+ * The client follows no redirects.
  */
 function fetchThrough(proxy: string): Fetch {
   const { send } = openConnection(proxy);

@@ -4,7 +4,7 @@ import type { PortRequest, Sandbox } from "../edge/ports.ts";
 import { createControl } from "../supervisor/control.ts";
 import type { Supervisor } from "../supervisor/supervisor.ts";
 
-/** A hung gateway must not delay a status page. */
+/** Timeout of `peek` in milliseconds, so that a hung gateway does not delay a status page. */
 const PEEK_MS = 2_000;
 
 interface SandboxOptions {
@@ -14,7 +14,7 @@ interface SandboxOptions {
   log: Log;
 }
 
-/** Presents this process's supervisor as the edge's sandbox. It never sleeps, so there is nothing to wake. */
+/** Presents this process's supervisor to the edge as a sandbox that never sleeps. */
 export function supervisedSandbox({ supervisor, broker, controlToken, log }: SandboxOptions): Sandbox {
   const control = createControl(supervisor, controlToken, log);
   const authorization = `Bearer ${controlToken}`;

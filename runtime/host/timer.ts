@@ -1,6 +1,9 @@
 import type { Clock } from "../edge/ports.ts";
 
-/** Node's timers are limited to 31 bits, so longer waits are split. */
+/**
+ * Longest wait in milliseconds, because Node's timers are limited to 31 bits. For a later time, the callback runs
+ * early and must set the timer again.
+ */
 const LONGEST_TIMER_MS = 3_600_000;
 
 export class Timer {
@@ -13,7 +16,7 @@ export class Timer {
     this.#run = run;
   }
 
-  /** Replaces any earlier time. `time` is in milliseconds since the epoch. */
+  /** Schedules the callback, replacing any earlier time. `time` is in milliseconds since the epoch. */
   set(time: number): void {
     this.clear();
     this.#timer = setTimeout(this.#run, Math.min(Math.max(time - this.#clock(), 0), LONGEST_TIMER_MS));

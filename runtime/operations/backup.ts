@@ -11,7 +11,7 @@ import {
   type OperationTools,
 } from "./operation.ts";
 
-/** At the edge, these operations can only reach the deployment's backups. */
+/** Tools that these operations need. When the edge runs them itself, it offers no others. */
 type Tools = { backups: Pick<OperationTools["backups"], "list" | "create" | "verify"> };
 
 const id = () => argument(z.string(), "as `list` shows it");

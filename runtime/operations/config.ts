@@ -25,7 +25,7 @@ export const config = {
       }
       if (isReference(found)) return resolveSecret(found, environment);
       if (typeof found !== "object") return found;
-      // Mask secrets in plain text, because this larger part of the config may be shown to others.
+      // Mask plain-text secrets: unlike a single value, a whole section may be shown to others.
       return redactValue(found, createRedactor(environment, secretValues(valid, environment)), place.at(-1));
     },
     text: (value) => (typeof value === "object" ? JSON.stringify(value, null, 2) : String(value)),

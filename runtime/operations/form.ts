@@ -18,14 +18,14 @@ export interface Field {
   form: string;
 }
 
-/** The parts of a zod definition that determine how a value is typed. */
+/** The parts of a zod definition that determine how a value is written on the command line. */
 interface Definition {
   innerType?: z.core.$ZodType & { _zod: { def: Definition } };
   entries?: Record<string, string>;
   type: string;
 }
 
-/** Arguments come first, in their order, then options. */
+/** Lists the fields of an operation's input: arguments in their order, then options. */
 export function inputFields(operation: Operation): Field[] {
   const fields = Object.entries(operation.input()._zod.def.shape).map(([name, outer]): Field => {
     let definition = outer._zod.def as Definition;
@@ -62,7 +62,11 @@ export function synopsis(operation: Operation, entrance: Entrance): string {
   return [operation.name, ...parts].join(" ");
 }
 
-/** @throws StewardError `usage_invalid` with every problem, the usage and the summary. */
+/**
+ * Validates an operation's input.
+ *
+ * @throws StewardError `usage_invalid`, which lists every problem, the usage and the summary.
+ */
 export function readInput(operation: Operation, given: unknown): object {
   const parsed = operation.input().safeParse(given);
   if (parsed.success) return parsed.data;
@@ -90,7 +94,7 @@ function problemsOf(operation: Operation, given: unknown, issue: z.core.$ZodIssu
     return [`missing required ${isArgument ? what : `option '${form}'`}`];
   if (choices === undefined) return [`${what}: ${issue.message}`];
   const value: unknown = Object(given)[name];
-  // `String` fails for an object without a prototype.
+  // `String(value)` would throw for an object without a prototype.
   const told = typeof value === "string" ? value : JSON.stringify(value);
   return [`value '${told}' is invalid for ${what}. Allowed choices are ${choices.join(", ")}.`];
 }

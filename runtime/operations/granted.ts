@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import type { GrantedRole } from "../contract/config/rights.ts";
 import { AGENT } from "../contract/names.ts";
 
-/** The config's schema also has this list, but is too large to load in every command and Worker. */
+/** Repeats the roles of the config's schema, which is too large to load in every command and Worker. */
 const ROLES = ["person", "operator"] as const satisfies GrantedRole[];
 
 export const roleSchema = () => z.enum(ROLES);

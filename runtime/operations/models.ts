@@ -12,7 +12,7 @@ const reason = () =>
   >;
 const state = () => z.string() as z.ZodMiniType<ModelHealth["state"]>;
 
-/** `steward models`. The primary model comes first, then the fallbacks in order. */
+/** `steward models`. Lists or tests the primary model and the fallbacks. */
 export const models = {
   list: operation({
     name: "models list",

@@ -5,7 +5,7 @@ import type { commandTools } from "../gateway/cli/tools.ts";
 
 export type OperationTools = ReturnType<typeof commandTools>;
 
-/** Caller of operations. `console` is `/debug/cli` and the admin pages, through the supervisor. */
+/** Place from which an operation is called. `console` means `/debug/cli` and the admin pages. */
 export type Entrance = "terminal" | "console";
 
 export const EVERYWHERE: readonly Entrance[] = ["terminal", "console"];
@@ -23,44 +23,44 @@ export interface Operation<I = object, O = unknown, T = OperationTools> {
   readonly name: string;
   /** One line for the help. */
   readonly summary: string;
-  /** Built on demand, because every start loads this module. */
+  /** Returns the input's schema. It is built on demand, because every start loads this module. */
   input(): Form;
   /** Schema of the parts that a page or {@link text} reads. `--json` prints the whole value. */
   output(): z.ZodMiniType<O>;
   readonly rights: readonly Entrance[];
   /** Input keys that only the command line may set. */
   readonly terminalOnly?: readonly string[];
-  /** Returns why the console refuses a valid input. Default: it accepts all. */
+  /** Returns why the console refuses a valid input. Default: no input is refused. */
   refused?(input: I): string | undefined;
   /**
-   * Returns true if the activity log must record a run and a GET must prove its origin: the run changes something,
-   * costs money or shows messages. Default: false.
+   * Returns true if a run changes something, costs money or shows messages. The activity log then records the run,
+   * and a GET request must prove its origin. Default: false.
    */
   changes?(input: I): boolean;
   run(tools: T, input: I): O | Promise<O>;
-  /** Keys (`<platform>:<id>`) of the people and chats in a value. Default: none. */
+  /** Returns the keys (`<platform>:<id>`) of the people and chats in the output. Default: none. */
   keys?(output: O): string[];
   /**
-   * Renders the value for people. `names` has the known names of {@link Operation.keys}.
+   * Renders the output for people. `names` contains the known names of {@link Operation.keys}.
    *
-   * @throws StewardError for a value that programs read as a result but people must see as an error.
+   * @throws StewardError for an output that programs read as a result but people must see as an error.
    */
   text(output: O, input: I, names?: Names): string;
-  /** Printed in addition to the text. Default: none. */
+  /** Returns warnings to print in addition to the text. Default: none. */
   warnings?(output: O): string[];
   /** Returns true if the exit code must be 1. Default: false. */
   failed?(output: O): boolean;
-  /** Prints the text without a trailing line break. */
+  /** True to print the text without a trailing line break. */
   readonly verbatim?: boolean;
 }
 
-/** Default input: none. Default output: the type that `run` returns, unchecked. */
+/** Operation as declared. By default, `input` has no fields, and `output` accepts any value that `run` returns. */
 type Declared<I extends Form, O, T> = Omit<Operation<z.output<I>, O, T>, "input" | "output"> & {
   input?(): I;
   output?(): z.ZodMiniType<O>;
 };
 
-/** Derives an operation's types from its schemas; without an output schema, from `run`. */
+/** Creates an operation. Its types come from its schemas, or from `run` if there is no output schema. */
 export function operation<O, I extends Form = z.ZodMiniObject<Record<never, never>>, T = OperationTools>(
   declared: Declared<I, O, T>,
 ): Operation<z.output<I>, O, T> {
@@ -78,7 +78,7 @@ export function argument<T extends z.ZodMiniType>(schema: T, help: string, shown
   return schema.check(z.meta({ description: help, ...(shown !== undefined && { title: shown }) })) as T;
 }
 
-/** Describes an option, whose value follows its name. See {@link argument}. */
+/** Describes an option. Its value follows its name on the command line. See {@link argument}. */
 export function option<T extends z.ZodMiniType>(schema: T, help: string, shown?: string): T {
   return argument(schema.check(z.meta({ option: true })) as T, help, shown);
 }
@@ -87,16 +87,16 @@ export function flag(help: string) {
   return option(z.optional(z.boolean()), help);
 }
 
-/** Length of the hexadecimal digest that begins a record. */
+/** Length of the hexadecimal digest at the beginning of an `undo` record. */
 export const SEAL_LENGTH = 64;
 
-/** Returns a text from which `undo` can restore what was removed. */
+/** Returns an `undo` record: the removed data as JSON, preceded by its digest. */
 export async function sealRecord(taken: object): Promise<string> {
   const text = JSON.stringify(taken);
   return (await sha256Hex(text)) + text;
 }
 
-/** Removes the `undo` record, which only the console can use. */
+/** Removes the `undo` record from an output, because only the console can use it. */
 export function withoutUndo<T>(value: T): T {
   return typeof value === "object" && value !== null && "undo" in value
     ? { ...value, undo: undefined }

@@ -15,7 +15,7 @@ const person = () =>
     lastSeenAt: z.iso.datetime(),
   });
 
-/** At the edge, this operation can only read the directory of the deployment or chat. */
+/** Tools that this operation needs. At the edge, they read the list of people of the deployment or chat. */
 interface Tools {
   /** Most recently seen first. */
   people(most: number): Promise<z.infer<ReturnType<typeof person>>[]>;

@@ -19,7 +19,7 @@ import { undo } from "./undo.ts";
 import { usage } from "./usage.ts";
 import { workspace } from "./workspace.ts";
 
-/** Operations with the same first word. An operation with only one word is also a group. */
+/** Operations with the same first word. An operation whose name is one word forms its own group. */
 export interface Group {
   name: string;
   summary: string;
@@ -27,8 +27,8 @@ export interface Group {
 }
 
 /**
- * All groups, in the order of the help. Imported statically, because a Worker is one file, where dynamic imports
- * add setup work at run time.
+ * All groups, in the order of the help. They are imported statically, because a Worker is one file, in which
+ * dynamic imports would add work at run time.
  */
 export const GROUPS: readonly Group[] = Object.entries<[string, Record<string, Operation> | Operation[]]>({
   cat: ["a file of the data directory", [cat]],
@@ -51,7 +51,7 @@ export const GROUPS: readonly Group[] = Object.entries<[string, Record<string, O
   doctor: ["checks for problems and fixes what it can", [doctor]],
 }).map(([name, [summary, operations]]) => ({ name, summary, operations: Object.values(operations) }));
 
-/** Without `cat` and `undo`, which exist only in the console. */
+/** All groups except `cat` and `undo`, which exist only in the console. */
 export const TERMINAL_GROUPS = GROUPS.filter(({ name }) => name !== "cat" && name !== "undo");
 
 export interface Request {
@@ -67,6 +67,8 @@ export function readRequest(name: unknown, input: unknown): Request {
 }
 
 /**
+ * Validates an operation's input from the console.
+ *
  * @throws StewardError `usage_invalid`; `command_not_allowed` for an operation or key that only the command line
  * may use.
  */
@@ -80,7 +82,10 @@ export function readConsoleInput(operation: Operation, given: unknown): object {
   return input;
 }
 
-/** Builds the console's refusal. It lists the allowed commands of the group that `meant` begins with, or all. */
+/**
+ * Returns the error for a command that the console refuses. It lists the allowed commands of the group that `meant`
+ * names, or all allowed commands.
+ */
 export function notAllowed(detail = "This command is not in the list.", meant = ""): StewardError {
   const allowed = GROUPS.flatMap(({ operations }) => operations).filter(({ rights }) =>
     rights.includes("console"),

@@ -1,10 +1,13 @@
 import type { OperationReply } from "../contract/control.ts";
 import { StewardError } from "../contract/errors.ts";
 
-/** Makes the command read an {@link OperationRequest} from standard input and write the reply. */
+/** Flag with which a command reads an {@link OperationRequest} from standard input and writes the reply. */
 export const REQUEST_FLAG = "--request";
 
-/** Resolves to the reply for a result or a StewardError. Rejects for other errors, which are bugs. */
+/**
+ * Runs an operation and resolves to the reply for its result or StewardError. Rejects for other errors, which are
+ * bugs.
+ */
 export async function replyOf(run: () => unknown): Promise<OperationReply> {
   try {
     return { ok: true, value: await run(), notes: "" };

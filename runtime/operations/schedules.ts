@@ -20,7 +20,7 @@ const RUNS = `SELECT * FROM schedule_runs ORDER BY at DESC, due_at DESC LIMIT ${
 const id = () => z.strictObject({ id: argument(z.string(), "as `list` shows it") });
 const text = (help: string, shown: string) => option(z.optional(z.string()), help, shown);
 
-/** Containers of older versions do not send these. */
+/** Optional fields, because containers of older versions do not send them. */
 const outlook = {
   words: z.optional(z.string()),
   next: z.optional(z.array(z.object({ at: z.string(), local: z.string() }))),
@@ -69,7 +69,7 @@ export const schedules = {
       const { outlook } = await tools.scheduleTimes();
       const shown = (await tools.listSchedules()).map(async (one) => {
         const { spec, createdAt, nextAt } = one;
-        // One millisecond earlier, so that a run due exactly now counts as a next one.
+        // One millisecond earlier, so that a run that is due exactly now is listed too.
         const { words, next } = await outlook(spec, createdAt, (nextAt ?? tools.clock()) - 1);
         return shownSchedule(one, { words, next: nextAt === undefined ? [] : next });
       });
@@ -245,7 +245,10 @@ function merged(before: Schedule, { to, thread, ...given }: Given) {
   };
 }
 
-/** Parses an address. An unchanged chat retains its previous thread unless `thread` is given. */
+/**
+ * Parses an address such as `slack:C1`. If the chat does not change, the thread stays the same unless `thread` is
+ * given.
+ */
 function addressOf(to: string, thread?: string, before?: Schedule["to"]) {
   const [platform, ...rest] = to.split(":");
   const chat = rest.join(":");
@@ -255,8 +258,10 @@ function addressOf(to: string, thread?: string, before?: Schedule["to"]) {
 }
 
 /**
- * @throws StewardError `schedule_invalid` with every problem, as `<option>: <sentence>` or as a sentence about
- * several options, separated by semicolons.
+ * Validates the options of a schedule.
+ *
+ * @throws StewardError `schedule_invalid` with every problem, separated by semicolons. A problem is `<option>:
+ * <sentence>`, or a sentence about several options.
  */
 async function readSpec(tools: OperationTools, given: Record<string, unknown>): Promise<Schedule> {
   const { schedule } = await tools.contract.schedules();
@@ -272,7 +277,7 @@ async function readSpec(tools: OperationTools, given: Record<string, unknown>): 
   });
   if (parsed.success) return parsed.data;
   const problems = parsed.error.issues.map(({ path: [name, part], message }) => {
-    // `platform` and `chat` come from the same option.
+    // `platform` and `chat` come from the same option, `--to`.
     if (name === "to" && part !== "thread")
       return "to: must be a platform and a chat, such as slack:C0123456789";
     return name === undefined ? message : `${String(name)}: ${message}`;

@@ -16,7 +16,10 @@ const SESSION = `SELECT sessions.*, (SELECT count(*) FROM messages WHERE convers
 const MESSAGES = `SELECT role, sender, name, text, at FROM messages
   WHERE conversation = ? ORDER BY seq DESC LIMIT ${MOST_MESSAGES}`;
 
-/** Most bytes of an export as JSON, so that the reply fits the console's limit. A longer message is sent alone. */
+/**
+ * Maximum size of an export in bytes of JSON, so that the reply fits the console's limit. A longer message is sent
+ * alone.
+ */
 const EXPORT_BYTES = 128 * 1024;
 const EXPORTED = `SELECT seq, role, sender, name, text, at, last FROM (
     SELECT *, sum(length(text)) OVER (ORDER BY seq) AS characters, max(seq) OVER () AS last FROM messages
@@ -112,8 +115,7 @@ export const sessions = {
       }));
       return { conversation, messages };
     },
-    // Prevents text from imitating another message: names are put on one line, and continuation lines are
-    // indented.
+    // Keep a text from imitating another message: put names on one line and indent continuation lines.
     text: ({ messages }) =>
       messages
         .map(({ at, from, text }) => {

@@ -10,7 +10,7 @@ interface StatusReport {
   gateway: Omit<GatewayAnswer, "details">;
   config: { path: string; valid: boolean; detail?: string };
   risks: AccessRisk[];
-  /** From the gateway, if it is up and this process has its control token. */
+  /** Details from the gateway. Absent if the gateway is down or this process does not have the control token. */
   details?: GatewayStatus;
   pairing: { channel: Platform; pending: number; approved: number }[];
   /** Corrupt stores that were renamed and replaced. */

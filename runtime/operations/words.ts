@@ -37,7 +37,7 @@ export function splitWords(line: string): string[] {
     if (quote !== undefined && character === quote) quote = undefined;
     else if (quote === undefined && (character === '"' || character === "'")) {
       quote = character;
-      // Empty quotes are a word, too.
+      // Empty quotes form an empty word.
       word ??= "";
     } else if (quote === undefined && character === " ") {
       if (word !== undefined) words.push(word);
@@ -110,7 +110,7 @@ function readGiven(
 ): { given: Record<string, unknown>; json: boolean; isHelp: boolean } {
   const fields = inputFields(operation);
   const open = fields.filter(({ isArgument }) => isArgument);
-  // Without a prototype, so that names such as `__proto__` are ordinary keys.
+  // Created without a prototype, so that names such as `__proto__` are ordinary keys.
   const given: Record<string, unknown> = Object.create(null);
   const surplus: string[] = [];
   let json = false;
@@ -139,7 +139,7 @@ function readGiven(
         given[name] = true;
       } else {
         if (inline === undefined) at += 1;
-        // If `--` is the value of this option, it does not end the options.
+        // A `--` that is the value of this option does not end the options, so look for the next one.
         if (at === end) end = words.indexOf("--", at + 1);
         const value = inline ?? words[at];
         if (value === undefined) throw inputError(operation, `option '${field.form}' needs a value`);

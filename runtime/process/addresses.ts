@@ -1,7 +1,7 @@
 import ipaddr from "ipaddr.js";
 
 /**
- * Looks public, but inside Azure it belongs to the platform:
+ * Addresses that look public but belong to the platform inside Azure:
  * https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16
  */
 const PLATFORM_ADDRESSES = new Set(["168.63.129.16"]);
@@ -12,11 +12,12 @@ const PROXY_RANGES = new Set(["unicast", "private", "loopback", "uniqueLocal", "
 const GIVEN_OUT = ipaddr.IPv6.parseCIDR("2000::/3");
 
 /**
- * Returns true only for plain unicast: not for loopback, private, unique-local, link-local (with cloud metadata),
- * carrier-grade NAT, multicast, reserved, and IPv6 forms that embed IPv4 (mapped, compatible, 6to4, NAT64, Teredo).
+ * Returns true only for plain unicast addresses. Excludes loopback, private, unique-local, link-local (with cloud
+ * metadata), carrier-grade NAT, multicast, reserved, and IPv6 forms that embed IPv4 (mapped, compatible, 6to4,
+ * NAT64, Teredo).
  */
 export function isPublicAddress(address: string): boolean {
-  // Only link-local addresses have a zone (`fe80::1%eth0`).
+  // An address with a zone is link-local (`fe80::1%eth0`).
   if (address.includes("%") || !isFullForm(address) || PLATFORM_ADDRESSES.has(address)) return false;
   const parsed = ipaddr.parse(address);
   // Public IPv6 addresses are in 2000::/3 (RFC 4291, section 2.4). `range()` alone would accept others, such as
@@ -25,7 +26,10 @@ export function isPublicAddress(address: string): boolean {
   return isGiven && parsed.range() === "unicast";
 }
 
-/** Returns false for link-local and cloud metadata addresses, including IPv4 ones embedded in IPv6. */
+/**
+ * Returns true if a proxy may have this address. Excludes link-local and cloud metadata addresses, including IPv4
+ * ones embedded in IPv6.
+ */
 export function isProxyAddress(address: string): boolean {
   if (address.includes("%") || !isFullForm(address)) return false;
   const parsed = ipaddr.process(address);

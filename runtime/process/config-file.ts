@@ -5,8 +5,8 @@ import { writeFileAtomic } from "./files.ts";
 import { withLock } from "./lock.ts";
 
 /**
- * Adds checks that the schema cannot make. Gateway, supervisor and command line share them, so they agree on what is
- * valid.
+ * Adds the check of cron expressions, which the schema cannot make. Gateway, supervisor and command line all call
+ * this, so they agree on what is valid.
  */
 export async function withScheduleChecks(reading: ConfigReading): Promise<ConfigReading> {
   if (!reading.result.ok) return reading;
@@ -14,13 +14,13 @@ export async function withScheduleChecks(reading: ConfigReading): Promise<Config
   return problems.length === 0 ? reading : { ...reading, result: { ok: false, problems } };
 }
 
-/** Runs `work` while holding the config file's lock. Keep it short: see `withLock`. */
+/** Runs `work` while holding the config file's lock. `work` must be short: see `withLock`. */
 export function withConfigLock<T>(path: string, work: () => T): T {
   return withLock(join(dirname(path), "config.lock"), work);
 }
 
 /**
- * Saves the current text next to the config file.
+ * Saves the given text as a copy next to the config file.
  *
  * @returns The copy's path.
  */

@@ -4,8 +4,8 @@ import type { Schedule } from "../contract/config/schedules.ts";
 /**
  * Parses a cron expression of five fields. Loads the library on first use.
  *
- * If daylight saving time skips a local time, the run is due right after the gap. If it repeats one, the run is due
- * once, except for hourly expressions.
+ * If daylight saving time skips a local time, the run is due right after the gap. If a local time occurs twice, the
+ * run is due once, except for hourly expressions.
  *
  * @throws Error whose message explains what is invalid.
  */
@@ -14,7 +14,7 @@ export async function readCron(expression: string, timezone = "UTC") {
   return new Cron(expression, { mode: "5-part", timezone, paused: true });
 }
 
-/** Returns the expression itself if the library cannot describe it. */
+/** Describes a cron expression in words. Returns the expression itself if the library cannot describe it. */
 export async function cronWords(expression: string): Promise<string> {
   const { default: cronstrue } = await import("cronstrue");
   try {
@@ -40,7 +40,7 @@ export async function readLocalTime(text: string, timezone = "UTC"): Promise<str
   }
 }
 
-/** Returns why a cron expression is invalid, or `undefined`. */
+/** Returns why a cron expression is invalid; `undefined` if it is valid or missing. */
 export async function cronProblem({
   cron,
   timezone,
@@ -56,8 +56,8 @@ export async function cronProblem({
 }
 
 /**
- * Finds problems that the schema cannot. An `at` in the past is valid: every `at` passes eventually and must not
- * prevent the next start.
+ * Finds invalid cron expressions, which the schema cannot detect. An `at` in the past is valid: every `at` passes
+ * eventually and must not prevent the next start.
  */
 export async function checkSchedules({ schedules }: Pick<Config, "schedules">): Promise<ConfigProblem[]> {
   const problems: ConfigProblem[] = [];

@@ -2,11 +2,11 @@ import { existsSync, renameSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { reason, type Reason, StewardError } from "../contract/errors.ts";
 
-/** On a host several processes share the file, so a writer may have to wait for another. */
+/** Maximum wait for a lock, in milliseconds. On a host, several processes write to the file. */
 const BUSY_TIMEOUT_MS = 5_000;
-/** {@link HeldDatabase.problem} blocks the process while it waits for a lock. */
+/** Shorter wait in milliseconds for {@link HeldDatabase.problem}, which blocks the process while it waits. */
 const PROBE_TIMEOUT_MS = 500;
-/** Files up to this size are checked at every start, larger ones only by `steward doctor`. */
+/** Largest file, in bytes, to check at every start. Only `steward doctor` checks larger ones. */
 const CHECKED_BYTES = 4 * 1024 * 1024;
 /** SQLite's primary result codes (https://sqlite.org/rescode.html). */
 const CODE = { busy: 5, io: 10, corrupt: 11, full: 13, notADatabase: 26 };
@@ -23,7 +23,7 @@ export interface DatabaseSetAside {
 export class HeldDatabase extends DatabaseSync {
   readonly #path: string;
   readonly #hold: DatabaseSync;
-  /** Detects that another file has replaced the opened one. */
+  /** Inode of the opened file, to detect that another file has replaced it. */
   readonly #inode: number;
 
   constructor(path: string, hold: DatabaseSync) {
@@ -34,7 +34,8 @@ export class HeldDatabase extends DatabaseSync {
   }
 
   /**
-   * Returns why the database cannot be written now. It begins a write and rolls it back, which changes nothing on disk.
+   * Returns why the database cannot be written now; `undefined` if it can. Begins a write and rolls it back, which
+   * changes nothing on disk.
    */
   problem(): Reason | undefined {
     const path = this.#path;
@@ -59,12 +60,12 @@ export class HeldDatabase extends DatabaseSync {
 }
 
 /**
- * Opens a SQLite file whose transactions survive a power cut: write-ahead log, synced at each commit except light ones.
- * Holds a shared lock on `<path>.lock` while open.
+ * Opens a SQLite file whose transactions survive a power cut: write-ahead log, synced at each commit except in
+ * {@link lightTransaction}. Holds a shared lock on `<path>.lock` while open.
  *
  * Renames a corrupt file to `<path>.corrupt-<time>` and starts a new one, unless another process still has it open.
  *
- * @throws StewardError `store_corrupt` if it is corrupt and in use, `disk_full`, `data_directory_unwritable`.
+ * @throws StewardError `store_corrupt` if the file is corrupt and in use, `disk_full`, `data_directory_unwritable`.
  */
 export function openDatabase(path: string, onSetAside?: (report: DatabaseSetAside) => void): HeldDatabase {
   try {
@@ -74,7 +75,7 @@ export function openDatabase(path: string, onSetAside?: (report: DatabaseSetAsid
   }
 }
 
-/** Converts a SQLite failure to an error for the operator. Returns `undefined` for others. */
+/** Converts a SQLite failure to an error for the operator. Returns `undefined` for other errors. */
 export function storeFailure(error: unknown, path = "The store"): StewardError | undefined {
   const options = { cause: error };
   switch (resultCode(error)) {
@@ -142,18 +143,18 @@ function setAside(path: string, problem: string): DatabaseSetAside | undefined {
   }
 }
 
-/** Returns true for failures such as a full disk or another process's lock. */
+/** Returns true for SQLite failures such as a full disk or another process's lock. */
 export function isStoreError(error: unknown): boolean {
   return resultCode(error) === CODE.busy || storeFailure(error) !== undefined;
 }
 
-// Node reports the extended code. Its lowest byte is the primary one.
+// Returns the primary result code: the lowest byte of the extended code that Node reports.
 function resultCode(error: unknown): number | undefined {
   if (!(error instanceof Error && "errcode" in error)) return undefined;
   return typeof error.errcode === "number" ? error.errcode & 0xff : undefined;
 }
 
-/** Runs synchronous `work` atomically. Joins a surrounding transaction. */
+/** Runs synchronous `work` atomically. If a transaction is already open, `work` becomes part of it. */
 export function transaction<T>(database: DatabaseSync, work: () => T): T {
   if (database.isTransaction) return work();
   database.exec("BEGIN IMMEDIATE");
@@ -162,15 +163,15 @@ export function transaction<T>(database: DatabaseSync, work: () => T): T {
     database.exec("COMMIT");
     return result;
   } catch (error) {
-    // A full disk makes SQLite itself roll back.
+    // If the disk is full, SQLite has already rolled back.
     if (database.isTransaction) database.exec("ROLLBACK");
     throw error;
   }
 }
 
 /**
- * A {@link transaction} that may be lost in a power cut: its writes are recomputed or are only counters. It does not
- * wait for the disk, is still atomic, and is durable once any later transaction is:
+ * A {@link transaction} that may be lost in a power cut, for writes that are recomputed or are only counters. It is
+ * still atomic but does not wait for the disk. Any later normal transaction makes it durable too:
  * https://sqlite.org/pragma.html#pragma_synchronous
  */
 export function lightTransaction<T>(database: DatabaseSync, work: () => T): T {

@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 
 /**
- * Returns true even for a zombie, which still accepts signals. Without /proc, a zombie counts as running. An invalid id
- * such as 0 counts as ended.
+ * Returns true if a process has ended, even if it is a zombie, which still accepts signals. Without /proc, a zombie
+ * counts as running. An invalid id such as 0 counts as ended.
  */
 export function hasEnded(pid: number): boolean {
-  // Such an id would signal a process group.
+  // An id of 0 or below would signal a process group.
   if (!(pid > 0)) return true;
   try {
     process.kill(pid, 0);

@@ -7,13 +7,13 @@ const SECRETS_FD_VARIABLE = "STEWARD_SECRETS_FD";
 const CHUNK = 65_536;
 
 interface SplitEnvironment {
-  /** For the process's environment, which is visible in `/proc`. */
+  /** Variables without secrets, because a process's environment is visible in `/proc`. */
   environment: Environment;
   /** One line to write to {@link SECRETS_FD}. */
   secrets: string;
 }
 
-/** Splits off the secrets. In the child, {@link readOwnEnvironment} merges the parts. */
+/** Separates the secrets from the other variables. In the child process, {@link readOwnEnvironment} merges them. */
 export function splitSecrets(environment: Environment): SplitEnvironment {
   const names = new Set(secretNames(environment));
   const entries = Object.entries(environment);
@@ -25,14 +25,17 @@ export function splitSecrets(environment: Environment): SplitEnvironment {
   };
 }
 
-/** Returns this process's environment with the supervisor's secrets. Call it once: it consumes them. */
+/**
+ * Returns this process's environment with the secrets from the supervisor. Call it only once, because it closes the
+ * descriptor of the secrets.
+ */
 export function readOwnEnvironment(): Environment {
   const { [SECRETS_FD_VARIABLE]: descriptor, ...environment } = process.env;
   if (descriptor === undefined) return environment;
   return { ...environment, ...(JSON.parse(readLine(Number(descriptor))) as Environment) };
 }
 
-/** Reads up to the first line feed. The end of the stream may come much later. */
+/** Reads up to the first line feed, because the end of the stream may come much later. */
 function readLine(descriptor: number): string {
   const chunks: Buffer[] = [];
   for (;;) {
@@ -40,7 +43,7 @@ function readLine(descriptor: number): string {
     const length = readSync(descriptor, chunk);
     chunks.push(chunk.subarray(0, length));
     if (length > 0 && chunk[length - 1] !== 0x0a) continue;
-    // Child processes would inherit it.
+    // Close the descriptor, because child processes would inherit it.
     closeSync(descriptor);
     return Buffer.concat(chunks).toString();
   }

@@ -14,8 +14,8 @@ import { StewardError } from "../contract/errors.ts";
 const DENIED = new Set(["EACCES", "EPERM", "EROFS"]);
 
 /**
- * Returns true if a path exists, following links. Unlike `existsSync`, it checks with the effective user: with
- * TENANCY=chat the real user is root, while the files belong to another.
+ * Returns true if a path exists, following links. Unlike `existsSync`, it checks with the rights of the effective
+ * user: with TENANCY=chat, the real user is root, but the files belong to another user.
  */
 export function exists(path: string): boolean {
   try {
@@ -41,7 +41,8 @@ export function ensureDirectory(path: string): void {
 }
 
 /**
- * Readers see the old content or the new, and the new survives a power cut. The default mode allows only this user.
+ * Writes a file atomically: readers see either the old or the new content, and the new content survives a power
+ * cut. The default mode allows access only to this user.
  *
  * @throws StewardError `data_directory_unwritable` or `disk_full`.
  */
@@ -51,7 +52,7 @@ export function writeFileAtomic(path: string, content: string | Uint8Array, mode
     try {
       const file = openSync(temporary, "w", mode);
       try {
-        // The umask may have removed permissions.
+        // The process's umask may have removed permissions when the file was created.
         if (mode !== 0o600) fchmodSync(file, mode);
         writeFileSync(file, content);
         fsyncSync(file);
@@ -66,7 +67,7 @@ export function writeFileAtomic(path: string, content: string | Uint8Array, mode
   });
 }
 
-/** Converts a write failure to an error for the operator. Returns `undefined` for others. */
+/** Converts a write failure to an error for the operator. Returns `undefined` for other errors. */
 export function writeFailure(error: unknown, path: string): StewardError | undefined {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   const options = { cause: error };

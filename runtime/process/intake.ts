@@ -32,7 +32,7 @@ const rowSchema = z.object({
   error_detail: z.nullable(z.string()),
 });
 
-/** If the bot is NULL, the query selects the row whose lease expires last. */
+/** Returns the query for a bot's row. Its parameter is the bot; NULL selects the row whose lease expires last. */
 export function intakeQuery(platform: FetchedPlatform): string {
   return `SELECT mode, holder, started_at, polled_at, error_code, error_detail FROM ${platform}_intake
     WHERE bot = coalesce(?, bot) ORDER BY expires_at DESC LIMIT 1`;
@@ -43,7 +43,7 @@ export interface IntakeState {
   mode: "poll" | "webhook" | "connection";
   /** True if a process holds the lease, or died while holding it. */
   held: boolean;
-  /** Time at which the holder of the lease acquired it. */
+  /** Time at which the holder of the lease acquired it, in milliseconds since the epoch. */
   startedAt?: number;
   /** Time at which the platform last responded. */
   polledAt?: number;

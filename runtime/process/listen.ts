@@ -19,7 +19,7 @@ interface RequestTimeLimits {
 
 export interface ListenOptions {
   fetch(request: Request, client: Client): Response | Promise<Response>;
-  /** JSON responses by path. They work before the handler is loaded. */
+  /** JSON responses by path. They are sent even before the request handler is loaded. */
   atOnce?: Readonly<Record<string, () => object>>;
   hostname: string;
   /** 0 selects any free port. */
@@ -27,28 +27,28 @@ export interface ListenOptions {
   /** Default: `port_in_use`. */
   taken?: PortTaken;
   timeLimits?: RequestTimeLimits;
-  /** Takes over an upgrade request. Without it, such a request is handled as a plain one. */
+  /** Handles an upgrade request. If absent, such a request is handled like a plain one. */
   onUpgrade?(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void>;
 }
 
-/** Event loop turns: one reads the connection's end, two close it and notify its request, one is spare. */
+/** Event loop turns to wait: one reads the connection's end, two close it and notify its request, one is spare. */
 const TURNS = 4;
-/** A platform sends an event within a second. A slow sender would occupy a connection. */
+/** Default limits. A platform sends an event within a second, and a slow sender would occupy a connection. */
 const REQUEST_TIME_LIMITS: RequestTimeLimits = { headersMs: 10_000, requestMs: 30_000, lookMs: 5_000 };
 
 /**
- * Lets the event loop read the connection's pending data, so that `signal` aborts if the sender is gone. A killed
- * sender's requests may still be queued here while its successor repeats them.
+ * Lets the event loop read the connection's pending data, so that `signal` aborts if the sender is gone. Otherwise,
+ * requests of a killed sender would be handled while its successor repeats them.
  */
 export async function yieldForHangUp(signal: AbortSignal): Promise<void> {
   for (let turn = 0; turn < TURNS && !signal.aborted; turn += 1) await new Promise(setImmediate);
 }
 
 /**
- * Opens the port before loading the adapter, because undici is the slowest part of a start. Requests wait for the
- * adapter.
+ * Serves HTTP. Opens the port before loading the adapter, because the adapter is the slowest part of a start.
+ * Requests wait for the adapter.
  *
- * @throws StewardError `taken` if another process holds the port.
+ * @throws StewardError with the code `taken` if another process holds the port.
  */
 export async function listen({
   fetch,
@@ -72,7 +72,7 @@ export async function listen({
     void adapter.then((handle) => handle(request, response));
   });
   server.on("clientError", refuseRequest);
-  // The server no longer tracks upgraded connections, so they would keep it from closing.
+  // Upgraded connections. The server does not close them, and it cannot close while they are open.
   const upgraded = new Set<Duplex>();
   if (onUpgrade !== undefined) {
     server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {

@@ -1,15 +1,19 @@
 import { DatabaseSync } from "node:sqlite";
 import { StewardError } from "../contract/errors.ts";
 
-/** Far longer than any work under a lock. Waiting longer would hide a hung holder. */
+/**
+ * Maximum wait for a lock in milliseconds, far longer than any work under a lock. A longer wait would hide a hung
+ * holder.
+ */
 const PATIENCE_MS = 5_000;
-/** Codes for a file that cannot be opened or written (https://sqlite.org/rescode.html). */
+/** SQLite's codes for a file that cannot be opened or written (https://sqlite.org/rescode.html). */
 const DENIED = new Set<unknown>([8, 14]);
 const BUSY = 5;
 
 /**
- * Runs `work` under an exclusive lock, across processes and within this one. It is SQLite's lock on an empty database,
- * which the kernel releases when a process dies. `work` must be short, because waiting blocks the process.
+ * Runs `work` under an exclusive lock, across processes and within this one. The lock is SQLite's lock on an empty
+ * database, which the kernel releases when a process dies. `work` must be short, because waiting blocks the
+ * process.
  *
  * @throws StewardError `data_directory_unwritable`; Error if the lock is not free within 5 s.
  */
@@ -23,9 +27,9 @@ export function withLock<T>(lockFile: string, work: () => T): T {
 }
 
 /**
- * Takes a lock for longer work. Returns `undefined` if another process has it.
+ * Takes a lock for longer work.
  *
- * @returns The function that releases it.
+ * @returns The function that releases the lock; `undefined` if another process holds it.
  * @throws StewardError `data_directory_unwritable`
  */
 export function tryLock(lockFile: string): (() => void) | undefined {

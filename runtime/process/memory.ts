@@ -1,4 +1,4 @@
-/** Favor memory over speed, and compile only very frequently used code. */
+/** V8 flags that favor memory over speed and compile only very frequently used code. */
 const MODEST = [
   "--optimize-for-size",
   "--invocation-count-for-maglev=4000",
@@ -6,12 +6,12 @@ const MODEST = [
 ];
 
 /**
- * Call it once the process serves: with these flags from the start, V8 rejects Node's precompiled modules, a fifth of
- * the startup time (`npm run bench -- --only start`). Without the flags, memory grows by two fifths more in a thousand
- * messages (`--only memory`).
+ * Makes V8 use less memory. Call this after startup: with these flags from the start, V8 rejects Node's precompiled
+ * modules, which costs a fifth of the startup time (`npm run bench -- --only start`). Without the flags, memory
+ * grows by two fifths more in a thousand messages (`--only memory`).
  */
 export function reduceMemoryUse(): void {
-  // An import would load Node's streams before the port is open.
+  // Not imported, because an import would load Node's streams before the port is open.
   const { setFlagsFromString } = process.getBuiltinModule("node:v8");
   for (const flag of MODEST) setFlagsFromString(flag);
 }

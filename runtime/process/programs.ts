@@ -5,8 +5,8 @@ import { fileURLToPath } from "node:url";
 const FILE = fileURLToPath(import.meta.url);
 
 /**
- * Returns `runtime` in source, `/app` in the image. Searches upwards, since the bundler may place this file in any
- * folder.
+ * Returns the folder of the programs: `runtime` in source, `/app` in the image. Searches upwards, since the bundler
+ * may place this file in any folder.
  */
 export function programsFolder(): string {
   let folder = dirname(FILE);
@@ -20,11 +20,11 @@ export function runtimeProgramFile(name: string): string {
 }
 
 /**
- * Returns a shell command that raises its out-of-memory kill priority
- * (https://man7.org/linux/man-pages/man5/proc_pid_oom_score_adj.5.html), then executes `command`. Once Node runs, only
- * root may do that.
+ * Returns a shell command that raises its own out-of-memory kill priority
+ * (https://man7.org/linux/man-pages/man5/proc_pid_oom_score_adj.5.html), then executes `command`. Once Node runs,
+ * only root may raise it.
  *
- * @param score From 0 to 1,000. The kernel kills the highest first.
+ * @param score From 0 to 1,000. The kernel kills the process with the highest score first.
  */
 export function preferOomKill(score: number, command: readonly string[]): [string, ...string[]] {
   const script = `{ echo ${score} >/proc/self/oom_score_adj; } 2>/dev/null; exec "$@"`;

@@ -3,17 +3,23 @@ import type { Duplex } from "node:stream";
 import { StewardError } from "../contract/errors.ts";
 import { problem, type Problem, PROBLEM_TYPE } from "../contract/problem.ts";
 
-/** Time for the peer to close a connection that this side has ended. The HTTP server no longer tracks it. */
+/**
+ * Milliseconds after which a connection is destroyed if the peer does not close it, since the HTTP server no longer
+ * tracks it.
+ */
 const CLOSE_MS = 5_000;
 
-/** `port_in_use`: the edge's public port. `inner_port_in_use`: a port that only the edge calls. */
+/**
+ * Error code for a port in use. `port_in_use`: the edge's public port. `inner_port_in_use`: a port that only the
+ * edge calls.
+ */
 export type PortTaken = "port_in_use" | "inner_port_in_use";
 
 /**
- * Listens on a port. Port 0 selects any free one.
+ * Listens on a port. Port 0 selects any free port.
  *
  * @returns The port.
- * @throws StewardError `taken` if another process holds it.
+ * @throws StewardError with the code `taken` if another process holds the port.
  */
 export async function openServer(
   server: Server,
@@ -50,7 +56,7 @@ export function endSocket(socket: Duplex, text?: string): void {
   socket.once("close", () => clearTimeout(late));
 }
 
-/** Answers with a problem document where no HTTP handler can, and ends the connection. */
+/** Sends a problem document on a connection that no HTTP handler serves, and ends the connection. */
 export function refuseConnection(socket: Duplex, problem: Problem): void {
   const body = JSON.stringify(problem);
   const head = [

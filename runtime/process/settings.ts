@@ -16,7 +16,7 @@ export interface ProcessSettings {
   supervisorPort: number;
   edgePort: number;
   controlToken: string | undefined;
-  /** If missing, the config file sets the level. */
+  /** Lowest level to log. If it is `undefined`, the config file sets the level. */
   logLevel: LogLevel | undefined;
 }
 

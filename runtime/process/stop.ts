@@ -2,18 +2,21 @@ import type { Environment } from "../contract/environment.ts";
 import { StewardError } from "../contract/errors.ts";
 import type { Redactor } from "../shared/redact.ts";
 
-/** The supervisor sets it to `1` for its child, whose standard input then closes when the supervisor exits or dies. */
+/**
+ * Variable that the supervisor sets to `1` for its child, whose standard input closes when the supervisor exits or
+ * dies.
+ */
 export const SUPERVISED_VARIABLE = "STEWARD_SUPERVISED";
 
-/** `abandoned`: the supervisor is gone, and nobody reads this process's output. */
+/** Reason for a stop. `abandoned`: the supervisor is gone, and nobody reads this process's output. */
 type StopCause = "asked" | "abandoned";
 
-/** An abandoned process is killed after this time. */
+/** Milliseconds after which an abandoned process is killed. */
 const ABANDONED_MS = 5_000;
 
 /**
- * Calls `stop` once, on SIGTERM, SIGINT or the death of the supervisor. An abandoned gateway would hold the port
- * forever.
+ * Calls `stop` once, on SIGTERM, SIGINT or the death of the supervisor, because an abandoned gateway would hold the
+ * port forever.
  */
 export function onStopRequest(environment: Environment, stop: (cause: StopCause) => Promise<void>): void {
   let stopping = false;
@@ -30,7 +33,8 @@ export function onStopRequest(environment: Environment, stop: (cause: StopCause)
   process.stdin.on("close", () => once("abandoned"));
   process.stdin.on("error", () => once("abandoned"));
   process.stdin.resume();
-  // Nobody reads the output. Without a listener, the write error would crash the process during its last work.
+  // A write error means that nobody reads the output. Without a listener, it would crash the process during its last
+  // work.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => once("abandoned"));
 }
 
@@ -43,8 +47,8 @@ function endGroup(): void {
 }
 
 /**
- * Returns the problem and its fix, for stderr before an exit with code 1. Config errors keep their exact words, which
- * operators search for (specification, section 7). The supervisor reads the code of other errors from `Error [code]:`.
+ * Formats a fatal error and its fix for stderr. Config errors keep their exact words, which operators search for
+ * (specification, section 7). For other errors, the supervisor reads the code from `Error [code]:`.
  */
 export function fatalReport(error: unknown, redact: Redactor): string {
   if (!(error instanceof StewardError)) {

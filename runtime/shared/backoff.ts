@@ -4,8 +4,8 @@ export interface BackoffRange {
 }
 
 /**
- * Returns the wait after this many consecutive failures. It doubles from `firstMs` up to `longestMs`. `random`, from 0
- * up to 1, spreads it over its upper half so that callers do not retry in step.
+ * Returns the wait in milliseconds after this many consecutive failures. The wait doubles from `firstMs` up to
+ * `longestMs`. `random`, from 0 to 1, spreads the wait over its upper half, so that callers do not retry in step.
  */
 export function backoffMs({ firstMs, longestMs }: BackoffRange, failures: number, random = 1): number {
   const full = Math.min(firstMs * 2 ** Math.min(failures - 1, 20), longestMs);

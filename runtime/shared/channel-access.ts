@@ -7,19 +7,24 @@ import { AGENT } from "../contract/names.ts";
 
 export type AccessDecision =
   | { allowed: true; admission: Admission; reason: string }
-  /** `answer`: `ignore` sends nothing, `refuse` explains how to get access, `pair` offers a pairing code. */
+  /**
+   * `answer` is the reaction: `ignore` sends nothing, `refuse` explains how to get access, `pair` offers a pairing
+   * code.
+   */
   | { allowed: false; reason: string; answer: "ignore" | "refuse" | "pair" };
 
 /** `context` messages get no reply but are included as context in the next one. */
 type GroupDecision =
   | { becomes: "message" | "context"; admission: Admission; reason: string }
-  /** `unlisted`: the group to add to the list so that the message would be answered. */
+  /** `unlisted`: id of the group, if adding it to the config's list would allow the message. */
   | { becomes: "ignored"; reason: string; unlisted?: string };
 
-/** Access list of one channel. Every decision fails closed and carries its reason. */
+/** Decides who may write on one channel. In doubt, it refuses. Every decision contains a reason. */
 export interface ChannelAccess {
   direct(user: string): AccessDecision;
   /**
+   * Decides about a message in a group.
+   *
    * @param addressed True if the message mentions the bot or replies to it.
    * @param alias Another id of the group, which the config may list instead.
    */
@@ -62,8 +67,8 @@ export function namedOperators({ agent }: Config, platform: Platform | "web"): s
 }
 
 /**
- * Applies the config and, for direct messages only, approvals. Reads approvals on every message, so changes take effect
- * immediately.
+ * Decides by the config and, for direct messages only, by approvals. Approvals are read on every message, so
+ * changes take effect immediately.
  */
 export function channelAccess(rules: AccessRules, pairing: Approvals): ChannelAccess {
   return {
@@ -81,7 +86,7 @@ function directDecision(
     return { allowed: false, reason: "direct messages are disabled", answer: "ignore" };
   const isListed = allowFrom.includes(user);
   const isOpen = allowFrom.includes("*");
-  // An allowlist excludes approvals.
+  // With the policy `allowlist`, approvals have no effect.
   const approved = dmPolicy === "allowlist" ? undefined : pairing.granted(user);
   // The highest role wins. `*` admits a sender without a role.
   if (operators.includes(user) && (isListed || isOpen || approved !== undefined))
@@ -126,7 +131,7 @@ function groupDecision(
 
 const UNREAD = "I do not know you yet, so I have not read your message.";
 
-/** Returns the reply to an unlisted sender: its id and how the operator can allow it. */
+/** Returns the reply to an unlisted sender, with the sender's id and how the operator can allow it. */
 export function unknownSenderText(platform: Platform, user: string): string {
   return [
     UNREAD,
@@ -136,8 +141,8 @@ export function unknownSenderText(platform: Platform, user: string): string {
 }
 
 /**
- * Returns the reply to a sender who needs approval. Without a code, because the list of requests is full, the
- * operator's command uses the id.
+ * Returns the reply to a sender who needs approval. If the list of requests is full, there is no code, and the
+ * operator's command uses the sender's id.
  */
 export function pairingText(platform: Platform, user: string, code: string | undefined): string {
   const lines =
@@ -169,7 +174,7 @@ export const APPROVED_TEXT: Readonly<Record<GrantedRole, string>> = {
     "You are approved as an operator: write to me and I will answer. What you wrote before was not read, so please send it again.",
 };
 
-/** Discord shows a command as pending until it gets a reply. */
+/** Returns the reply to a command in an unlisted server. Without a reply, Discord shows the command as pending. */
 export function unknownGuildText(guild: string): string {
   return [
     "This server is not on my list, so I have not read your command.",

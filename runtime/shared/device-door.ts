@@ -39,7 +39,7 @@ export interface DeviceDoorOptions {
 
 type State =
   | { phase: "new"; nonce: string }
-  /** The signature is being verified, or the device list decides. */
+  /** The signature is being verified, or the list of devices is being asked. */
   | { phase: "asking" }
   | { phase: "waiting"; device: NewDevice; requestId: string }
   | { phase: "done" };
@@ -99,7 +99,7 @@ export class DeviceDoor {
     this.#state = asked;
     const entry = await enter(device, known).catch(() => undefined);
     if (this.#state !== asked) return;
-    // On this code the page reconnects.
+    // This close code makes the page reconnect.
     if (entry === undefined) return this.close(CHAT_CLOSE.restart, "nobody can decide");
     switch (entry.kind) {
       case "paired":
@@ -107,7 +107,7 @@ export class DeviceDoor {
         return onPaired(entry.device);
       case "revoked":
         return this.close(CHAT_CLOSE.revoked, "revoked");
-      // On this code the page asks its user before it sends a new request.
+      // This close code makes the page ask its user before it sends a new request.
       case "late":
         return this.close(CHAT_CLOSE.late, "the request was not approved");
       case "asks": {
@@ -132,7 +132,7 @@ async function isProven(
     const text = new TextEncoder().encode(proofText({ nonce, deviceId, origin }));
     return await crypto.subtle.verify({ name: "Ed25519" }, key, fromBase64url(signature), text);
   } catch {
-    // The public key is not a point on the curve.
+    // `importKey` rejects a public key that is not a point on the curve.
     return false;
   }
 }

@@ -42,7 +42,7 @@ export interface PairedDevice extends Device {
   approvedAtMs: number;
 }
 
-/** A rejected request, or a device revoked at `at` (milliseconds since the epoch). */
+/** A removal to undo: a rejected request, or a device revoked at `at` (milliseconds since the epoch). */
 export type TakenDevice = { device: DeviceRequest } | { deviceId: string; at: number };
 
 /** Self-description of a device, and its address. */
@@ -70,14 +70,14 @@ export interface DeviceLists {
   clock(): number;
 }
 
-/** Requests expire so that nobody approves a forgotten one later. */
+/** Milliseconds until a request expires, so that nobody approves a forgotten one later. */
 const LIFE_MS = 5 * 60_000;
-/** Limits keep strangers from filling the store or the operator's list. */
+/** Maximum number of pending requests, so that strangers cannot fill the store or the operator's list. */
 const MOST_PENDING = 10;
 const MOST_PENDING_OF_NETWORK = 3;
 /** Shortest interval between updates of a device's last use. */
 const USED_EVERY_MS = 60_000;
-/** Longer than a page offers to undo. After that a revocation is final. */
+/** Milliseconds during which a revocation can be undone. Pages offer this for a shorter time. */
 const UNDO_MS = 60_000;
 const ACCESS = { role: "chat", scopes: ["chat"] };
 /** Scope that gives a device an operator's rights in the chat. */
@@ -103,8 +103,8 @@ export class Devices {
   /**
    * Admits a device that has proved possession of its key, or records its request.
    *
-   * @param known The device's pending request. If it is settled or expired, the result is `late` instead of a new
-   * request.
+   * @param known The device's pending request. If that request is settled or expired, the result is `late` instead
+   * of a new request.
    */
   enter(device: NewDevice, known?: string): DeviceEntry {
     const paired = this.#lists.paired().find(({ deviceId }) => deviceId === device.deviceId);
@@ -115,7 +115,7 @@ export class Devices {
       return waits ? { kind: "asks", requestId: known } : { kind: "late" };
     }
     const request = this.request(device);
-    // The device was approved a moment ago and will reconnect.
+    // No request was recorded because the device was approved or revoked a moment ago.
     return request === undefined ? { kind: "late" } : { kind: "asks", requestId: request.requestId };
   }
 
@@ -166,7 +166,7 @@ export class Devices {
     return device !== undefined && isUsable(device) ? device : undefined;
   }
 
-  /** Revokes every token. Returns `undefined` if the device is unknown. */
+  /** Revokes every token of a device. Returns `undefined` if the device is unknown. */
   revoke(deviceId: string): PairedDevice | undefined {
     return this.#edit(deviceId, (device) => this.#mark(device, "revokedAtMs"));
   }
@@ -174,8 +174,8 @@ export class Devices {
   /**
    * Undoes {@link reject}, keeping the request's expiry, or one call of {@link revoke}.
    *
-   * @returns False if the request has expired, has been repeated, or finds no room. For a device: if it was not revoked
-   * at that time, or more than a minute ago.
+   * @returns False if the request has expired, was repeated or finds no room. For a device: false if it was not
+   * revoked at that time, or more than a minute ago.
    */
   restore(taken: TakenDevice): boolean {
     if ("at" in taken) return this.#readmit(taken.deviceId, taken.at);
@@ -221,7 +221,7 @@ export class Devices {
     return { ...device, tokens: Object.fromEntries(tokens) };
   }
 
-  // Removes the request last, so a crash leaves it pending.
+  // The request is removed last, so that it is still pending after a crash.
   #settle<T>(requestId: string, carryOut: (request: DeviceRequest) => T): T | undefined {
     return this.#lists.change(() => {
       const pending = this.pending();
@@ -247,7 +247,7 @@ export class Devices {
   }
 }
 
-/** Returns the requests without the one to evict for a new request. */
+/** Returns the requests without the one that a new request evicts, if the list is full. */
 function withRoomFor(network: string, pending: readonly DeviceRequest[]): readonly DeviceRequest[] {
   const of = (one: string): DeviceRequest[] => pending.filter(({ remoteIp }) => networkOf(remoteIp) === one);
   const crowd = of(network).length >= MOST_PENDING_OF_NETWORK ? of(network) : undefined;
@@ -257,7 +257,7 @@ function withRoomFor(network: string, pending: readonly DeviceRequest[]): readon
   return pending.filter((one) => one !== oldest);
 }
 
-/** Discards an operator scope that the device requested itself. */
+/** Returns the scopes for a role. Discards an operator scope that the device requested itself. */
 function scopesFor(scopes: readonly string[], granted: GrantedRole): string[] {
   const others = scopes.filter((scope) => scope !== OPERATOR_SCOPE);
   return granted === "operator" ? [...others, OPERATOR_SCOPE] : others;

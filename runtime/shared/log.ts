@@ -22,7 +22,7 @@ export interface LogOptions {
   name: string;
   level: LogLevel;
   redact: Redactor;
-  /** Receives one JSON line without its line feed. */
+  /** Called with one JSON line, without a line feed. */
   write(line: string, level: LogLevel): void;
 }
 
@@ -63,7 +63,7 @@ export function readableLine(line: string): string {
   }
 }
 
-/** Output retained across container sleeps, in characters of JSON. */
+/** Maximum log output to retain across container sleeps, in characters of JSON. */
 const KEPT_CHARACTERS = 200_000;
 
 /** Drops the oldest lines above the limit. */

@@ -20,9 +20,9 @@ export interface PairingList {
 }
 
 /**
- * The lists that a change replaces. A store without transactions must write `operators` first, then `allowFrom`, then
- * `requests`. If it crashes in between, no role of an earlier approval takes effect, and the request can be settled
- * again.
+ * The lists that a change replaces. A store without transactions must write `operators` first, then `allowFrom`,
+ * then `requests`. After a crash in between, no role of an earlier approval takes effect, and the request can be
+ * settled again.
  */
 export type PairingChange = Partial<PairingList>;
 
@@ -30,7 +30,7 @@ export interface PairingChanged {
   change: PairingChange;
 }
 
-/** The request after the change, or the one that the change removed. */
+/** A change of one request. `request` is its new state, or the request that was removed. */
 export interface RequestChanged extends PairingChanged {
   request: PairingRequest;
 }
@@ -50,11 +50,11 @@ const LETTERS = "ABCDEFGHJKMNPQRSTUVWXYZ";
 const LENGTH = 8;
 const FAIR_BYTES = 256 - (256 % LETTERS.length);
 
-/** Codes expire so that a forgotten one cannot grant access later. */
+/** Milliseconds until a code expires, so that a forgotten code cannot grant access later. */
 const LIFE_MS = 3_600_000;
-/** Limit of pending requests. It keeps strangers from filling the store and the operator's list. */
+/** Maximum number of pending requests, so that strangers cannot fill the store or the operator's list. */
 const MOST_PENDING = 20;
-/** Minimum age of a request that a full list drops. Until then, the operator can approve it. */
+/** Minimum age in milliseconds at which a full list may drop a request, so that the operator has time to approve it. */
 const KEPT_MS = 10 * 60_000;
 
 /** Returns the unexpired requests, oldest first. */
@@ -62,14 +62,14 @@ export function pendingRequests({ requests }: Requests, now: number): PairingReq
   return requests.filter((request) => ageOf(request, now) < LIFE_MS);
 }
 
-/** Uses the creation time as `lastSeenAt`, which other stores do not record. */
+/** Converts a request from another store. Other stores do not record `lastSeenAt`, so the creation time is used. */
 export function fromOtherStore(request: MovedRequest): PairingRequest {
   return { ...request, lastSeenAt: request.createdAt };
 }
 
 /**
- * Adds requests from another store, which keep their codes and expiry. A sender's own request in `list` wins. Drops the
- * oldest above the limit.
+ * Adds requests from another store with their codes and expiry. If a sender also has a request in `list`, that one
+ * stays. Drops the oldest requests above the limit.
  */
 export function mergeRequests(
   list: PairingList,
@@ -97,7 +97,7 @@ export function approvedOperators({ allowFrom, operators }: Approvals): string[]
 
 /**
  * Adds a sender's request. A sender who asks again keeps code, position and expiry. A full list drops its oldest
- * request, unless that is less than ten minutes old.
+ * request if that is at least ten minutes old.
  *
  * @returns `undefined` if there is no room.
  */
@@ -133,7 +133,7 @@ export function approvePairing(
   return { request, change: { ...approvalOf(list, request.id, role), ...change } };
 }
 
-/** Returns `undefined` if the code is not pending. */
+/** Removes the request with this code. Returns `undefined` if the code is not pending. */
 export function rejectPairing(list: Requests, code: string, now: number): RequestChanged | undefined {
   const pending = pendingRequests(list, now);
   const wanted = code.trim().toUpperCase();
@@ -147,7 +147,7 @@ export function grantRole(list: PairingList, id: string, role: GrantedRole, now:
   return { change: { ...approvalOf(list, id, role), requests } };
 }
 
-/** Returns `undefined` if the sender is not approved. */
+/** Removes a sender's approval. Returns `undefined` if the sender is not approved. */
 export function revokeAccess(list: Approvals, id: string): PairingChanged | undefined {
   if (!list.allowFrom.includes(id)) return undefined;
   const allowFrom = list.allowFrom.filter((one) => one !== id);
@@ -198,7 +198,7 @@ function ageOf({ createdAt }: PairingRequest, now: number): number {
 function newPairingCode(randomBytes: (length: number) => Uint8Array): string {
   let code = "";
   while (code.length < LENGTH) {
-    // Bytes of the incomplete last round would favor the first letters.
+    // Discard bytes from `FAIR_BYTES` on, which would favor the first letters.
     const [byte = 255] = randomBytes(1);
     if (byte < FAIR_BYTES) code += LETTERS.charAt(byte % LETTERS.length);
   }

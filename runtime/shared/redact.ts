@@ -1,12 +1,15 @@
 import { secretNames, type Environment } from "../contract/variables.ts";
 
 export const MASK = "[redacted]";
-/** Shorter values occur in ordinary text by chance, and no real token is this short. */
+/**
+ * Length of the shortest value to mask. Shorter values occur in ordinary text by chance, and no real token is so
+ * short.
+ */
 const SHORTEST_SECRET = 6;
 const SECRET_KEY = /(token|secret|password|apikey|api_key|authorization|cookie|credential)/i;
 /**
- * Known tokens: Slack, model providers (`sk-`), Telegram, Discord interactions, Bearer. Strangers' texts must not cause
- * more than linear time, so no two match starts may scan the same text.
+ * Known tokens: Slack, model providers (`sk-`), Telegram, Discord interactions, Bearer. Strangers write the texts,
+ * so matching must take linear time: no two match starts may scan the same characters.
  */
 const SECRET_FORMS = [
   /\bxox[abeoprs]-[\w-]{8,}/g,
@@ -18,7 +21,8 @@ const SECRET_FORMS = [
 ];
 
 /**
- * First of three words between dots, as in a JWT. The lookahead does not consume the others, since one may start a JWT.
+ * First of three words separated by dots, as in a JWT. The lookahead does not consume the other two, because one of
+ * them may begin a JWT.
  */
 const FIRST_OF_THREE = /(?<![\w-])[\w-]{11,}(?=\.[\w-]{8,}\.)/g;
 /** Beginning of a JWT header: `{"` in base64 and at least eight more characters. */
@@ -47,7 +51,7 @@ export function looksLikeSecretName(key: string): boolean {
 export type Redactor = (text: string) => string;
 
 /**
- * Masks this environment's secret values and known tokens.
+ * Returns a function that masks the environment's secret values and known forms of tokens.
  *
  * @param others Further secret values, such as a token in the config file.
  */
@@ -61,7 +65,10 @@ export function createRedactor(environment: Environment, others: readonly string
   };
 }
 
-/** `{"env": "NAME"}` only names a variable. Other values under `env` may be secrets pasted by mistake. */
+/**
+ * Returns true for `{"env": "NAME"}`, which only names a variable. Other values of `env` may be secrets pasted by
+ * mistake.
+ */
 function isReference(entries: [string, unknown][], redact: Redactor): boolean {
   const [[key, name] = []] = entries;
   const isName = typeof name === "string" && /^[A-Z][A-Z0-9_]*$/.test(name) && redact(name) === name;
@@ -107,12 +114,15 @@ function withoutUrlSecrets(url: string): string {
   return url.replace(USER_OF_URL, `$1${MASK}@`).replace(QUERY_VALUE, `$1${MASK}`);
 }
 
-/** Returns true for a secret in a config string, for example in a URL or as the argument after the flag `before`. */
+/**
+ * Returns true if a config string contains a secret, for example in a URL or as the argument after the flag
+ * `before`.
+ */
 export function looksLikeSecret(text: string, before?: string): boolean {
   return redactText(text, (same) => same) !== text || redactArgument(text, before) !== text;
 }
 
-/** Masks the value of a secret flag, in the same argument or the next. */
+/** Masks the value of a secret flag, either after `=` in the same argument or as the next argument. */
 function redactArgument(argument: unknown, before: unknown): unknown {
   if (typeof argument !== "string") return argument;
   const [flag, separator] = SECRET_FLAG.exec(argument) ?? [];

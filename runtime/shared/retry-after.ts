@@ -1,4 +1,7 @@
-/** Parses seconds or a date (RFC 9110, section 10.2.3). Returns milliseconds from `now`. */
+/**
+ * Parses a `Retry-After` value, which is a number of seconds or a date (RFC 9110, section 10.2.3). Returns milliseconds
+ * from `now`.
+ */
 export function retryAfterMs(header: string | null | undefined, now: number): number | undefined {
   if (!header) return undefined;
   if (/^\d+(\.\d+)?$/.test(header)) return Math.ceil(Number(header) * 1_000);

@@ -8,7 +8,7 @@ import { readBytes } from "./read-bytes.ts";
 
 /** Slack's file host: https://docs.slack.dev/reference/objects/file-object#authentication */
 const FILES_ORIGIN = "https://files.slack.com";
-/** Limit of a `files.info` response, which may contain a text file's whole content. */
+/** Size limit of a `files.info` response, which may contain a text file's whole content. */
 const LONGEST_INFO_BYTES = 8 * 1024 * 1024;
 const MOST_REDIRECTS = 3;
 
@@ -35,7 +35,7 @@ export interface SlackFileOptions {
   environment: Environment;
   fetch(url: string, init: RequestInit): Promise<Response>;
   signal: AbortSignal;
-  /** Channel that the file must be shared with. Default: any. */
+  /** Chat that the file must be shared with. Default: any. */
   chat?: string;
 }
 
@@ -93,8 +93,8 @@ function addressOf(info: unknown, id: string, chat: string | undefined): URL {
 type FileShares = Readonly<Partial<Record<"channels" | "groups" | "ims" | "shares", unknown>>>;
 
 /**
- * A file's chats are in `channels`, `groups` and `ims`. The objects in `shares` also have them as keys:
- * https://docs.slack.dev/reference/objects/file-object#properties
+ * Returns true if the file is shared with the chat. `channels`, `groups` and `ims` list chats, and the objects in
+ * `shares` have chats as keys: https://docs.slack.dev/reference/objects/file-object#properties
  */
 function isSharedWith(chat: string, { channels, groups, ims, shares }: FileShares): boolean {
   const messages = isRecord(shares) ? Object.values(shares) : [];
@@ -105,11 +105,14 @@ function isSharedWith(chat: string, { channels, groups, ims, shares }: FileShare
 }
 
 /**
- * `/files-pri/<team>-<file>/<name>`, also with `download/`. Recordings are at `/files-tmb/` with a hash after the
- * file's id.
+ * Matches a file's path: `/files-pri/<team>-<file>/<name>`, optionally with `download/`. Recordings are at
+ * `/files-tmb/`, with a hash after the file's id.
  */
 const FILE_PLACE = /^\/files-(?:pri|tmb)\/\w+-(?<file>\w+)(?:-\w+)?\/(?:download\/)?[^/]+$/;
-/** An encoded slash, backslash, control or percent character. Decoding twice could change the path. */
+/**
+ * Matches an encoded slash, backslash, control or percent character, which could change the path if it is decoded
+ * twice.
+ */
 const AMBIGUOUS = /%(?:25|2f|5c|7f|[01][0-9a-f])/i;
 
 /** Returns true if a URL may serve this file's content. The server in `SLACK_API_URL` is also allowed. */

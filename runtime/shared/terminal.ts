@@ -6,11 +6,12 @@
 const UNSEEN =
   /[[\p{Cc}--[\n\t]]\p{Cs}\u061C\u200B\u200E\u200F\u2028-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB\u{E0000}-\u{E007F}]/gv;
 
-/** A constant, because a raw template per character takes twice as long. */
+/** A constant, because evaluating the raw template for each character takes twice as long. */
 const BACKSLASH_U = String.raw`\u`;
 
 /**
- * Escapes such characters as in JSON, for example `\u001b`. JSON text keeps its value, because they occur only in its strings.
+ * Escapes characters that a terminal interprets, in JSON's notation, such as `\u001b`. JSON text keeps its value,
+ * because these characters occur only in its strings.
  */
 export function escapeControlCharacters(text: string): string {
   return text.replace(UNSEEN, escaped);
@@ -20,7 +21,7 @@ interface TextStream {
   write(text: string): unknown;
 }
 
-/** Escapes control characters. `style` may then add the program's own. */
+/** Writes text with its control characters escaped. `style` then adds the program's own, such as colors. */
 export function writeText(stream: TextStream, text: string, style = (shown: string) => shown): void {
   stream.write(style(escapeControlCharacters(text)));
 }

@@ -1,7 +1,7 @@
 /**
  * Waits at most this long for `work`, without cancelling it.
  *
- * @throws The error from `late`.
+ * @throws The error from `late` after that time.
  */
 export async function withTimeout<T>(milliseconds: number, work: Promise<T>, late: () => Error): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;

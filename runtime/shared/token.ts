@@ -1,13 +1,13 @@
 const encoder = new TextEncoder();
 
-/** Parses an `Authorization: Bearer` header (RFC 6750, section 2.1). */
+/** Returns the token of an `Authorization: Bearer` header (RFC 6750, section 2.1). */
 export function bearerToken(header: string | null | undefined): string | undefined {
   return /^Bearer +([^\s]+)$/i.exec(header ?? "")?.[1];
 }
 
 /**
- * Takes time that depends only on the lengths, so response times reveal nothing about a partial match. An empty token
- * never matches.
+ * Compares tokens in a time that depends only on their lengths, so response times reveal no partial match. An empty
+ * token never matches.
  */
 export function isSameToken(given: string | undefined, expected: string): boolean {
   const a = encoder.encode(given ?? "");

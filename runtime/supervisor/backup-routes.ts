@@ -16,7 +16,7 @@ import type { ControlAnswer, ControlRequest } from "./control-request.ts";
 const APPROVALS_PART = "approvals";
 const ONE = new RegExp(`^${CONTROL_ROUTES.generations}/([\\d-]+)(/\\w+)?$`);
 
-/** Answers a request about backups; `undefined` if no route matches. */
+/** Answers a request about backups. Resolves to `undefined` if no route matches. */
 export async function answerBackups(
   backups: DiskStore,
   request: ControlRequest,

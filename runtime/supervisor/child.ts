@@ -16,7 +16,7 @@ export interface ChildOptions {
   environment: Environment;
   /** Default: this process's user. */
   user?: ProcessUser | undefined;
-  /** Complete standard input. Default: a pipe that closes when this process ends. */
+  /** Complete text for standard input. Default: a pipe that closes when this process ends. */
   input?: string;
 }
 
@@ -29,7 +29,7 @@ interface ChildExit {
 export interface Child {
   /** `null` if it could not be started. */
   pid: number | null;
-  /** Passes the output on from its beginning. Call exactly once: unread output blocks the process. */
+  /** Passes on all output, from its beginning. Call exactly once: unread output blocks the process. */
   read(onOutput: (stream: "stdout" | "stderr", text: string) => void): void;
   /** Resolves when the process is gone and its output is fully read. Never rejects. */
   exited: Promise<ChildExit>;
@@ -68,14 +68,14 @@ function spawnChild(options: ChildOptions): Child {
       if (!gone) throw error;
     }
   };
-  // Without free file descriptors, there are no streams, only the error.
+  // Without free file descriptors, `spawn` returns no streams and only reports the error.
   const streams: Partial<Pick<typeof child, "stdin" | "stdout" | "stderr">> = child;
   const read: Child["read"] = (onOutput) => {
     for (const stream of ["stdout", "stderr"] as const) {
       streams[stream]?.setEncoding("utf8").on("data", (text: string) => onOutput(stream, text));
     }
   };
-  // The pipe breaks if the child ends first, which is no error here.
+  // Ignore a broken pipe: the child may end before it has read its input.
   streams.stdin?.on("error", () => {});
   if (options.input !== undefined) streams.stdin?.end(options.input);
   const handover = child.stdio?.[SECRETS_FD];

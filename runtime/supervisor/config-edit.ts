@@ -24,20 +24,20 @@ const LIMIT = `A config file is at most ${CONFIG_LIMIT_BYTES / 1024} KiB long.`;
 const IN_PLAIN = 'A secret in plain text: write {"env": "NAME"}, or use `steward config set --plain`';
 
 export interface ReplaceOptions {
-  /** sha256 of the file to be replaced, or `none`. */
+  /** sha256 of the file to be replaced; `none` if there is no file. */
   expected: string;
-  /** True: write the text even if it is invalid. */
+  /** If true, the text is written even if it is invalid. */
   unchecked: boolean;
-  /** True: allow plain-text secrets, because the text is the deployment's own file and not from a page. */
+  /** If true, plain-text secrets are allowed, because the text is the deployment's own file and not from a page. */
   plain?: boolean;
-  /** False: only check the text. */
+  /** If false, the text is only checked. */
   write: boolean;
 }
 
 /** Reads and changes the config file, even if the gateway cannot start. */
 export interface ConfigEditor {
   read(kind: ConfigTextKind): Promise<ConfigText>;
-  /** Returns another text for display, with the sha256 of the current file. */
+  /** Returns the given text with its secrets masked, and the sha256 of the current file. */
   show(text: string): ConfigText;
   /** Rejects with StewardError `config_changed`, `body_too_large`, `body_invalid`. */
   replace(text: string, options: ReplaceOptions): Promise<ConfigText | ConfigRefusal>;
@@ -53,7 +53,7 @@ export interface ConfigEditorOptions {
 }
 
 export function configEditor({ path, environment, clock }: ConfigEditorOptions): ConfigEditor {
-  /** Compares the file again under the lock, because it may have changed since the first check. */
+  /** Runs `work` under the lock. Compares the file again first, because it may have changed since the first check. */
   const change = (expected: string, work: () => void): void => {
     withConfigLock(path, () => {
       const before = readText(path);

@@ -32,7 +32,7 @@ export interface ShownText {
 export function withoutSecrets(text: string, environment: Environment): ShownText {
   const values = secretValuesIn(text, environment);
   const redact = createRedactor(environment, values);
-  // The parsed value has only the last of several equal keys.
+  // If a key occurs twice, the parsed value contains only the second and would hide a secret in the first.
   if (jsonProblem(text) !== undefined || repeatedKeys(text).length > 0) {
     return mayHoldSecret(text, redact)
       ? { text: maskValues(text, redact), secrets: [""] }
@@ -54,7 +54,7 @@ interface Known {
 /** Masks what the redacted copy masks, and every text that equals a known secret. */
 function mask(value: unknown, copy: unknown, path: readonly string[], known: Known): unknown {
   if (typeof value === "string") {
-    // Report a mask too: sent back, it would be saved as if it were the secret.
+    // Report text that contains a mask too: if a masked copy were saved, the mask would replace the secret.
     if (copy === value && !known.values.has(value) && !value.includes(MASK)) return value;
     known.secrets.push(known.redact(path.join(".")));
     return copy === value ? MASK : copy;
@@ -71,7 +71,7 @@ function mask(value: unknown, copy: unknown, path: readonly string[], known: Kno
   return Object.fromEntries(shown);
 }
 
-/** Returns false only if every key that names a secret is followed by a reference. */
+/** Returns false only if nothing looks like a secret, and a harmless value follows every key that names one. */
 function mayHoldSecret(text: string, redact: Redactor): boolean {
   if (text.length > LONGEST || redact(text) !== text) return true;
   let before: string | undefined;

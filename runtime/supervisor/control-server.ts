@@ -11,12 +11,13 @@ const LONGEST_BODY = CONFIG_LIMIT_BYTES;
 
 export interface ControlServer {
   port: number;
-  /** Refuses new connections and cuts open ones after `graceMs`. */
+  /** Refuses new connections, and ends existing ones after `graceMs` milliseconds. */
   close(graceMs: number): Promise<void>;
 }
 
 /**
- * Uses Node's plain server: a framework would double the supervisor's size and delay the gateway's start.
+ * Serves the control API. Uses Node's plain server, because a framework would double the supervisor's size and delay
+ * the gateway's start.
  *
  * @throws StewardError `inner_port_in_use` if another process holds the port.
  */

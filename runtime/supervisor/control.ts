@@ -26,7 +26,7 @@ const LONGEST_REQUEST = 128 * 1024;
 
 type Handler = (query: URLSearchParams, body: string) => ControlAnswer | Promise<ControlAnswer>;
 
-/** Every request needs the control token as a Bearer token. */
+/** Creates the handler of the control API. Every request needs the control token as a Bearer token. */
 export function createControl(supervisor: Supervisor, controlToken: string, log: Log): Control {
   const handlers: Readonly<Record<string, Handler>> = {
     [`GET ${CONTROL_ROUTES.status}`]: () => ok(supervisor.status()),

@@ -6,7 +6,10 @@ import { preferOomKill, runtimeProgramFile, programsFolder } from "../process/pr
 import { SUPERVISED_VARIABLE } from "../process/stop.ts";
 import { SMALL_HEAP, SMALL_MALLOC } from "./memory.ts";
 
-/** Makes the kernel kill the gateway before the supervisor, which can report the cause and restart it. */
+/**
+ * Out-of-memory score of the gateway. The kernel kills it before the supervisor, which can report the cause and restart
+ * it.
+ */
 const OOM_SCORE = 500;
 
 export function gatewayCommand(): [string, ...string[]] {
@@ -34,7 +37,7 @@ export function gatewayEnvironment({
   return {
     ...SMALL_MALLOC,
     ...environment,
-    // Meant for the supervisor only: a started gateway has its data.
+    // Only the supervisor waits for a restore. It starts the gateway afterwards.
     [AWAIT_RESTORE_VARIABLE]: undefined,
     [CONTROL_TOKEN_VARIABLE]: controlToken,
     [SUPERVISED_VARIABLE]: "1",

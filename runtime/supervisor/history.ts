@@ -60,7 +60,10 @@ export class StartHistory {
     return (this.#coldStarts ??= readColdStarts(this.#starts.read()));
   }
 
-  /** Restarts before this process. A process that ended without a stop, for example by a kill, counts as one. */
+  /**
+   * Gateway restarts under earlier supervisor processes. A process that ended without a stop request, for example by a
+   * kill, adds one.
+   */
   get earlierRestarts(): number {
     return (this.#earlier ??= readRestarts(this.#restarts.read()));
   }
@@ -73,7 +76,7 @@ export class StartHistory {
   /**
    * Records the restarts of this process.
    *
-   * @param isStopped The process ends after a stop request.
+   * @param isStopped True if the process ends after a stop request.
    */
   note(restarts: number, isStopped: boolean): void {
     this.#restarts.write({ restarts: this.earlierRestarts + restarts, isStopped });

@@ -17,7 +17,7 @@ export interface Lifecycle {
   failures: number;
   startedAt: number | null;
   exitCode: number | null;
-  /** Retrying the last crash cannot help until something changes. */
+  /** True if a retry cannot help until something changes. */
   permanent?: boolean;
   coldStartMs?: number;
   reason?: Reason;
@@ -29,7 +29,7 @@ export type LifecycleEvent =
   | { type: "restart" }
   /** The process exists. Its start is timed from here. */
   | { type: "launched" }
-  /** The port answers. `bootMs` passed before the start and counts towards its time. */
+  /** The port answers. `bootMs` passed before the launch and counts towards the cold start. */
   | { type: "ready"; bootMs: number }
   /** The process ended without a stop request. `permanent`: another attempt would fail again. */
   | { type: "crashed"; exitCode: number | null; reason: Reason; permanent: boolean }
@@ -45,13 +45,13 @@ export type LifecycleEvent =
 export interface BackoffPolicy extends BackoffRange {
   /** Consecutive crashes after which the status reports `crash-looping`. */
   maxFailures: number;
-  /** Shortest time between a crash and a retry for somebody who needs the gateway. */
+  /** Minimum time between a crash and a retry for somebody who needs the gateway. */
   neededAfterMs: number;
   /** A run that was ready for this long is stable: a later crash counts as the first. */
   stableAfterMs: number;
 }
 
-/** Five crashes in about 15 s are a fault that somebody must see. */
+/** Default policy. It reports a crash loop after five crashes, which take about 15 s. */
 export const DEFAULT_POLICY: BackoffPolicy = {
   firstMs: 500,
   longestMs: 60_000,
@@ -60,7 +60,7 @@ export const DEFAULT_POLICY: BackoffPolicy = {
   stableAfterMs: 60_000,
 };
 
-/** Inputs of a step. `random` is from 0 up to 1. */
+/** Inputs of a step. `random` is at least 0 and less than 1. */
 export interface StepContext {
   now: number;
   random: number;

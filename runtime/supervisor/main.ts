@@ -12,11 +12,11 @@ import { printError } from "../shared/terminal.ts";
 // Restored files must not be readable by other users.
 process.umask(0o077);
 try {
-  // 1. Environment. Without a given token, a random one makes the API refuse everyone.
+  // 1. Environment. Without a configured control token, a random one makes the control API refuse every request.
   const settings = readProcessSettings(process.env);
   const controlToken = settings.controlToken ?? (await randomToken());
 
-  // 2. Gateway. It starts before the rest is loaded, because everything waits for it, unless its data must be restored
+  // 2. Gateway. Everything waits for it, so it starts before the rest is loaded, unless its data must be restored
   // first.
   const { home, gatewayPort } = settings;
   const command = gatewayCommand();

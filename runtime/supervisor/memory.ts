@@ -1,14 +1,15 @@
 import { readFileSync } from "node:fs";
 
 /**
- * Limits V8's memory, which grows with the machine's and not with the container's. A small nursery can be set at the
- * start, because V8's compiled code does not depend on it; other flags follow later (process/memory.ts). Together they
- * cut the memory after a thousand messages to 70 %, at the same speed (`npm run bench -- --only memory`).
+ * Flags that limit V8's memory, because V8 sizes its heap by the machine and not by the container. The young generation
+ * can be limited from the start, because V8's compiled code does not depend on it; process/memory.ts sets other flags
+ * later. Together they reduce the memory after a thousand messages to 70 %, at the same speed (`npm run bench -- --only
+ * memory`).
  */
 export const SMALL_HEAP = ["--max-semi-space-size=2"] as const;
 
 /**
- * Uses one arena for all threads and returns free memory:
+ * Variables that make glibc use one arena for all threads and return free memory to the system:
  * https://www.gnu.org/software/libc/manual/html_node/Memory-Allocation-Tunables.html
  */
 export const SMALL_MALLOC = {
@@ -27,7 +28,7 @@ export function countOomKills(): number {
       const [, count] = /^oom_kill (\d+)$/m.exec(readFileSync(file, "utf8")) ?? [];
       if (count !== undefined) return Number(count);
     } catch {
-      // The machine uses the other version, or no control groups.
+      // The file is missing if the machine uses the other version or no control groups.
     }
   }
   return 0;

@@ -14,7 +14,7 @@ import type { Timers } from "./timers.ts";
 
 /** Size limit of a file that is shown, in bytes. */
 const LARGEST_FILE = 1024 * 1024;
-/** Refuse a link, and do not block on a pipe without a writer. */
+/** Flags that refuse a link and do not block on a pipe without a writer. */
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /** Files that may be shown: configs, including earlier ones, and lists of who may write to the bot. All are JSON. */
@@ -28,7 +28,7 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   ENOENT: "no such file",
   ENOTDIR: "no such file",
   EACCES: "permission denied",
-  // Result of O_NOFOLLOW for a link.
+  // Error of O_NOFOLLOW for a link.
   ELOOP: "links are not followed",
 };
 
@@ -88,7 +88,7 @@ async function runOperation(options: OperationsOptions, request: Unchecked): Pro
   return reply;
 }
 
-/** Needs no other process, so it works even if none can start. */
+/** Shows a file without starting a process, so it works even if no process can start. */
 async function runCat(
   { environment, configPath }: OperationsOptions,
   { file: name = "" }: { file?: string },
@@ -172,7 +172,7 @@ async function readOpened(handle: FileHandle, path: string): Promise<DataFile> {
   if (!same || (await realpath(path)) !== path) return { ok: false, problem: "links are not followed" };
   if (opened.size > LARGEST_FILE) return { ok: false, problem: `larger than ${LARGEST_FILE} bytes` };
   const bytes = Buffer.alloc(LARGEST_FILE + 1);
-  // This limits the read even if the file grows meanwhile.
+  // The buffer limits the read even if the file grows meanwhile.
   const { bytesRead } = await handle.read(bytes, 0, bytes.length, 0);
   if (bytesRead > LARGEST_FILE) return { ok: false, problem: `larger than ${LARGEST_FILE} bytes` };
   const content = bytes.subarray(0, bytesRead);

@@ -14,7 +14,7 @@ export interface OutputOptions {
   /** Size limit per file, in bytes. */
   limitBytes: number;
   redact: Redactor;
-  /** Number of the first line. It increases with each start, so that readers can continue after their last line. */
+  /** Number of the first line. It is higher at each start, so that a reader can continue after its last line. */
   firstNumber: number;
   /** Receives every redacted line, without its line feed. */
   onLine(line: string): void;
@@ -64,7 +64,9 @@ export class Output {
     return stderr;
   }
 
-  /** Returns the lines in memory, oldest first: from line `from` on, or all of them if that number is unknown. */
+  /**
+   * Returns the lines in memory, oldest first, starting at number `from`. Returns all if no line has that number yet.
+   */
   tail(from = 0): string[] {
     const known = from <= this.#next ? this.#next - from : KEPT_LINES;
     return known === 0 ? [] : this.#lines.slice(-known);

@@ -63,7 +63,7 @@ export function sandboxStatus(
   };
 }
 
-/** `tail` is the gateway's output, if it was requested. */
+/** Returns the list of processes, which contains only the gateway. `tail` is its output, if requested. */
 export function processList(
   lifecycle: Lifecycle,
   pid: number | null,

@@ -11,7 +11,10 @@ export const TIMED_OUT = 124;
 const NOT_STARTED = 127;
 /** Characters shown per stream. */
 const SHOWN = 256 * 1024;
-/** Characters buffered per stream: redaction needs whole lines and changes their length. */
+/**
+ * Characters buffered per stream. More than are shown, because redaction may shorten the text and a truncated last line
+ * is dropped.
+ */
 const HELD = 2 * SHOWN;
 export const CUT_NOTE = "[cut: the output is longer]\n";
 

@@ -16,7 +16,7 @@ const PERMANENT: ReadonlySet<ErrorCode> = new Set([
 ]);
 const CODED = /^Error \[(\w+)\]: (.*)$/;
 const OUT_OF_MEMORY = /heap out of memory|Allocation failed/;
-/** Uninformative lines around an uncaught error: stack frames, Node's version, fixes. */
+/** Uninformative lines around an uncaught error: stack frames, Node's version, suggested fixes. */
 const NOISE = /^\s*at |^Node\.js v|^\s*$|^[\s^]+$|^Fix: /;
 const LONGEST_DETAIL = 500;
 
@@ -24,7 +24,10 @@ const FIRST_PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 500;
 const READY_WITHIN_MS = 2_000;
 
-/** A small instance under load answers late; a hung process never answers. */
+/**
+ * Default liveness probes. They are lenient, because a small instance answers late under load, while a hung process
+ * never answers.
+ */
 export const DEFAULT_LIVENESS: LivenessPolicy = { everyMs: 10_000, answerMs: 10_000, misses: 3 };
 
 /** Times are in milliseconds. */
@@ -38,11 +41,11 @@ interface RunOptions {
   liveness: LivenessPolicy;
   timers: Timers;
   output: Output;
-  /** The port answers. Called at most once. */
+  /** Called at most once, when the port answers. */
   onReady(version: string | undefined): void;
-  /** A ready gateway stopped answering, or answers again. */
+  /** Called when a ready gateway stops answering, and when it answers again. */
   onSilent(isSilent: boolean): void;
-  /** The process ended without a stop request. */
+  /** Called when the process has ended without a stop request. */
   onEnd(exit: Exit): void;
 }
 
@@ -104,7 +107,7 @@ export function startGatewayRun(options: RunOptions): GatewayRun {
 interface ProbeOptions {
   host: string;
   port: number;
-  /** Process that must answer; another one on the same port does not count. */
+  /** Id of the process that must answer. Another process on the same port does not count. */
   pid: number;
   user?: number | undefined;
   timers: Timers;
@@ -215,12 +218,14 @@ export interface Exit {
   stderr: readonly string[];
   /** Set if the process was killed because its port did not answer within this time. */
   silentForMs?: number;
-  /** The kernel OOM-killed a process in the container during the run. */
+  /** True if the kernel OOM-killed a process in the container during the run. */
   outOfMemory?: boolean;
   spawnError?: string;
 }
 
-/** `permanent`: another attempt with the same file and environment would fail again. */
+/**
+ * Cause of a run's end. `permanent` is true if another attempt with the same config and environment would fail again.
+ */
 interface Failure {
   reason: Reason;
   permanent: boolean;

@@ -54,7 +54,7 @@ export async function supervise({ settings, controlToken, ...gateway }: Supervis
       throw error;
     },
   );
-  // Register this before announcing readiness, because a reader may respond with a request to end.
+  // Register the stop handler before readiness is logged: a reader of the log may request a stop immediately.
   onStopRequest(process.env, async () => {
     await supervisor.stop();
     await server.close(CLOSE_MS);

@@ -39,7 +39,7 @@ import { VolumeWatch } from "./volume.ts";
 export interface SupervisorOptions {
   command: readonly [string, ...string[]];
   cli: readonly [string, ...string[]];
-  /** The gateway's environment, to which the settings below are added. */
+  /** The gateway's environment, to which the supervisor adds the settings below. */
   environment: Environment;
   /** Gateway that already runs with this command and environment; it becomes the first run. */
   child?: Child;
@@ -82,13 +82,13 @@ export interface Supervisor {
   start(): void;
   /** Ends the gateway and its descendants: SIGTERM, then SIGKILL after the grace period. */
   stop(): Promise<void>;
-  /** Restarts the gateway unless it is held, even from `crash-looping`. Returns immediately, while it starts. */
+  /** Restarts the gateway unless it is held, even from `crash-looping`. Returns before the gateway has started. */
   restart(): void;
-  /** Retries a crashed gateway without waiting for its backoff, unless that cannot help. Returns immediately. */
+  /** Retries a crashed gateway without waiting for its backoff, unless a retry cannot help. Returns immediately. */
   needed(): void;
   /** Ends the gateway and prevents its start until `release` or `stop`. The status shows the reason. */
   hold(why: Reason): Promise<void>;
-  /** Checks whether the data directory is writable after a write has failed. Returns immediately. */
+  /** Checks after a failed write whether the data directory is still writable. Returns immediately. */
   checkVolume(): void;
   release(): void;
   status(): SandboxStatus;
@@ -107,8 +107,8 @@ export interface Supervisor {
   editConfig(): Promise<ConfigEditor>;
   operate: RunOperation;
   /**
-   * Sends a request to the gateway, with the control token added. Returns a problem document with status 503 if it is
-   * down.
+   * Sends a request to the gateway, with the control token added. Returns a problem document with status 503 if the
+   * gateway is down.
    */
   fetchGateway(path: string, init?: RequestInit): Promise<Response>;
   /** Resolves with the status when the gateway is ready, stopped or crash-looping, or after `timeoutMs`. */
@@ -190,7 +190,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     changed();
   };
 
-  /** Records the outcome of a start. Does nothing after the gateway was ready, when its start is already recorded. */
+  /** Records the outcome of a start, unless the gateway has already become ready. */
   const keepStart = (ended: "ready" | ErrorCode): void => {
     if (lifecycle.phase !== "starting") return;
     const ms = coldStartMs(lifecycle, { bootMs }, timers.now());
@@ -213,7 +213,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     happened({ type: "crashed", exitCode: exit.code, ...failure });
   };
   const launch = (): void => {
-    // A stop or a faster start may have been requested meanwhile.
+    // While the previous run ended, somebody may have stopped the gateway or started another run.
     if (run !== undefined || lifecycle.phase !== "starting") return;
     const child = started ?? startChild({ command: options.command, environment, user });
     started = undefined;

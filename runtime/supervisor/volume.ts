@@ -5,7 +5,7 @@ import type { Timers } from "./timers.ts";
 
 /** Interval between checks, and so the maximum age of the reported result. */
 const EVERY_MS = 10_000;
-/** Room for a message with a picture's description, its answer and SQLite's own files. */
+/** Size of the test file: room for a message with a picture's description, its answer and SQLite's own files. */
 const NEEDED_BYTES = 64 * 1024;
 const FILE = ".volume-check";
 const FULL: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT"]);
@@ -50,7 +50,7 @@ export class VolumeWatch {
     this.#cancel = undefined;
   }
 
-  /** Checks immediately after a failed write. Concurrent calls share one check. */
+  /** Checks now instead of at the next interval. Concurrent calls share one check. */
   check(): void {
     if (!this.#isStopped && !this.#isLooking) void this.#look();
   }

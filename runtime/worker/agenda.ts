@@ -14,12 +14,12 @@ import type { ContainerLedger } from "./ledger.ts";
 import type { ScheduledChats } from "./scheduled-chats.ts";
 import type { Sleep } from "./sleep.ts";
 
-/** Interval at which the object checks open events, even after an eviction. */
+/** Interval at which the Durable Object checks open events, even after it was evicted. */
 const GUARD_MS = 15_000;
-/** Interval at which an always-on container is checked, even after an eviction. */
+/** Interval at which the Durable Object checks an always-on container, even after it was evicted. */
 const WATCH_MS = 5 * 60_000;
 const LOG_EVERY_MS = 60_000;
-/** Prevents a tight loop of alarms while an item stays due. */
+/** Minimum time until the next alarm. It prevents a tight loop while an item stays due. */
 const SHORTEST_ALARM_MS = 500;
 
 export interface AgendaItem {
@@ -27,7 +27,8 @@ export interface AgendaItem {
   /** Milliseconds since the epoch; `undefined` if the item needs no alarm. */
   dueAt(now: number): number | undefined;
   /**
-   * Runs the item even if it is not due: an evicted object has forgotten the last run, and a run without work is cheap.
+   * True if every alarm runs the item, due or not: an evicted object forgets its last run, and a run without work is
+   * cheap.
    */
   everyAlarm?: true;
   run(): void | Promise<void>;
@@ -112,7 +113,7 @@ export function agendaItems(parts: AgendaParts): AgendaItem[] {
       name: "deliveries",
       dueAt: (now) => {
         if (!store.hasOpen()) return undefined;
-        // A running container may have recovered. A stopped one is started for its events with backoff.
+        // Retry soon if the container runs, because it may have recovered. Start a stopped one only after its backoff.
         return Math.max(now + GUARD_MS, container.running ? 0 : ledger.startAgain.at);
       },
       everyAlarm: true,
@@ -138,7 +139,7 @@ export function agendaItems(parts: AgendaParts): AgendaItem[] {
     {
       name: "scheduled chats",
       dueAt: () => scheduled.dueAt,
-      // Do not wait: this may take minutes.
+      // Do not wait: starting the chats may take minutes.
       run: () => waitUntil(scheduled.run()),
     },
     {
@@ -167,7 +168,7 @@ export function agendaItems(parts: AgendaParts): AgendaItem[] {
     {
       name: "log",
       dueAt: () => undefined,
-      // Needs no alarm of its own, because a running container has others.
+      // Needs no due time, because other items set alarms while the container runs.
       everyAlarm: true,
       run: () => {
         if (!container.running || clock() - loggedAt < LOG_EVERY_MS) return;

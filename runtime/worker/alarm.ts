@@ -6,7 +6,7 @@ interface AlarmOptions {
   waitUntil(promise: Promise<unknown>): void;
 }
 
-/** The object's only alarm. The earliest request wins; the others must be repeated after the alarm fires. */
+/** Sets the object's only alarm. The earliest request wins; the others must be repeated after the alarm fires. */
 export class Alarm {
   readonly #options: AlarmOptions;
   #at = Number.POSITIVE_INFINITY;
@@ -16,8 +16,8 @@ export class Alarm {
   }
 
   /**
-   * Loads the stored alarm before any request. Setting one while a due alarm creates the object would cancel the due
-   * one.
+   * Loads the stored alarm before any request is handled. If a due alarm creates the object, setting another alarm
+   * first would cancel the due one.
    */
   async load(): Promise<void> {
     this.#at = (await this.#options.storage.getAlarm()) ?? Number.POSITIVE_INFINITY;

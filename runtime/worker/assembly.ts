@@ -41,7 +41,7 @@ import { remoteDirectory } from "./tenants.ts";
 const KEEP_LOG_LIMIT_MS = 3_000;
 const KEEP_RUNNING = { firstMs: 1_000, longestMs: 60_000 };
 
-/** Maximum age of the names in a report. It spans several reports, because one may be lost. */
+/** Maximum age of the names that a report includes. It spans several reports, because one may be lost. */
 const REPORTED_MS = 5 * 60_000;
 const MOST_REPORTED = 20;
 
@@ -73,7 +73,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
   const loaded = ctx.blockConcurrencyWhile(() => alarm.load());
   const agenda = new Agenda({ alarm, clock, log });
 
-  // A chat that is not admitted gets no container.
+  // The gate keeps chats that are not admitted from getting a container.
   const gate =
     tenant === undefined
       ? undefined
@@ -89,8 +89,8 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
   const ports = new ContainerPorts({ container: platform, notes: memory });
   const stored = {
     bucket: env.STATE,
-    // Use the object's own tenant even with one sandbox for all: a chat's container may still run, and must not write to
-    // the shared state.
+    // Use the object's own tenant even if one sandbox serves all chats: a chat's container may still run and must not
+    // write to the shared state.
     keys: stateKeys(ownTenant),
     sharesConfig: ownTenant !== undefined,
     onConfig: () => {
@@ -172,14 +172,14 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
     sleepAfterMs,
     onReady: () => {
       restart.recovered();
-      // A gateway that was started by a schedule has not received pending changes of rights yet.
+      // Send pending changes of rights: a gateway that was started by a schedule has not received them yet.
       if (gate) waitUntil(gate.passOnGrant(gateway).catch(() => false));
     },
     onUse: () => {
       reporter?.touch();
       agenda.schedule();
     },
-    // Back up immediately: an older backup would bring a revoked approval back.
+    // Back up immediately: an older backup would restore a revoked approval.
     onChange: () => state.lookNow(),
     waitUntil,
     clock,
@@ -276,7 +276,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
       ...background,
     }),
   );
-  // Wait until the alarm is loaded: this object may have been created for it.
+  // Wait until the alarm is loaded: a due alarm may have created this object and must not be replaced.
   waitUntil(Promise.all([loaded, container.adopted]).then(() => agenda.schedule()));
   const beginSchedules = async (): Promise<void> => {
     gate?.expectSchedules();
@@ -289,7 +289,8 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
   };
   const changeRights = async (grant: Grant): Promise<void> => {
     const changed = gate?.change(grant, gateway);
-    // A schedule may have come due while access was revoked, or be new with an unknown time.
+    // Start the chat's gateway, which reports its schedules: a schedule may be new or have come due while access was
+    // revoked.
     if (grant.role !== undefined && gate?.expectsSchedules === true && schedule.startAt === undefined)
       waitUntil(
         beginSchedules().catch((error: unknown) =>
@@ -318,7 +319,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
     handOver: async () => {
       if (tenant !== undefined)
         throw new StewardError("gateway_unavailable", "The chat has its own sandbox.");
-      // If the chat gets its own sandbox again, move its state and decide about its access again.
+      // If the chat gets its own sandbox again, its state must be moved again, and its access decided again.
       memory.write("moved", "");
       forgetDecision(memory);
       await container.whenDrained();
@@ -331,7 +332,11 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
   };
 }
 
-/** Records the tenancy. @returns true if it has just changed to one sandbox per chat */
+/**
+ * Records the tenancy.
+ *
+ * @returns true if the tenancy has just changed to one sandbox per chat
+ */
 function noteTenancy(memory: ContainerMemory, { tenancy }: EdgeSettings, clock: Clock): boolean {
   if (memory.read("tenancy") === tenancy) return false;
   if (tenancy === "shared") memory.write("servesAllSince", new Date(clock()).toISOString());
@@ -339,7 +344,9 @@ function noteTenancy(memory: ContainerMemory, { tenancy }: EdgeSettings, clock: 
   return tenancy === "chat";
 }
 
-/** Returns a gate that forwards events left in an object without a container; `undefined` for other objects. */
+/**
+ * Returns a gate that forwards the remaining events of an object without a container; `undefined` for other objects.
+ */
 function formerGate({ tenancy }: EdgeSettings, ownTenant: TenantId | undefined): Gate | undefined {
   if (ownTenant !== undefined) return tenancy === "shared" ? forwardingGate(() => AGENT) : undefined;
   return tenancy === "chat" ? forwardingGate(tenantOfEvent) : undefined;
@@ -371,14 +378,16 @@ function ownChat(
   const { platform, chat } = chatOfTenant(tenant);
   return {
     platform,
-    // A group that becomes a supergroup gets another id while the object lives.
+    // A group that becomes a supergroup gets a new id but keeps its object.
     get chat() {
       return memory.read("chat") ?? chat;
     },
   };
 }
 
-/** Returns the container's variables. If it can reach the Worker, each start replaces API keys with passes. */
+/**
+ * Returns the container's variables. If the container can reach the Worker, each start replaces API keys with passes.
+ */
 function containerEnvironment(
   variables: Environment,
   { tenancy }: EdgeSettings,

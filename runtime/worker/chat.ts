@@ -11,17 +11,17 @@ import { receiveBrowser } from "../edge/tenants/browser-door.ts";
 import type { WorkerEnvironment } from "./environment.ts";
 import { unwrap } from "./rpc.ts";
 
-/** Headers that the Worker sets. The gateway trusts them because of the control token. */
+/** Headers that the Worker sets. The gateway trusts them because each request carries the control token. */
 const PASSED = ["origin", "x-forwarded-host", "x-forwarded-for", BROWSER_HEADER];
 
-/** Header that marks a refusal by the object, not by its gateway: visitor wakes are used up. */
+/** Header that marks a refusal by the Durable Object instead of its gateway, because visitor wakes are used up. */
 export const WAKE_REFUSED = "x-steward-wake-refused";
 
 type Upgrade = (path: string, headers: Record<string, string>) => Promise<PlatformResponse>;
 
 /**
- * Opens a page's socket, or returns the gateway's refusal. Hibernation is not used, because a running container keeps
- * the object in memory anyway.
+ * Opens a chat page's WebSocket, or returns the gateway's refusal. Hibernation is not used, because a running container
+ * keeps the object in memory anyway.
  */
 export async function openChat(chat: ChatRelay, upgrade: Upgrade, headers: Headers): Promise<Response> {
   const passed = PASSED.flatMap((name): [string, string][] => {
@@ -57,7 +57,7 @@ export function isChatUpgrade(request: Request): boolean {
  * headers, only `origin` is forwarded: a page must not forge the edge's headers.
  *
  * If one sandbox serves all browsers, its gateway checks them. If visitor wakes are used up, an admitted browser can
- * wake it by proving its key here.
+ * still wake the container by proving its key here.
  */
 export async function proxyChat(
   request: Request,
@@ -85,7 +85,7 @@ export async function proxyChat(
     remoteIp,
     async enter(device, known) {
       if (DIRECTORY !== undefined) return unwrap(DIRECTORY.getByName(AGENT).enter(device, known));
-      // Only a running gateway can admit a stranger.
+      // Only a running gateway can admit an unknown browser.
       if (!(await unwrap(SANDBOX.getByName(AGENT).wakeFor(device.deviceId))))
         throw new StewardError("gateway_unavailable");
       return { kind: "paired", device: { ...device, scopes: [] } };

@@ -2,7 +2,7 @@ import type { ColdStart } from "../contract/cold-starts.ts";
 import type { SandboxStatus } from "../contract/control.ts";
 import { reason, type Reason } from "../contract/errors.ts";
 
-/** Runs that may end before their supervisor answers; after that, a start gives up. */
+/** Number of failed boots after which a start gives up. A boot fails if the run ends before its supervisor answers. */
 const MAX_BOOT_FAILURES = 4;
 const BOOT_RETRY_MS = 1_000;
 export const POLL_MS = 50;
@@ -87,7 +87,7 @@ export function advance(state: ContainerLifecycle, event: ContainerEvent): Conta
     case "start":
       // The object may have been evicted during a restore, which then has to begin again.
       if (event.running) return step(state, { type: "restore" });
-      // Wait until the previous run's watcher reports its end: each run has its own watcher.
+      // Launch only after the previous run's watcher has reported its end, because each run has its own watcher.
       return isRun ? step(state) : step(state, { type: "launch" });
     case "launched":
       if (isRun) return step(state);
@@ -125,7 +125,7 @@ function step(state: ContainerLifecycle, ...effects: ContainerEffect[]): Contain
   return { state, effects };
 }
 
-/** Returns true if another run would not help, because too many ended before their supervisor answered. */
+/** Returns true if another run would not help, because too many runs ended before their supervisor answered. */
 export function isGivenUp({ bootFailures }: ContainerLifecycle): boolean {
   return bootFailures >= MAX_BOOT_FAILURES;
 }
@@ -184,7 +184,11 @@ export function givenUpStatus(facts: ContainerFacts): SandboxStatus {
   return { ...stoppedStatus(facts), state: "crash-looping", reason: reason("crash_looping", detail) };
 }
 
-/** @param reported Status from the supervisor; `undefined` if it does not answer. */
+/**
+ * Returns the status of a running container.
+ *
+ * @param reported Status from the supervisor; `undefined` if it does not answer.
+ */
 export function runningStatus(
   { phase, draining, restarts }: ContainerLifecycle,
   reported: SandboxStatus | undefined,

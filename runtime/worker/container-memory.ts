@@ -6,13 +6,13 @@ import type { Clock } from "../edge/ports.ts";
 import type { ContainerFacts } from "./container-lifecycle.ts";
 
 const NOTE = "lastUse";
-/** Shortest interval between writes of the last use to disk: every event is a use. */
+/** Minimum interval between writes of the last use to disk, because every event counts as a use. */
 const NOTED_EVERY_MS = 10_000;
 
 const HOUR_MS = 3_600_000;
 const VISITOR_WAKES_PER_HOUR = 3;
 const times = z.array(z.number());
-/** If the list is full, the browser admitted first is dropped. */
+/** Maximum number of remembered browsers. If the list is full, the browser admitted first is dropped. */
 const MOST_BROWSERS = 100;
 const ids = z.array(z.string());
 
@@ -38,12 +38,12 @@ export class ContainerMemory {
     );
   }
 
-  /** Gateway restarts in earlier runs, plus unrequested ends of runs. */
+  /** Gateway restarts in earlier runs. A run that ended without a request counts as another restart. */
   get restarts(): number {
     return Number(this.read("restarts") ?? 0);
   }
 
-  /** Returns an ISO 8601 time; the epoch if there is no note. */
+  /** Returns the time in a note as ISO 8601; the epoch if the note is missing. */
   time(name: string): string {
     return new Date(Number(this.read(name) ?? 0)).toISOString();
   }
@@ -103,7 +103,8 @@ export class ContainerMemory {
   }
 
   /**
-   * Allows visitors three wakes an hour, so that strangers cannot keep the container awake at the operator's expense.
+   * Counts a wake by a visitor. Returns false after three within an hour, so that strangers cannot keep the container
+   * awake at the operator's expense.
    */
   grantVisitor(now: number): boolean {
     const recent = times
@@ -124,8 +125,8 @@ export class ContainerMemory {
   }
 
   /**
-   * Returns true if the gateway has admitted this browser, and forgets it: a revoked browser can wake the container
-   * once at most.
+   * Returns true if the gateway has admitted this browser, and forgets the browser. A revoked browser can therefore
+   * wake the container only once.
    */
   takeBrowser(deviceId: string): boolean {
     const isKnown = this.#browsers().includes(deviceId);

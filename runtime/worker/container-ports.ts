@@ -9,14 +9,17 @@ import type { ContainerMemory } from "./container-memory.ts";
 const STATUS_TIMEOUT_MS = 2_000;
 const UPGRADE_TIMEOUT_MS = 10_000;
 
-/** Validates only the fields that the object depends on. The others pass through, whatever the supervisor's version. */
+/**
+ * Validates only the fields that the object depends on. The others pass through, because the supervisor may have
+ * another version.
+ */
 const statusForm = once(() =>
   z.object({ state: z.enum(["stopped", "starting", "ready", "crash-looping"]), restarts: z.number() }),
 );
 const supervisorStatus = z.custom<SandboxStatus>((value) => statusForm().safeParse(value).success);
 
 interface ContainerPortsOptions {
-  /** Called on each use: the platform returns a new object every time. */
+  /** Returns the platform's container. Do not keep the result: the platform returns a new object every time. */
   container(): Container;
   notes: ContainerMemory;
 }
@@ -29,7 +32,7 @@ export class ContainerPorts {
     this.#options = options;
   }
 
-  /** Rejects if the port does not listen or the timeout expires. */
+  /** Sends a request. Rejects if the port does not listen or the timeout expires. */
   async send(port: SandboxPort, request: PortRequest, timeoutMs: number): Promise<Response> {
     return this.#server(port).fetch(`http://sandbox${request.path}`, {
       method: request.method,
@@ -42,7 +45,7 @@ export class ContainerPorts {
     });
   }
 
-  /** Sends any method, headers or streamed body to the supervisor. */
+  /** Sends a request with any method, headers or streamed body to the supervisor. */
   async control(path: string, init: RequestInit, timeoutMs: number): Promise<Response> {
     return this.#server("supervisor").fetch(`http://sandbox${path}`, {
       ...init,

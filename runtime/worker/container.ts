@@ -29,7 +29,9 @@ const NEEDED_TIMEOUT_MS = 2_000;
 const STOP_GRACE_MS = 15_000;
 const WATCH_AGAIN_MS = 1_000;
 const SIGTERM = 15;
-/** Must exceed the interval between the alarms of a running container. */
+/**
+ * Time that a container may run without its object. Must exceed the interval between the alarms of a running container.
+ */
 const OUTLIVE_MS = 15 * 60_000;
 const DRAIN_RETRY_MS = 5_000;
 const DRAINED_TIMEOUT_MS = 90_000;
@@ -38,7 +40,7 @@ const DRAINED_POLL_MS = 200;
 const RENEW_AGAIN_MS = 10_000;
 
 export interface SandboxContainerOptions {
-  /** Called on each use: the platform returns a new object every time. */
+  /** Returns the platform's container. Do not keep the result: the platform returns a new object every time. */
   platform(): Container;
   ports: Pick<ContainerPorts, "status" | "send">;
   memory: ContainerMemory;
@@ -54,7 +56,7 @@ export interface SandboxContainerOptions {
   onRefusal(): void;
   /** False for a chat that is not admitted. */
   mayRun(): boolean;
-  /** Puts the data that a first start needs into the bucket. */
+  /** Copies the data for a first start into the bucket. */
   prepare(): Promise<void>;
   /** Resolves to false while other containers still have to prove that this version works. */
   mayRenew(): Promise<boolean>;
@@ -64,7 +66,7 @@ export interface SandboxContainerOptions {
 
 /** Manages the container's run: carries out the effects of {@link advance} and reports events to it. */
 export class SandboxContainer {
-  /** Resolves after a check whether the running container is outdated. */
+  /** Resolves when it is known whether the running container is outdated. */
   readonly adopted: Promise<void>;
   readonly #options: SandboxContainerOptions;
   #state = NO_RUN;
@@ -80,7 +82,7 @@ export class SandboxContainer {
   constructor(options: SandboxContainerOptions) {
     this.#options = options;
     const { memory, clock } = options;
-    // Without a stored time, the container counts as stopped from now on.
+    // Without a stored time, the object is new: record the container as stopped from now on.
     if (memory.read("stoppedAt") === undefined) memory.write("stoppedAt", String(clock()));
     if (this.running) this.#advance({ type: "adopted" });
     this.adopted = this.#adopt();
@@ -235,7 +237,7 @@ export class SandboxContainer {
     return { ...this.#options.memory.facts(), restored, restoreFailure };
   }
 
-  /** Asks the supervisor to retry a crashed gateway immediately. An invalid config still keeps it stopped. */
+  /** Asks the supervisor to retry a crashed gateway immediately. An invalid config still keeps the gateway stopped. */
   async #tryNow(): Promise<void> {
     const needed: PortRequest = { method: "POST", path: CONTROL_ROUTES.needed };
     await this.#options.ports.send("supervisor", needed, NEEDED_TIMEOUT_MS).catch(() => undefined);
@@ -284,15 +286,15 @@ export class SandboxContainer {
     return true;
   }
 
-  // A container outlives the Worker version that started it and keeps its environment. If its variables, such as a
-  // rotated secret, or the cached config have changed, end it.
+  // A container outlives the Worker version that started it and keeps that version's environment. End the container if
+  // a variable, such as a rotated secret, or the cached config has changed.
   async #adopt(): Promise<void> {
     const { environment, memory, log } = this.#options;
     this.#fingerprint = await sha256Hex(JSON.stringify(environment));
     if (!this.running) return;
     const isSame = memory.read("environment") === this.#fingerprint;
     if (isSame && !(await this.#hasOldConfig())) {
-      // If the previous object was lost during the restore, nothing else resumes it.
+      // Resume a restore that the previous object may have left unfinished: nothing else does.
       if (this.running && this.mayRun) this.start();
       return;
     }
@@ -303,7 +305,7 @@ export class SandboxContainer {
     );
   }
 
-  /** Returns false also if the bucket does not answer. */
+  /** Returns true if the cached config was replaced; false also if the bucket does not answer. */
   async #hasOldConfig(): Promise<boolean> {
     return this.isConfigReplaced().catch((error: unknown) => {
       this.#options.log.warn("the cached config could not be read", { error: String(error) });
@@ -382,7 +384,7 @@ export class SandboxContainer {
     this.#advance({ type: "launched" });
   }
 
-  /** Resolves with the cause; empty if the end was requested. */
+  /** Waits until the run has ended. Resolves with the cause; empty if the end was requested. */
   async #untilEnded(): Promise<string> {
     const { platform, log } = this.#options;
     for (;;) {
@@ -392,7 +394,8 @@ export class SandboxContainer {
           () => "",
           (error: unknown) => (error instanceof Error ? error.message : "The container ended."),
         );
-      // The monitor may fail while the container runs. Mistaken for its end, the container would never be put to sleep.
+      // The monitor may fail while the container runs. Watch again: a container that counts as ended would never be put
+      // to sleep.
       if (!this.running) return crash;
       log.warn("watching the container again", { cause: crash });
       await pause(WATCH_AGAIN_MS);

@@ -16,7 +16,7 @@ import { consoleLog, readWorker, type WorkerEnvironment } from "./environment.ts
 import { toResult, unwrap } from "./rpc.ts";
 import { remoteSandbox } from "./tenants.ts";
 
-/** Most tenants that are asked to free a container for another one. */
+/** Maximum number of tenants that are asked to sleep, to free a container for another tenant. */
 const MOST_ASKED = 20;
 
 /**
@@ -96,8 +96,8 @@ export class Directory extends DurableObject<WorkerEnvironment> {
 
   makeRoom(wanting: TenantId) {
     return toResult(async () => {
-      // Least recently used first: if those are busy, so are the others. Stopping the deployment's sandbox also stops
-      // its work for the chats, so it comes last.
+      // Try the least recently used first: if those are busy, so are the others. The deployment's sandbox comes last,
+      // because stopping it also stops its work for the chats.
       const idle = this.#reception.roster.running().filter((one) => one !== wanting);
       for (const tenant of [...idle.slice(0, MOST_ASKED), AGENT].filter((one) => one !== wanting)) {
         const object = this.env.SANDBOX.getByName(tenant);

@@ -5,9 +5,9 @@ import type { Log } from "../shared/log.ts";
 import type { Clock } from "../edge/ports.ts";
 import type { ContainerMemory } from "./container-memory.ts";
 
-/** Not `duty`: that note has an earlier version's format, which a rollback still reads. */
+/** Name of the note. The note `duty` has an earlier version's format, which a rollback still reads. */
 const NOTE = "duty-totals";
-/** A longer measurement is halved, so that averages follow recent use. */
+/** Longest measurement. A longer one is halved, so that averages follow recent use. */
 const LONGEST_MS = 30 * 86_400_000;
 const PUBLISH_MS = 3_600_000;
 
@@ -25,7 +25,7 @@ export interface DutyCycleOptions {
 interface Facts extends Pick<DutyRecord, "sleepAfterMs" | "awakeMs" | "starts"> {
   /** Milliseconds since the epoch. */
   since: number;
-  /** Milliseconds since the epoch: the current run is counted up to here. Absent while asleep. */
+  /** Time up to which the current run is counted, in milliseconds since the epoch. Absent while asleep. */
   countedTo?: number | undefined;
   /** `at` in milliseconds since the epoch. */
   published?: { asleep: boolean; at: number };
@@ -49,7 +49,7 @@ export class DutyCycle {
     if (!holds) this.#note({});
   }
 
-  /** Records a start. If the previous run's end was missed, that run counts only up to its last update. */
+  /** Records a start. If the previous run's end was missed, the previous run counts only up to its last update. */
   started(): void {
     this.#note({ starts: this.#facts.starts + 1, countedTo: this.#options.clock() });
   }
@@ -96,7 +96,7 @@ export class DutyCycle {
     this.#options.waitUntil(this.#last);
   }
 
-  // Failures are only logged: the next update retries, and only an estimate depends on the record.
+  // Only log a failure: the next update retries, and only an estimate depends on the record.
   async #put(): Promise<void> {
     const { bucket, keys, clock, log } = this.#options;
     if (!this.#isDue) return;

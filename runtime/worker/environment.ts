@@ -16,7 +16,7 @@ import type { Remote } from "./rpc.ts";
 
 const METHODS = { debug: "debug", info: "info", warning: "warn", error: "error" } as const;
 
-/** Raw requests to a Durable Object: a response with a WebSocket passes only through `fetch`. */
+/** Accepts raw requests for a Durable Object, because only `fetch` can return a response with a WebSocket. */
 export interface ChatDoor {
   fetch(request: Request): Promise<Response>;
 }
@@ -26,7 +26,8 @@ export interface TenantObject {
   /** Applies an operator's change to the browser's rights. `role` is absent if access was revoked. */
   changeBrowser(role: GrantedRole | undefined): Promise<void>;
   /**
-   * Starts the container of a chat that has schedules, if anybody may write there. Rejects if it does not become ready.
+   * Starts the container of a chat that has schedules, if anybody may write there. Rejects if the gateway does not
+   * become ready.
    */
   beginSchedules(): Promise<void>;
   followConfig(): Promise<void>;
@@ -34,20 +35,24 @@ export interface TenantObject {
   sleepEarly(): Promise<boolean>;
   /** Starts a sleeping container and returns whether it answers with this version's variables. */
   lookAsDeployed(): Promise<RenewalOutcome>;
-  /** Ends the tenancy. Resolves when the container has ended after a final backup. */
+  /** Ends the tenant's use of its own sandbox. Resolves when the container has ended after a final backup. */
   handOver(): Promise<void>;
 }
 
-/** Methods of the object that served all chats. */
+/** Methods of the object that served all chats before each had its own sandbox. */
 export interface FormerObject {
   /** Stores the chat's part of the shared state under the chat's prefix, once. */
   moveOut(tenant: TenantId): Promise<void>;
-  /** Returns since when it has served all chats (ISO 8601, or `unknown`); `undefined` if it has no state. */
+  /** Returns the time since which it has served all chats (ISO 8601, or `unknown`); `undefined` if it has no state. */
   servedAllSince(): Promise<string | undefined>;
 }
 
 export interface SharedBrowsers {
-  /** Wakes the container for a browser with a proven key. @returns false for a browser that was never admitted */
+  /**
+   * Wakes the container for a browser that has proven its key.
+   *
+   * @returns false for a browser that was never admitted
+   */
   wakeFor(deviceId: string): Promise<boolean>;
 }
 
@@ -73,7 +78,7 @@ export interface PeopleOperations {
 
 export type DirectoryCalls = Remote<TenantDirectory & Required<Tenants> & PeopleOperations & NameDirectory>;
 
-/** The object also holds the text and secret variables, which {@link readWorker} reads. */
+/** Bindings of the Worker. The object also holds the text and secret variables, which {@link readWorker} reads. */
 export interface WorkerEnvironment {
   SANDBOX: {
     getByName(name: string): SandboxCalls;

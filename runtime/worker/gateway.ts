@@ -10,7 +10,7 @@ import type { SandboxContainer } from "./container.ts";
 
 const REQUEST_TIMEOUT_MS = 10 * 60_000;
 const PEEK_TIMEOUT_MS = 2_000;
-/** The supervisor may run a command to answer. */
+/** Timeout of a request to the supervisor, which may run a command to answer. */
 const PEEK_SUPERVISOR_MS = 10_000;
 const PORT_TIMEOUT_MS = 60_000;
 
@@ -20,10 +20,10 @@ export interface ContainerGatewayOptions {
   memory: ContainerMemory;
   /** Idle timeout in milliseconds; `Infinity` for `never`. */
   sleepAfterMs: number;
-  /** A start in the background has made the gateway ready. */
+  /** Called when a start in the background has made the gateway ready. */
   onReady(): void;
   onUse(): void;
-  /** An operator may have changed the config file or other state, such as access. */
+  /** Called when an operator may have changed the config file or other state, such as access. */
   onChange(): void;
   waitUntil(promise: Promise<unknown>): void;
   clock: Clock;
@@ -54,7 +54,7 @@ export class ContainerGateway implements Sandbox {
     return new Date(this.#lastUse.at).toISOString();
   }
 
-  /** True while a request to the container is pending. It counts as activity only after it succeeds. */
+  /** True while a request to the container is pending. A request counts as activity only after it succeeds. */
   get isAsked(): boolean {
     return this.#requests > 0;
   }
@@ -121,7 +121,7 @@ export class ContainerGateway implements Sandbox {
 
   async wake(by: "visitor" | "operator"): Promise<boolean> {
     const { container, memory, clock, waitUntil } = this.#options;
-    // A container that is shutting down still runs, although its supervisor already reports "stopped".
+    // Check the status instead of `running`: a container that is shutting down still runs but must be started again.
     const { state } = await this.status();
     if (state === "crash-looping" && by === "operator") waitUntil(container.whenReady());
     if (state !== "stopped") return true;
@@ -132,7 +132,7 @@ export class ContainerGateway implements Sandbox {
   }
 
   /**
-   * Starts the container and waits for its data, because the restore would overwrite an earlier change.
+   * Starts the container and waits for its data, because the restore would overwrite any earlier change.
    *
    * @throws StewardError `restore_failed` if the container ends or one minute passes.
    */
@@ -149,7 +149,10 @@ export class ContainerGateway implements Sandbox {
     }
   }
 
-  /** Starts a stopped container and waits until the port listens. */
+  /**
+   * Sends a request and starts a stopped container for it. Most requests to the supervisor also wait until the data is
+   * restored.
+   */
   async request(port: SandboxPort, request: PortRequest): Promise<Response> {
     this.#requests += 1;
     try {
@@ -161,8 +164,8 @@ export class ContainerGateway implements Sandbox {
 
   async #request(port: SandboxPort, request: PortRequest): Promise<Response> {
     await this.#options.container.adopted;
-    // Before the restore, only the processes can be read or changed. A request is never sent twice, so a harmless query
-    // first checks that the port listens.
+    // Every route except the processes' needs the restored data. Waiting for the restore also ensures that the port
+    // listens, because a request is never sent twice.
     const { method, path } = request;
     const needsData = port === "supervisor" && !path.startsWith(CONTROL_ROUTES.processes);
     if (needsData) await this.whenRestored();
@@ -175,7 +178,7 @@ export class ContainerGateway implements Sandbox {
   }
 
   /**
-   * Never starts the container.
+   * Sends a request to a running container without ever starting it.
    *
    * @returns `undefined` if the gateway is not ready or does not answer.
    */
@@ -184,7 +187,7 @@ export class ContainerGateway implements Sandbox {
     await container.adopted;
     if (port === "gateway" && (await this.status()).state !== "ready") return undefined;
     if (!container.running) return undefined;
-    // The container may end after its status was read.
+    // Ignore a failure: the container may end after its status was read.
     const timeoutMs = port === "gateway" ? PEEK_TIMEOUT_MS : PEEK_SUPERVISOR_MS;
     return ports.send(port, request, timeoutMs).catch(() => undefined);
   }
@@ -195,7 +198,7 @@ export class ContainerGateway implements Sandbox {
     const deadline = clock() + PORT_TIMEOUT_MS;
     for (;;) {
       container.start();
-      // The restored container may have ended meanwhile, and a new one has no data yet.
+      // Wait again: the restored container may have ended, and a new one has no data yet.
       if (needsData && !container.restored) {
         await this.whenRestored();
         continue;

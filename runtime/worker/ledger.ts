@@ -17,7 +17,7 @@ import { Backoff } from "./alarm.ts";
 import type { SandboxContainer } from "./container.ts";
 import type { ContainerGateway } from "./gateway.ts";
 
-/** Concurrent deliveries; exceeds the number of chats that are answered in parallel. */
+/** Maximum number of concurrent deliveries. It exceeds the number of chats that are answered in parallel. */
 const CONCURRENCY = 32;
 /** Backoff after a gateway fails to start for waiting events. */
 const START_AGAIN = { firstMs: 10_000, longestMs: 30 * 60_000 };
@@ -25,7 +25,7 @@ const FULL_AGAIN_MS = 5_000;
 
 interface ContainerLedgerOptions {
   store: LedgerStore;
-  /** Decides which events reach the container; absent if all do. */
+  /** Gate that decides which events reach the container; absent if all do. */
   gate: Gate | undefined;
   passOn(object: string, event: Delivery): Promise<Admission>;
   container: Pick<SandboxContainer, "whenReady">;
@@ -34,7 +34,10 @@ interface ContainerLedgerOptions {
   record: DeliverOptions["record"];
   /** Requests an alarm at or before `time`, in milliseconds since the epoch. */
   wakeAt(time: number): void;
-  /** An event was recorded for a chat that may get no container. It needs an alarm but is not activity. */
+  /**
+   * Called when an event is recorded for a chat that may get no container. The event needs an alarm but is not
+   * activity.
+   */
   onRecord(): void;
   waitUntil(promise: Promise<unknown>): void;
   clock: Clock;
@@ -48,7 +51,7 @@ export class ContainerLedger implements Pick<Ledger, "admit" | "replay"> {
   readonly #store: LedgerStore;
   readonly #dispatcher: Dispatcher;
   readonly #notices: Notices;
-  /** Milliseconds since the epoch, from the gateway's last `ready` status. */
+  /** Time at which the gateway became ready, in milliseconds since the epoch, from its last `ready` status. */
   #readyAt: number | undefined;
 
   constructor(options: ContainerLedgerOptions) {
@@ -90,7 +93,7 @@ export class ContainerLedger implements Pick<Ledger, "admit" | "replay"> {
     if (gate?.isOpen === false) {
       onRecord();
       waitUntil(this.deliver());
-      // No container is needed, so the platform need not send the event again.
+      // The event needs no container yet. Report `ready`, so that the platform does not send it again.
       return { duplicate, ready: true };
     }
     gateway.renewActivityTimeout();
@@ -100,7 +103,7 @@ export class ContainerLedger implements Pick<Ledger, "admit" | "replay"> {
     return { duplicate, ready: state === "ready" };
   }
 
-  /** Starts a stopped container, as the event itself did. */
+  /** Delivers an event again. Starts a stopped container, like the original event. */
   async replay(key: string): Promise<ReplayResult> {
     const { gateway, waitUntil, clock } = this.#options;
     const result = this.#store.replay(key, clock());
@@ -122,7 +125,8 @@ export class ContainerLedger implements Pick<Ledger, "admit" | "replay"> {
   }
 
   /**
-   * Starts the deliveries that are due. Waits for the gateway first, because an absent gateway is not a failed attempt.
+   * Starts the deliveries that are due. Waits for the gateway first, because a missing gateway must not count as a
+   * failed attempt.
    */
   async deliver(): Promise<void> {
     if (this.#dispatcher.full) return;
@@ -145,7 +149,7 @@ export class ContainerLedger implements Pick<Ledger, "admit" | "replay"> {
       this.#dispatcher.run();
       return;
     }
-    // Another container may fall asleep at any moment, without a notification.
+    // Retry soon: another container may fall asleep at any moment, without a notification.
     if (reason?.code === "sandboxes_full") {
       wakeAt(clock() + FULL_AGAIN_MS);
       return;
@@ -157,7 +161,8 @@ export class ContainerLedger implements Pick<Ledger, "admit" | "replay"> {
   }
 
   /**
-   * Checks the gate before a delivery. Sends the gateway an approval first; forwards events of another object.
+   * Checks the gate before a delivery. Sends a new approval to the gateway first. Forwards events that belong to
+   * another object.
    *
    * @returns the result of events that do not reach the gateway; `undefined` if they may pass.
    */

@@ -2,7 +2,10 @@ import { withErrorCode } from "../backups/remote-state.ts";
 import type { Backups } from "../edge/ports.ts";
 import { toResult, unwrap, type Result } from "./rpc.ts";
 
-/** Durable Object method for all backup calls, whose names would clash with those of the ledger and the sandbox. */
+/**
+ * One Durable Object method for all backup calls, because their names would clash with those of the ledger and the
+ * sandbox.
+ */
 export interface BackupsDoor {
   callBackups(method: keyof Backups, parameters: unknown[]): Promise<Result<unknown>>;
 }

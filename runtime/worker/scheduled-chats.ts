@@ -17,8 +17,8 @@ interface ScheduledChatsOptions {
 }
 
 /**
- * Starts sandboxes whose schedules nothing else would start: of chats that have not written since each got its own
- * sandbox, or with new schedules in the config.
+ * Starts the sandboxes of chats with schedules that nothing else would start: chats that have not written since they
+ * got their own sandbox, and chats with new schedules in the config.
  */
 export class ScheduledChats {
   readonly #options: ScheduledChatsOptions;
@@ -43,7 +43,7 @@ export class ScheduledChats {
     const { notes, find, begin, clock, log } = this.#options;
     if (this.#isRunning) return;
     this.#isRunning = true;
-    // Reset this before the search, so that a change during the search causes another run.
+    // Reset the note before the search, so that a change during the search causes another run.
     notes.write(NOTE, "");
     try {
       const failed: unknown[] = [];

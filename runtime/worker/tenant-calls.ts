@@ -11,16 +11,16 @@ import { toResult, type Remote } from "./rpc.ts";
 const BUILD_AGAIN_MS = 60_000;
 
 /**
- * Methods for the directory and other sandboxes' objects, if each chat has its own sandbox. See {@link TenantObject}
- * and {@link FormerObject}.
+ * Methods that the directory and other sandboxes' objects call, if each chat has its own sandbox. See {@link
+ * TenantObject} and {@link FormerObject}.
  */
 export abstract class TenantCalls
   extends DurableObject<WorkerEnvironment>
   implements Remote<TenantObject & FormerObject>
 {
   /**
-   * A property, because other objects can call methods only. Reading it throws any error of {@link assemble}: the
-   * object must exist for its alarm even if it cannot be built.
+   * The object's parts, in a property because other objects can only call methods. Reading it throws any error of
+   * {@link assemble}: the object must exist for its alarm even if its parts cannot be built.
    */
   protected readonly parts!: SandboxParts;
 
@@ -37,13 +37,13 @@ export abstract class TenantCalls
     }
   }
 
-  /** Runs the agenda. If this version cannot build the object, the alarm is set again for the next version. */
+  /** Runs the agenda. If this version cannot build the object, sets the alarm again for the next version. */
   async alarm(): Promise<void> {
     let parts: SandboxParts;
     try {
       parts = this.parts;
     } catch {
-      // The platform drops an alarm after six failures, and nothing would wake the object for its events.
+      // Set another alarm: the platform drops one after six failures, and nothing would wake the object for its events.
       await this.ctx.storage.setAlarm(Date.now() + BUILD_AGAIN_MS);
       return;
     }

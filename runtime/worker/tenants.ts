@@ -22,7 +22,7 @@ export function objectNameOf(event: Delivery, { tenancy }: Pick<EdgeSettings, "t
 export function remoteTenants({ DIRECTORY }: WorkerEnvironment): Tenants | undefined {
   if (DIRECTORY === undefined) return undefined;
   const directory = () => DIRECTORY.getByName(AGENT);
-  // An admitted chat stays a tenant, so an isolate asks only once.
+  // An admitted chat stays a tenant, so an isolate asks the directory only once per chat.
   const known = new Set<TenantId>();
   return {
     totals: () => unwrap(directory().totals()),
@@ -56,8 +56,8 @@ export function remoteSandbox({ SANDBOX }: WorkerEnvironment, name: string): San
 }
 
 /**
- * Returns a chat's sandbox, but routes operations on people to the directory, which starts no container, and the config
- * file to the deployment's sandbox.
+ * Returns a chat's sandbox with two exceptions. Operations on people go to the directory, which starts no container,
+ * and requests for the config file go to the deployment's sandbox.
  */
 export function withDeployment(sandbox: Sandbox, env: WorkerEnvironment): Sandbox {
   const { DIRECTORY } = env;

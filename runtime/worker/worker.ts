@@ -23,7 +23,7 @@ export { Sandbox } from "./sandbox.ts";
 
 type Edge = ReturnType<typeof createEdge>;
 
-/** One cache per isolate, since an isolate serves a single version. */
+/** Edges are cached per isolate, because an isolate serves a single version. */
 const edges = new EdgesByChat<Edge>();
 
 function edgeFor(request: Request, env: WorkerEnvironment): Edge {
@@ -90,7 +90,7 @@ function buildEdge(env: WorkerEnvironment, tenant: TenantId | undefined): Edge {
   });
 }
 
-/** Returns true for the liveness check. Monitors call it constantly, and it needs no edge. */
+/** Returns true for a liveness check, which needs no edge. Monitors send it constantly. */
 function isLivenessCheck({ method, url }: Request): boolean {
   return method === ROUTES.live.method && new URL(url).pathname === ROUTES.live.path;
 }

@@ -1,6 +1,7 @@
 /**
- * Delays modules that `@pulumi/pulumi` needs only to serialize functions: the TypeScript compiler and npm's dependency
- * tree, over half of a command's start. Must be the first import, because others load `@pulumi/pulumi`.
+ * Delays the loading of modules that `@pulumi/pulumi` needs only to serialize functions: the TypeScript compiler and
+ * npm's dependency tree, over half of a command's startup time. Must be the first import, because other imports load
+ * `@pulumi/pulumi`.
  */
 import Module, { createRequire } from "node:module";
 
@@ -24,7 +25,7 @@ function loadLate(name: string): void {
 }
 
 function memberOf(file: string, placeholder: NodeJS.Module, key: string | symbol): unknown {
-  // Compiled TypeScript reads this key first. Answering it must not load the module.
+  // Compiled TypeScript reads this key first, which must not load the module.
   if (key === "__esModule") return true;
   if (require.cache[file] === placeholder) delete require.cache[file];
   const loaded = require(file);

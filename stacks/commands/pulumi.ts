@@ -15,7 +15,7 @@ try {
   process.exit(1);
 }
 const cli = spawn("pulumi", process.argv.slice(2), { env, stdio: "inherit" });
-// The terminal also sends these signals to the CLI, whose exit this process awaits.
+// Ignore these signals: the terminal also sends them to the CLI, and this process waits until the CLI exits.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => undefined);
 const [code, signal] = (await once(cli, "close")) as [number | null, NodeJS.Signals | null];
 process.exit(code ?? 128 + (signal === null ? 0 : constants.signals[signal]));

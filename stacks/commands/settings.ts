@@ -8,7 +8,7 @@ import type { StackConfigSource } from "../config/source.ts";
 
 /** Placeholder for an encrypted value, which cannot be read here. */
 const HIDDEN = "hidden-in-the-settings-file";
-/** Counts as set here, because a Compose file may be written before the key exists. */
+/** Setting that counts as present here, because a Compose file may be written before the API key exists. */
 const REQUIRED = "steward:anthropicApiKey";
 
 const projectFile = z.object({ stackConfigDir: z.string().default(".") });
@@ -23,7 +23,7 @@ const settingsFile = z.object({
  * @param folder Folder of `Pulumi.<stack>.yaml`.
  */
 export function settingsFileOf(stack: string, folder: string): string {
-  // Only the last part of organization/project/stack names the file.
+  // The settings file's name contains only the last part of organization/project/stack.
   return (
     process.env["PULUMI_OPTION_CONFIG_FILE"] || path.join(folder, `Pulumi.${stack.split("/").at(-1)}.yaml`)
   );
@@ -72,7 +72,7 @@ async function settingsFolder(workDir: string): Promise<string> {
   return path.join(workDir, projectFile.parse(parse(text) ?? {}).stackConfigDir);
 }
 
-/** True for a secret, or a map with one, as `pulumi config set --path --secret` writes it. */
+/** Returns true for a secret, or a map with one, as `pulumi config set --path --secret` writes it. */
 function hasHidden(value: unknown): boolean {
   return isHidden(value) || (typeof value === "object" && Object.values(Object(value)).some(isHidden));
 }
@@ -81,7 +81,10 @@ function isHidden(value: unknown): boolean {
   return typeof value === "object" && value !== null && "secure" in value;
 }
 
-/** If a whole map is encrypted, even its names are unknown. */
+/**
+ * Returns a placeholder for an encrypted value. The encrypted map of secrets becomes empty, because even its names are
+ * unknown.
+ */
 function hidden(key: string): string {
   return key === "steward:secrets" ? "{}" : HIDDEN;
 }

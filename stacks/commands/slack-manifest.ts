@@ -1,4 +1,7 @@
-/** Needs no backend and no secret, because Slack issues tokens only after the app exists. */
+/**
+ * Writes a stack's Slack app manifest. Needs no backend and no secret, because Slack issues tokens only after the app
+ * exists.
+ */
 import { commandLine } from "../../infra/shell/package.ts";
 import { writeFile } from "node:fs/promises";
 import { Argument } from "commander";

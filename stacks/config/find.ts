@@ -15,7 +15,7 @@ interface ConfigProblem {
   key: string;
   /** Never contains a secret. */
   problem: string;
-  /** A command to type, or a sentence with commands in backticks. */
+  /** Way to fix the problem: a command to type, or a sentence with commands in backticks. */
   fix: string;
 }
 
@@ -71,7 +71,7 @@ function readText(text: string, kind: string): unknown {
   }
 }
 
-/** Renames `new_sqlite_classes`, as Cloudflare's files and section 9 of the specification spell it. */
+/** Renames `new_sqlite_classes`, the spelling in Cloudflare's own configuration files. */
 function withoutSnakeCase(value: unknown): unknown {
   if (!Array.isArray(value)) return value;
   return value.map((entry: unknown) => {
@@ -164,12 +164,12 @@ function unknownKey(key: string, { target, allowed, commands }: Allowed): Config
   };
 }
 
-/** Omits the value, which may be a secret. */
+/** Returns the commands that move a value to another key. They omit the value, which may be a secret. */
 function moveCommands(key: string, meant: string, commands: OperatorCommands): string {
   const set = commands.configSet(NAMESPACE + meant, "<value>", { secret: isSecretKey(meant) });
   return `\`${commands.configRemove(key)}\`, then \`${set}\``;
 }
-/** Pulumi accepts a misspelled namespace, but no program reads its keys. */
+/** Reports misspelled namespaces. Pulumi accepts them, but no program reads their keys. */
 function nearNamespaces({ values, commands }: StackConfigSource): ConfigProblem[] {
   return Object.keys(values).flatMap((key) => {
     const [namespace = "", ...rest] = key.split(":");
@@ -205,7 +205,7 @@ function plainSecrets(given: Readonly<Record<string, string>>, source: StackConf
   return plain.map((key) => storedPlain(NAMESPACE + key, source));
 }
 
-/** An encrypted value of a key that is not secret would be deployed as plain text. */
+/** Reports encrypted values of keys that are not secret, because they would be deployed as plain text. */
 function hiddenPlain(given: Readonly<Record<string, string>>, source: StackConfigSource): ConfigProblem[] {
   const hidden = Object.keys(given).filter((key) => !isSecretKey(key) && source.isSecret(NAMESPACE + key));
   return hidden.map((key) => ({

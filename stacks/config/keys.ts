@@ -5,7 +5,7 @@ import type { OperatorCommands } from "../../runtime/contract/operator-commands.
 
 export const NAMESPACE = "steward:";
 
-/** Argument paths of keys that differ from their argument's path. */
+/** Maps keys to argument paths, for keys that are not named like their argument. */
 const PATHS: Readonly<Record<string, string>> = {
   anthropicApiKey: "models.anthropicApiKey",
   openaiApiKey: "models.openaiApiKey",
@@ -26,7 +26,7 @@ const PATHS: Readonly<Record<string, string>> = {
   hostAddress: "address",
   hostDataDirectory: "dataDirectory",
 };
-/** Arguments without a key: `cloudflare:*` keys and the program set them. */
+/** Matches arguments without a key of their own, which `cloudflare:*` keys and the program set. */
 const UNSET = /^(?:cloudflare\.|containerName$|volumeName$)/;
 const KEYS = Object.fromEntries(Object.entries(PATHS).map(([key, path]) => [path, key]));
 
@@ -59,7 +59,7 @@ export function keyWording({ configSet, configRemove }: OperatorCommands): Wordi
   return {
     name,
     set: (path, value) => {
-      // A PEM file has several lines, so it is read from a file.
+      // A PEM key has several lines, so the command reads it from a file.
       if (path === "imagePublicKey") return configSet(name(path), "cosign.pub", { file: true });
       return configSet(name(path), value ?? "<value>", { secret: isSecretKey(keyOf(path)) });
     },

@@ -21,8 +21,9 @@ export function stackSource(): StackConfigSource {
 }
 
 /**
- * Pulumi exports this function but omits it from its types. Fails closed: without it, nothing counts as secret.
- * `Config.getSecret` cannot make the distinction.
+ * Returns true if Pulumi stores the key's value as a secret. Pulumi exports the function for this but omits it from its
+ * types. Without the function, every secret is reported as plain text, which stops the program. `Config.getSecret`
+ * cannot tell secrets from plain values.
  */
 function isSecret(key: string): boolean {
   return (

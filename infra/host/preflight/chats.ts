@@ -15,7 +15,7 @@ const BASE_IMAGE = "steward-base";
 /** Mount points in the trial container: a tmpfs, and the host's data directory. */
 const PLACES = { memory: "/trial", data: "/data" };
 
-/** Gives a directory and a process to the first and the last chat's user, as the service does. */
+/** Returns a script that gives a directory and a process to the first and the last chat's user, as the service does. */
 const program = (chats: number, places: readonly string[]): string => `
 const { spawnSync } = require("node:child_process");
 const { fchownSync, fstatSync, mkdtempSync, openSync, rmdirSync } = require("node:fs");

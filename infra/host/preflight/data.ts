@@ -18,7 +18,10 @@ const OWNER_MAY = 0o700;
 const GROUP_MAY = 0o070;
 const OTHERS_MAY = 0o007;
 
-/** Reports data that the container cannot write, that the new version cannot read, or that would be left behind. */
+/**
+ * Reports data that the container cannot write, that the new version cannot read, or that is not in the configured
+ * place.
+ */
 export async function dataProblems(plan: HostPlan, host: HostFacts): Promise<Reason[]> {
   return [
     ...(await rightsProblems(plan, host)),
@@ -30,7 +33,7 @@ export async function dataProblems(plan: HostPlan, host: HostFacts): Promise<Rea
 async function rightsProblems({ directory }: HostPlan, host: HostFacts): Promise<Reason[]> {
   if (!host.local) return [];
   if (directory !== undefined) return directoryProblems(directory, host);
-  // Docker gives an empty volume the image's permissions.
+  // An empty volume needs no check, because Docker gives it the image's permissions.
   const { volumeDirectory } = host;
   const empty = volumeDirectory === undefined || (await isEmpty(volumeDirectory));
   return empty ? [] : directoryProblems(volumeDirectory, host);
@@ -41,7 +44,7 @@ async function directoryProblems(directory: string, { mapsUsers }: HostFacts): P
   const fix = `sudo install -d -m 700 -o ${CONTAINER_USER} -g ${CONTAINER_USER} ${directory}`;
   const found = await stat(directory).catch((error: unknown) => error);
   if (isError(found, "ENOENT")) return [unwritable(`${directory} does not exist.`, fix)];
-  // The service checks a directory that this user may not inspect.
+  // If this user may not inspect the directory, the service checks it at startup.
   if (found instanceof Error) return [];
   const { uid, gid, mode, isDirectory } = found as Awaited<ReturnType<typeof stat>>;
   if (!isDirectory.call(found)) return [unwritable(`${directory} is not a directory.`, fix)];
@@ -62,11 +65,11 @@ async function unreadableData({ directory }: HostPlan, host: HostFacts): Promise
   if (schema === undefined) return [];
   const labels = host.container?.labels ?? {};
   const place = directory ?? host.volumeDirectory;
-  // While a version runs, the file may lag behind its write-ahead log.
+  // While the service runs, the file may lag behind its write-ahead log.
   const readable = host.local && host.container?.running !== true && place !== undefined;
   const written = readable ? await writtenSchema(path.join(place, STATE_FILE)) : 0;
   const found = Math.max(written, Number(labels[SCHEMA_LABEL] ?? 0));
-  // This version's oldest readable schema applies only to an image with this version's schema.
+  // OLDEST_STATE_SCHEMA describes this version, so it applies only to an image with this version's schema.
   if (schema === STATE_SCHEMA && found > 0 && found < OLDEST_STATE_SCHEMA) {
     const detail = `The data has schema ${found}, and the image to deploy reads ${OLDEST_STATE_SCHEMA} and later.`;
     return [problemOf("data_older", detail, fixOf("data_older"))];
@@ -99,8 +102,8 @@ async function writtenSchema(file: string): Promise<number> {
 }
 
 /**
- * Reports data that is not in the configured place: the new container would start without it, and a volume may be
- * deleted.
+ * Reports data that is not in the configured place. The new container would start without the data, and Pulumi may
+ * delete a volume that has it.
  */
 async function leftBehind({ directory, names }: HostPlan, host: HostFacts): Promise<Reason[]> {
   const data = host.container?.data;

@@ -21,9 +21,9 @@ export interface HostPlan {
   chats?: number | undefined;
   /** Free space required on the engine's disk and on the data's disk. */
   diskMiB: number;
-  /** Absent if the image is built from this checkout. */
+  /** Name of the image. Absent if the image is built from this checkout. */
   image?: string | undefined;
-  /** Returns the reason why the new version would not start with this config, the running one. */
+  /** Returns the reason why the new version would not start with the running config, given as text. */
   judgeConfig?: (text: string) => Promise<Reason | undefined>;
 }
 
@@ -35,7 +35,7 @@ export interface HostFacts {
   memoryBytes: number;
   cpus: number;
   rootDirectory: string;
-  /** Running or not. After a rollback, the previous version's container. */
+  /** The service's container, running or not. After a rollback, the previous version's container. */
   container:
     | {
         id: string;
@@ -45,7 +45,7 @@ export interface HostFacts {
         data: DataMount | undefined;
       }
     | undefined;
-  /** Path on the host; `undefined` if the volume does not exist. */
+  /** The volume's path on the host; `undefined` if the volume does not exist. */
   volumeDirectory: string | undefined;
   /** Newest data schema that the new image can read; `undefined` if unknown. */
   schema: number | undefined;

@@ -18,7 +18,7 @@ export async function portProblems(plan: HostPlan, { local }: HostFacts): Promis
   // Other listening processes are visible only if the engine runs on this machine.
   if (!local || (await isFree(port))) return [];
   const holder = await processAt(port.external);
-  // Killing Docker's proxy would only cut off its container.
+  // Do not suggest killing Docker's proxy, because that would only cut off the container that it serves.
   if (holder?.name === "docker-proxy") {
     const look = `docker --context <name> ps --filter publish=${port.external}, with a name of docker context ls, shows it`;
     return [taken(plan, "a container of another Docker engine on this machine", look)];
@@ -28,7 +28,10 @@ export async function portProblems(plan: HostPlan, { local }: HostFacts): Promis
   return [taken(plan, by, known?.stop ?? `sudo ss -ltnp "sport = :${port.external}" names it`)];
 }
 
-/** If the container has this service's data, it is this service under a changed name, and the fix renames it back. */
+/**
+ * Returns the problem of a port that a container uses. A container with this service's data is this service under
+ * another name, so the fix renames it.
+ */
 async function takenByContainer(plan: HostPlan, container: string): Promise<Reason> {
   const { names, directory, environment: env } = plan;
   const problem = taken(plan, `the container ${container}`, `docker stop ${container}`);
@@ -78,7 +81,7 @@ async function isFree({ external, address }: HostPlan["port"]): Promise<boolean>
     await once(server, "listening");
     return true;
   } catch (error) {
-    // Other errors count as free: only the engine may bind a port below 1024.
+    // Ignore other errors: this user may not bind a port below 1024, but the engine may.
     return !(error instanceof Error && "code" in error && error.code === "EADDRINUSE");
   } finally {
     server.close();

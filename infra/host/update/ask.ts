@@ -6,7 +6,7 @@ import { runProcess } from "../../shell/process.ts";
 import { printError } from "../../../runtime/shared/terminal.ts";
 
 const PROBE = packageProgramFile("infra/readiness/probe");
-/** Shorter than the probe's default, to restore the previous version soon. */
+/** Milliseconds until the probe fails; shorter than its default, so that the previous version is restored soon. */
 const TIMEOUT_MS = "40000";
 
 export interface ServiceQuestions {
@@ -47,8 +47,8 @@ interface Tunnel {
 }
 
 /**
- * Returns an address for the container's port. For a remote engine, this forwards the port through SSH, because it may
- * be published only on the loopback interface.
+ * Returns an address that reaches the container's port. For a remote engine, forwards the port through SSH, because the
+ * port may be published only on the loopback interface.
  */
 async function openTunnel(url: string, engine: string): Promise<Tunnel> {
   if (!engine.startsWith("ssh://")) return { url, close: () => undefined };

@@ -9,7 +9,7 @@ import { type Finished, runProcess, tail } from "../../shell/process.ts";
 
 export interface InspectedContainer {
   Id: string;
-  /** Always the image's id, even if the container was created by image name. */
+  /** The image's id, even if the container was created by image name. */
   Image: string;
   RestartCount: number;
   State: {
@@ -24,7 +24,7 @@ export interface InspectedContainer {
   NetworkSettings: { Networks: Record<string, unknown> };
 }
 
-/** Settings of a trial container. It publishes no port and mounts only this volume. */
+/** Settings of a trial container. The container publishes no port and mounts only `volume`. */
 interface Trial {
   image: string;
   network: string;
@@ -48,7 +48,11 @@ export interface Containers {
   wait(milliseconds: number): Promise<void>;
 }
 
-/** @param address Docker host address. Default: the `docker` command's. */
+/**
+ * Returns the container operations of a Docker engine.
+ *
+ * @param address Docker host address. Default: the `docker` command's.
+ */
 export function containersOf(address?: string): Containers {
   const env = dockerEnvironment(address);
   const docker = (words: readonly string[]): Promise<Finished> => runProcess("docker", words, { env });

@@ -7,7 +7,10 @@ import type { Containers, InspectedContainer } from "./containers.ts";
 const READY_MS = 60_000;
 const GONE_MS = 30_000;
 const RETRY_AFTER_MS = 500;
-/** With separate users for chats, `docker exec` runs as a root without the capability to read the data. */
+/**
+ * Script that prints the data's schema version. If each chat has its own user, `docker exec` runs as root without the
+ * capability to read the data, so the script switches to the data's owner.
+ */
 const READ_SCHEMA = `if (process.getuid() === 0) process.setuid(${CONTAINER_USER});
 const { DatabaseSync } = require("node:sqlite");
 console.log(new DatabaseSync("${DATA_DIRECTORY}/${STATE_FILE}", { readOnly: true }).prepare("PRAGMA user_version").get().user_version);`;
@@ -22,7 +25,10 @@ export interface ContainerPair {
   previous: InspectedContainer | undefined;
 }
 
-/** Reads both containers. Every step of an update calls this before it changes either. */
+/**
+ * Inspects the service's container and the previous version's. Every step of an update does so before it changes a
+ * container.
+ */
 export async function inspectPair(containers: Containers, name: string): Promise<ContainerPair> {
   const [current, previous] = await Promise.all([
     containers.inspect(name),
@@ -49,8 +55,8 @@ export async function keepPrevious(containers: Containers, name: string): Promis
     await containers.copy(pair.current, previous);
     return keptLine(previous, backup);
   }
-  // Somebody stopped an `exited` container, so its version may work. A container that keeps crashing has another status
-  // and is no rollback target.
+  // Status `exited` means that somebody stopped the container, so its version may work. A container that keeps crashing
+  // has another status and is no rollback target.
   if (pair.current?.State.Status === "exited" && pair.previous === undefined) {
     await containers.copy(pair.current, previous);
     return `${previous} is kept until the new version is ready. It was stopped, so there is no new backup.`;
@@ -62,7 +68,7 @@ function keptLine(previous: string, backup: string): string {
   return `${previous} is kept until the new version is ready. Its data is in the backup ${backup}.`;
 }
 
-/** Resumes a paused container first, because it could neither respond nor be backed up. */
+/** Resumes the container if it is paused, because a paused container can neither respond nor be backed up. */
 async function resumeAndCheckReady(
   containers: Containers,
   name: string,
@@ -84,8 +90,8 @@ export async function freeName(containers: Containers, name: string): Promise<vo
 }
 
 /**
- * Starts the container in place of the previous version, after backing that up if it is running. Restarts a container
- * that is running but not ready.
+ * Starts the service's container in place of the previous version. Backs up a running previous version first. Restarts
+ * a service's container that is running but not ready.
  *
  * @throws StewardError `container_gone`, `backup_failed`; the previous version is still running.
  */
@@ -119,7 +125,7 @@ export async function removePrevious(containers: Containers, name: string): Prom
 }
 
 /**
- * Restores the previous version, and its data if the new version has changed the data's schema. Leaves the new version
+ * Restores the previous version, and the newest backup if the data's schema is too new for it. Leaves the new version
  * running if the previous one is gone or does not start.
  *
  * @returns a report for the operator
@@ -152,7 +158,8 @@ export async function restorePrevious(containers: Containers, name: string): Pro
 }
 
 /**
- * Restores the newest backup if the data's schema is too new for the container. Returns the backup's id, if restored.
+ * Restores the newest backup if the data's schema is too new for the container. Returns the id of the restored backup,
+ * if any.
  */
 async function restoreNewerData(containers: Containers, container: string): Promise<string | undefined> {
   const found = await containers.inspect(container);

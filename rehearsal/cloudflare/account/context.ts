@@ -11,14 +11,14 @@ export interface AccountContext {
   runner: WorkerRunner;
   clock: () => number;
   log: Log;
-  /** Issues credentials for a real registry. Default: the emulation has no registry. */
+  /** Issues credentials for a real container registry. Default: the emulation has no registry. */
   issueCredentials?: IssueCredentials | undefined;
   faults: Faults;
 }
 
 export type IssueCredentials = (permissions: readonly string[]) => { username: string; password: string };
 
-/** Applies a draft to the runner. If the runner rejects it, the change is rolled back. */
+/** Runs the draft's deployments. If the runner rejects them, throws an error, so that the draft is discarded. */
 export async function runDeployed(context: AccountContext, draft: AccountState): Promise<void> {
   await context.runner.apply(deployedOf(draft, context.modules));
 }

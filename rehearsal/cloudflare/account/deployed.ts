@@ -20,8 +20,8 @@ export function deployedOf(state: AccountState, modules: ModuleStore): DeployedA
 }
 
 /**
- * Returns the serving versions. Cloudflare assigns Durable Objects to versions by their shares; here the largest
- * share has all of them:
+ * Returns the scripts of the versions that serve requests. The version with the largest share runs all Durable Objects.
+ * Cloudflare distributes them by share instead:
  * https://developers.cloudflare.com/workers/versions-and-deployments/gradual-deployments/with-durable-objects/
  */
 function scriptsOf(state: AccountState, worker: WorkerRecord, modules: ModuleStore): DeployedScript[] {
@@ -35,7 +35,10 @@ function scriptsOf(state: AccountState, worker: WorkerRecord, modules: ModuleSto
   ];
 }
 
-/** The second version reaches Durable Objects through the first version's script. */
+/**
+ * Returns name and bindings of the second version's script. Its bindings point to the Durable Objects in the first
+ * version's script.
+ */
 function besides(worker: WorkerRecord, version: VersionRecord): Pick<DeployedScript, "name" | "bindings"> {
   const bindings = version.bindings.map((binding): BindingRecord => {
     if (binding.type !== "durable_object_namespace") return binding;

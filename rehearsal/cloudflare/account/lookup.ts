@@ -1,14 +1,16 @@
 import { ApiError } from "../envelope.ts";
 import type { AccountState, BucketRecord, DeploymentRecord, VersionRecord, WorkerRecord } from "./state.ts";
 
-/** Accepts an id or name, as the API's path does. 10007 is Cloudflare's code for an unknown script. */
+/**
+ * Returns a Worker by id or name, as API paths may contain either. 10007 is Cloudflare's code for an unknown script.
+ */
 export function workerOf(state: AccountState, idOrName: string): WorkerRecord {
   const found = state.workers.find(({ id, name }) => id === idOrName || name === idOrName);
   if (found) return found;
   throw new ApiError(404, 10007, "This Worker does not exist on your account.");
 }
 
-/** Returns a version by id; "latest" is the newest. */
+/** Returns a version by id, or the newest version for "latest". */
 export function versionOf(state: AccountState, worker: WorkerRecord, id: string): VersionRecord {
   const own = state.versions.filter(({ workerId }) => workerId === worker.id);
   const found = id === "latest" ? own.at(-1) : own.find((version) => version.id === id);
@@ -16,7 +18,7 @@ export function versionOf(state: AccountState, worker: WorkerRecord, id: string)
   throw new ApiError(404, 10211, `Version ${id} of Worker ${worker.name} does not exist.`);
 }
 
-/** The newest deployment is the serving one. */
+/** Returns the newest deployment, which serves all requests. */
 function activeDeployment(state: AccountState, workerId: string): DeploymentRecord | undefined {
   return state.deployments.findLast((deployment) => deployment.workerId === workerId);
 }
@@ -26,7 +28,7 @@ export interface ServingShare {
   percentage: number;
 }
 
-/** Returns the serving versions, largest share first; on a tie, the newer one first. */
+/** Returns the versions that serve requests, the largest share first. On a tie, the newer version is first. */
 export function servingShares(state: AccountState, workerId: string): ServingShare[] {
   const shares = activeDeployment(state, workerId)?.versions ?? [];
   return shares
@@ -39,7 +41,7 @@ export function servingShares(state: AccountState, workerId: string): ServingSha
     });
 }
 
-/** Returns the runner's name for the version with the smaller share. */
+/** Returns the name of the script that runs the version with the smaller share. */
 export function canaryScriptName(worker: WorkerRecord, version: VersionRecord): string {
   return `${worker.name}-${version.id}`;
 }

@@ -1,4 +1,4 @@
-/** State of an emulated account. Fields in snake_case are stored as sent. */
+/** State of an emulated account. Fields in snake_case are stored as the API received them. */
 
 /** A setting that the API echoes and the emulation does not interpret. */
 export type Settings = Record<string, unknown>;
@@ -24,14 +24,14 @@ interface ScheduleRecord {
   modified_on: string;
 }
 
-/** A binding as sent. A `secret_text`'s text is stored only here and in the account's file. */
+/** A binding as the API received it. The text of a `secret_text` is stored only here and in the account's file. */
 export interface BindingRecord {
   type: string;
   name: string;
   [field: string]: unknown;
 }
 
-/** A version's module. Its content is in a file named by the hash. */
+/** A module of a version. Its content is stored in a file named by the hash. */
 interface ModuleRecord {
   name: string;
   content_type: string;
@@ -65,7 +65,7 @@ export interface VersionRecord {
   compatibility_date: string;
   compatibility_flags: string[];
   migrations?: MigrationRecord;
-  /** Migrations are applied only at a version's first deployment. */
+  /** True after the first deployment, which applies the migrations. Later deployments skip them. */
   migrated: boolean;
   /** annotations, limits, placement, usage_model and others. */
   settings: Settings;
@@ -87,13 +87,13 @@ export interface DeploymentRecord {
   annotations: Settings;
 }
 
-/** A Durable Object namespace: one class of one Worker. */
+/** A Durable Object namespace: the objects of one class of one Worker. */
 export interface NamespaceRecord {
   id: string;
   script: string;
   class: string;
   use_sqlite: boolean;
-  /** Decided when the class is created; cannot change later (workers-sdk #14614). */
+  /** Set when the class is created, and cannot change later (workers-sdk #14614). */
   containerEnabled: boolean;
 }
 
@@ -102,7 +102,7 @@ export interface BucketRecord {
   creation_date: string;
   storage_class: string;
   location: string;
-  /** `undefined` until a PUT replaces the default rule. */
+  /** Lifecycle rules; absent until a PUT replaces the default rule. */
   lifecycle?: Settings[];
 }
 
@@ -119,7 +119,7 @@ export interface ApplicationRecord {
   /** max_instances, constraints, observability, rollout_active_grace_period. */
   settings: Settings;
   rollouts: RolloutRecord[];
-  /** Milliseconds since the epoch. A deleted application stays readable until then. */
+  /** Time of removal in milliseconds since the epoch. A deleted application stays readable until then. */
   goneAt?: number;
 }
 

@@ -6,8 +6,8 @@ import { emptyAccount, type AccountState } from "./state.ts";
 const FILE = "account.json";
 
 /**
- * An emulated account on disk, as one JSON document. Changes run one at a time on a copy, so a failed one changes
- * nothing. The file contains secrets, hence mode 0600.
+ * An emulated account, stored on disk as one JSON document. Changes run one at a time on a copy, so a failed change has
+ * no effect. The file contains secrets, so its mode is 0600.
  */
 export class AccountStore {
   readonly #file: string;
@@ -20,13 +20,14 @@ export class AccountStore {
   }
 
   /**
-   * Reads or creates the account below `dir`.
-   * @throws if the directory holds another account's file
+   * Opens the account in `dir`, or creates it.
+   *
+   * @throws if the file in `dir` belongs to another account
    */
   static open(dir: string, accountId: string, subdomain: string): AccountStore {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
     const file = join(dir, FILE);
-    // A file of an older version lacks newer lists.
+    // A file written by an older version lacks newer lists, which start empty.
     const state: AccountState = { ...emptyAccount(accountId, subdomain), ...read(file) };
     if (state.accountId !== accountId) {
       throw new Error(`${file} belongs to account ${state.accountId}, not ${accountId}`);

@@ -22,7 +22,7 @@ const lifecycleBody = z.object({
     .default([]),
 });
 
-// Every new bucket has this rule: https://developers.cloudflare.com/r2/buckets/object-lifecycles/
+// Lifecycle rule of every new bucket: https://developers.cloudflare.com/r2/buckets/object-lifecycles/
 const DEFAULT_RULE: Settings = {
   id: "Default Multipart Abort Rule",
   enabled: true,

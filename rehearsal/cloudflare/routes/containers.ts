@@ -6,7 +6,7 @@ import type { AccountState, ApplicationRecord } from "../account/state.ts";
 import { ApiError, notModelled, ok, readBody } from "../envelope.ts";
 import { activeRollout, createRollout, presentRollout, rolloutBody } from "../rollouts.ts";
 
-/** Cloudflare deletes asynchronously; a deleted application stays readable for this time. */
+/** Time for which a deleted application stays readable, because Cloudflare deletes asynchronously. */
 const DELETION_MS = 400;
 
 const configuration = z.looseObject({ image: z.string().min(1), instance_type: z.string().optional() });
@@ -25,7 +25,7 @@ const createBody = z.looseObject({
   durable_objects: durableObjects.optional(),
 });
 
-// Other settings need a rollout (official SDK).
+// Other settings can only change in a rollout (official SDK).
 const editBody = z.strictObject({
   max_instances: z.int().min(0).optional(),
   constraints: z.record(z.string(), z.unknown()).optional(),

@@ -9,8 +9,8 @@ import { ApiError, ok, readBody } from "../envelope.ts";
 const attachBody = z.looseObject({ hostname: z.hostname(), service: z.string() });
 
 /**
- * Custom domains: https://developers.cloudflare.com/api/resources/workers/subresources/domains/
- * Attaching a host name to another Worker changes the record.
+ * Routes for custom domains: https://developers.cloudflare.com/api/resources/workers/subresources/domains/ Attaching a
+ * host name to another Worker changes the existing record.
  */
 export function domainRoutes({ store }: AccountContext): Hono {
   const routes = new Hono();

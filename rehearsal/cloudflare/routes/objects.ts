@@ -4,11 +4,11 @@ import { bucketOf } from "../account/lookup.ts";
 import { ApiError, invalid, notModelled, ok } from "../envelope.ts";
 import type { Bucket } from "../runner.ts";
 
-/** Maximum and default page size; Cloudflare documents no default. */
+/** Maximum number of objects per page, and the default here. Cloudflare documents no default. */
 const LONGEST_PAGE = 1000;
 
 /**
- * Objects are read and written as a whole:
+ * Routes for R2 objects, which are read and written as a whole:
  * https://developers.cloudflare.com/api/resources/r2/subresources/buckets/subresources/objects/
  */
 export function objectRoutes({ store, runner, faults }: AccountContext): Hono {
@@ -91,7 +91,7 @@ function present({ key, etag, size, uploaded, httpMetadata }: Listed): Record<st
   };
 }
 
-/** Cloudflare expects the slashes of a key unencoded. */
+/** Returns the object's key from the path. Rejects percent-encoded slashes, as Cloudflare does. */
 function keyOf(context: Context): string {
   if (/%2f/i.test(new URL(context.req.url).pathname))
     throw invalid("The slashes of an object's key must not be percent-encoded");

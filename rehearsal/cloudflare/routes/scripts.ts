@@ -13,7 +13,7 @@ const deploymentBody = z.object({
   annotations: z.record(z.string(), z.unknown()).default({}),
 });
 
-// https://developers.cloudflare.com/workers/configuration/cron-triggers/ : five fields.
+// A cron expression has five fields: https://developers.cloudflare.com/workers/configuration/cron-triggers/
 const schedulesBody = z.array(z.object({ cron: z.string().regex(/^\S+(\s+\S+){4}$/, "five cron fields") }));
 
 const subdomainBody = z.object({ enabled: z.boolean(), previews_enabled: z.boolean().optional() });
@@ -23,8 +23,8 @@ export function scriptRoutes(account: AccountContext): Hono {
   const { store } = account;
   const routes = new Hono();
 
-  // ScriptListResponse of the official SDK. Whether Cloudflare lists a Worker without a version is undocumented; here
-  // it does not.
+  // Lists Workers as ScriptListResponse of the official SDK. Omits Workers without a version; Cloudflare does not
+  // document whether it lists them.
   routes.get("/", (context) => {
     const { workers, versions } = store.state;
     const uploaded = workers.filter(({ id }) => versions.some(({ workerId }) => workerId === id));
@@ -133,7 +133,7 @@ function present(deployment: DeploymentRecord): Record<string, unknown> {
   return {
     id: deployment.id,
     created_on: deployment.created_on,
-    // For a token, Cloudflare returns the e-mail address of the user who created it.
+    // For changes made with a token, Cloudflare returns the e-mail address of the token's creator.
     author_email: "operator@example.com",
     source: "api",
     strategy: "percentage",

@@ -10,7 +10,8 @@ const subdomain = z
   .object({ enabled: z.boolean().optional(), previews_enabled: z.boolean().optional() })
   .optional();
 
-// A name is one DNS label: https://developers.cloudflare.com/workers/configuration/routing/workers-dev/
+// A Worker's name must be a single DNS label:
+// https://developers.cloudflare.com/workers/configuration/routing/workers-dev/
 const name = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, "a Worker's name is one lower-case DNS label");
 const createBody = z.looseObject({ name, subdomain });
 const editBody = z.looseObject({ name: name.optional(), subdomain });
@@ -95,7 +96,7 @@ function edit(
 ): WorkerRecord {
   const worker = workerOf(draft, idOrName);
   const { name, subdomain, ...settings } = body;
-  // At Cloudflare a rename moves hosts, namespaces and storage. The stack replaces the Worker instead.
+  // At Cloudflare a rename moves host names, namespaces and storage. The stack never renames a Worker; it replaces it.
   if (name !== undefined && name !== worker.name) {
     throw new ApiError(501, 10501, "The rehearsal's emulation does not model renaming a Worker");
   }
@@ -110,7 +111,7 @@ function edit(
 }
 
 /**
- * Also deletes the Worker's Durable Object namespaces. Their container applications remain as orphans:
+ * Removes a Worker and its Durable Object namespaces. The namespaces' container applications remain as orphans:
  * https://github.com/cloudflare/workers-sdk/issues/12483
  */
 function remove(draft: AccountState, worker: WorkerRecord): void {

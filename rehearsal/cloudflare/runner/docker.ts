@@ -1,11 +1,12 @@
 import { runProcess } from "../../../infra/shell/process.ts";
 
-/** Seconds between SIGTERM and SIGKILL. The platform waits up to 15 minutes. */
+/** Seconds between SIGTERM and SIGKILL. Cloudflare waits up to 15 minutes. */
 const STOP_GRACE_S = 10;
 
 /**
- * Removes a namespace's workerd containers with their sidecars, since either alone would answer 500. A killed workerd
- * leaves them behind, and the next one would adopt them with their old environment.
+ * Removes a namespace's workerd containers together with their sidecars, because a container without its sidecar
+ * answers 500, and the reverse. A killed workerd leaves containers behind, and the next workerd would adopt them with
+ * their old environment.
  */
 export async function removeContainers(namespaceId: string): Promise<void> {
   const ids = await containersOf(namespaceId, "--all");
@@ -14,7 +15,10 @@ export async function removeContainers(namespaceId: string): Promise<void> {
   await runProcess("docker", ["rm", "--force", "--volumes", ...ids], { timeoutMs: 60_000 });
 }
 
-/** Kills a process in each of a namespace's containers. Sidecars have no process with this id. */
+/**
+ * Kills the process with this id in each of a namespace's containers. Sidecars are unaffected, because they have no
+ * such process.
+ */
 export async function killInContainers(namespaceId: string, pid: number): Promise<void> {
   for (const id of await containersOf(namespaceId))
     await runProcess("docker", ["exec", "--user", "0", id, "sh", "-c", `kill -KILL ${pid}`], {

@@ -9,37 +9,41 @@ import { freePorts } from "../../ports.ts";
 import type { Log } from "../runner.ts";
 import { ContainerProcess } from "./process.ts";
 
-/** cloudflare/containers looks for this text in src/lib/container.ts. */
+/** Error if no container is available. The package cloudflare/containers looks for this text (src/lib/container.ts). */
 const NO_INSTANCE =
   "There is no container instance that can be provided to this Durable Object, try again later";
 /**
- * Undocumented; Cloudflare's sandbox-sdk retries this error as `max_container_instances_exceeded` (packages/sandbox).
+ * Error if the maximum number of containers is running. Cloudflare does not document it, but its sandbox-sdk retries
+ * this text as `max_container_instances_exceeded` (packages/sandbox).
  */
 const ALL_RUN =
   "Maximum number of running container instances exceeded. Try again later, or try configuring a higher value for max_instances";
 const LOG_LINES = 500;
 
 export interface ProcessHostOptions {
-  /** Without it no container can start, as when Docker runs them. */
+  /** Command that runs in place of a container. Absent if Docker runs the containers. */
   supervise?: { command: readonly string[]; dir: string; env?: Record<string, string> };
-  /** Environment that marks a process as part of this rehearsal. */
+  /** Environment variables that mark a process as part of this rehearsal. */
   mark: Record<string, string>;
-  /** Limit of concurrent containers; `undefined` without an application. */
+  /** Returns the limit of concurrent containers; `undefined` if the namespace has no application. */
   mostContainers: (namespaceId: string) => number | undefined;
   log: Log;
 }
 
 interface Instance {
   process: ContainerProcess;
-  /** Maps a container port to a local port. */
+  /** Local port for each container port. */
   ports: ReadonlyMap<number, number>;
 }
 
-/** Runs local processes for the `ctx.container` stand-ins in workerd, and forwards requests to them. */
+/**
+ * Runs a local process for each container, and forwards requests to it. The `ctx.container` stand-ins in workerd call
+ * this host over HTTP.
+ */
 export class ProcessHost {
   readonly #options: ProcessHostOptions;
   readonly #server: Server;
-  // Prevents other local programs from starting processes here.
+  // Part of the address, so that other local programs cannot start processes here.
   readonly #secret = randomBytes(24).toString("hex");
   readonly #instances = new Map<string, Instance>();
   readonly #lines: string[] = [];
@@ -72,7 +76,7 @@ export class ProcessHost {
     return [...this.#lines];
   }
 
-  /** Stops the containers of one namespace; by default of all. */
+  /** Stops the containers of one namespace. Default: of all namespaces. */
   async stop(namespaceId?: string): Promise<void> {
     const chosen = namespaceId === undefined ? this.running : this.#namesIn(namespaceId);
     await Promise.all(chosen.map((name) => this.#instances.get(name)?.process.stop()));
@@ -111,7 +115,7 @@ export class ProcessHost {
     const most = mostContainers(namespaceId);
     if (supervise === undefined || most === undefined) return NO_INSTANCE;
     const [gateway = 0, supervisor = 0] = await freePorts(2);
-    // Checked after the last `await`, during which the state may have changed.
+    // Check after the last `await`, because the state may have changed while the ports were chosen.
     if (this.#closed) return NO_INSTANCE;
     if (this.#instances.has(name)) return undefined;
     if (this.#namesIn(namespaceId).length >= most) return ALL_RUN;
@@ -126,7 +130,7 @@ export class ProcessHost {
         ...supervise.env,
         ...mark,
         STEWARD_HOME: dir,
-        // A container may bind all its interfaces, but a process must not expose this machine.
+        // A container may listen on all its interfaces. This process must not, because it shares the machine's network.
         STEWARD_BIND: "127.0.0.1",
         GATEWAY_PORT: String(gateway),
         SUPERVISOR_PORT: String(supervisor),

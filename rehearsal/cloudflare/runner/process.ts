@@ -4,12 +4,12 @@ import { constants } from "node:os";
 import { createInterface } from "node:readline";
 import { endProcesses } from "../../running.ts";
 
-/** Time between SIGTERM and SIGKILL. The platform waits up to 15 minutes. */
+/** Time between SIGTERM and SIGKILL. Cloudflare waits up to 15 minutes. */
 const STOP_GRACE_MS = 10_000;
 
 export interface ContainerProcessOptions {
   command: readonly string[];
-  /** Replaces the container's file system: emptied at the start, removed at the end. */
+  /** Directory in place of the container's file system. It is emptied at the start and removed at the end. */
   dir: string;
   env: Record<string, string>;
   onLine: (line: string) => void;
@@ -17,7 +17,7 @@ export interface ContainerProcessOptions {
 
 export class ContainerProcess {
   readonly #child: ChildProcess;
-  /** Resolves with the exit code; for a signal, 128 plus its number, as with Docker. */
+  /** Resolves with the exit code. After a signal, the code is 128 plus the signal's number, as with Docker. */
   readonly ended: Promise<number>;
   #isRunning = true;
 
@@ -34,7 +34,7 @@ export class ContainerProcess {
     this.ended = new Promise((resolve) => {
       const end = (code: number): void => {
         this.#isRunning = false;
-        // Kill surviving children in any process group, which would write to the directory again.
+        // Kill surviving children, which would write to the directory again.
         this.#signalGroup("SIGKILL");
         endProcesses((pid) => readlinkSync(`/proc/${pid}/cwd`) === place);
         rmSync(dir, { recursive: true, force: true, maxRetries: 3 });
@@ -64,7 +64,7 @@ export class ContainerProcess {
     await this.ended;
   }
 
-  /** Sends SIGTERM to the main process, then SIGKILL to its group after the grace period. */
+  /** Sends SIGTERM to the main process. After the grace period, sends SIGKILL to the whole process group. */
   async stop(): Promise<void> {
     this.signal(constants.signals.SIGTERM);
     const timer = setTimeout(() => this.#signalGroup("SIGKILL"), STOP_GRACE_MS);

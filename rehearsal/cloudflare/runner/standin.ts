@@ -1,11 +1,11 @@
 /**
- * Options of a `ctx.container` stand-in, which runs inside workerd and calls the process host over loopback HTTP. It
- * is uploaded as a separate module without imports.
+ * Stand-in for `ctx.container`, which runs inside workerd and calls the process host over loopback HTTP. It is uploaded
+ * as a separate module, so this file must not import anything.
  * https://developers.cloudflare.com/durable-objects/api/container/
  */
 
 export interface StandInOptions {
-  /** The process host's address including its secret, without a trailing slash. */
+  /** Address of the process host with its secret, without a trailing slash. */
   host: string;
   namespaceId: string;
   objectId: string;
@@ -18,10 +18,10 @@ interface StartOptions {
   enableInternet?: boolean;
 }
 
-// Per isolate, because a container outlives a restarted Durable Object.
+// Stored per isolate, because a container outlives a restart of its Durable Object.
 const running = new Set<string>();
 
-/** Registers containers that were running before this isolate started. */
+/** Registers containers that already ran when this isolate started. */
 export function alreadyRunning(names: readonly string[]): void {
   for (const name of names) running.add(name);
 }
@@ -41,17 +41,20 @@ export class ContainerStandIn {
     return running.has(this.#name);
   }
 
-  /** Does not wait, like the platform. A failed start appears in monitor() and at the first request. */
+  /**
+   * Starts the container and returns immediately, as at Cloudflare. A failed start shows in monitor() and in the first
+   * request.
+   */
   start(options: StartOptions = {}): void {
     if (this.running) throw new Error("start() cannot be called on a container that is already running.");
     running.add(this.#name);
     this.#started = this.#call("start", options);
     this.#ended = this.#watch();
-    // Without a caller of monitor(), the failure must not become an unhandled rejection.
+    // If nobody calls monitor(), a failure must not become an unhandled rejection.
     this.#options.waitUntil(this.#ended.catch(() => undefined));
   }
 
-  /** Resolves when the container exits with 0, otherwise rejects. */
+  /** Resolves when the container exits with code 0, otherwise rejects. */
   monitor(): Promise<void> {
     if (!this.running && this.#ended === undefined) {
       return Promise.reject(new Error("monitor() cannot be called on a container that is not running."));
@@ -72,7 +75,7 @@ export class ContainerStandIn {
     running.delete(this.#name);
   }
 
-  /** No effect: the rehearsal keeps an object with a container in memory. */
+  /** Does nothing, because the rehearsal never evicts an object that has a container. */
   async setInactivityTimeout(): Promise<void> {}
 
   getTcpPort(port: number): { fetch(input: string | URL | Request, init?: RequestInit): Promise<Response> } {

@@ -8,7 +8,7 @@ type WorkerOptions = MiniflareOptions["workers"][number];
 type Config = Exclude<WorkerOptions["config"], undefined>;
 type ModuleType = NonNullable<Config["manifest"]>["modules"][string]["type"];
 
-// Content types of the upload API: https://developers.cloudflare.com/workers/wrangler/bundling/
+// Module types by content type of the upload API: https://developers.cloudflare.com/workers/wrangler/bundling/
 const MODULE_TYPES: Record<string, ModuleType> = {
   "application/javascript+module": "esm",
   "text/javascript+module": "esm",
@@ -21,14 +21,14 @@ const MODULE_TYPES: Record<string, ModuleType> = {
 
 export interface WorkerConfigOptions {
   containers: ContainerMode;
-  /** The process host's address including its secret. */
+  /** Address of the process host, with its secret. */
   host: string;
   running: readonly string[];
 }
 
 /**
- * Returns the Miniflare options of a script. A container class gets workerd's `ctx.container` with Docker and an
- * application; otherwise the stand-in, which refuses to start without an application.
+ * Returns the Miniflare options of a script. With Docker, a container class with an application gets workerd's
+ * `ctx.container`. Otherwise it gets the stand-in, which refuses to start without an application.
  */
 export async function workerConfig(
   script: DeployedScript,
@@ -76,7 +76,8 @@ function exportOf(
     ...(native &&
       containers.kind === "docker" &&
       image !== undefined && { container: { imageName: containers.image(image) } }),
-    // A pending fetch does not keep an object in memory, unlike a real container's monitor().
+    // Prevent the eviction of the object. A real container's monitor() would prevent it, but the stand-in's pending
+    // fetch does not.
     ...(containerEnabled && !native && { unsafePreventEviction: true }),
   };
 }
@@ -98,7 +99,7 @@ function bindingOf(script: DeployedScript, binding: BindingRecord): NonNullable<
       };
     case "version_metadata":
       return { type: "json", value: { id: script.versionId, tag: "", timestamp: script.versionCreatedOn } };
-    // Miniflare stores each message in a file and delivers none.
+    // Miniflare writes each message to a file and sends nothing.
     case "send_email":
       return {
         type: "send-email",

@@ -10,7 +10,7 @@ export interface WrapperOptions {
   mainModule: string;
   /** Classes that get a stand-in for `ctx.container`. */
   classes: readonly { className: string; namespaceId: string }[];
-  /** The process host's address including its secret. */
+  /** Address of the process host, with its secret. */
   host: string;
   /** `<namespace>/<object>` of each running container. */
   running: readonly string[];
@@ -21,9 +21,9 @@ export const WRAPPER_MODULE = "__rehearsal/entry.js";
 const STAND_IN_MODULE = "__rehearsal/standin.js";
 
 /**
- * Returns modules that wrap an unmodified bundle. Each container class becomes a subclass that replaces
- * `ctx.container` before the original constructor runs. The host's address is a literal, so that `env` contains only
- * deployed bindings.
+ * Returns modules that wrap an unmodified bundle. In each container class, a subclass replaces `ctx.container` before
+ * the original constructor runs. The host's address is part of the code, because `env` must contain only deployed
+ * bindings.
  */
 export async function wrapperModules(options: WrapperOptions): Promise<Record<string, WorkerModule>> {
   const source = await readFile(new URL("standin.ts", import.meta.url), "utf8");

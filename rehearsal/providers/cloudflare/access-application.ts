@@ -9,7 +9,7 @@ const DEFAULTS: Properties = {
   sessionDuration: "24h",
 };
 
-/** Its `aud` is the audience of tokens issued at sign-in. */
+/** An Access application. Its `aud` is the audience of the tokens that sign-in issues. */
 export const accessApplication: ResourceDefinition = {
   type: "cloudflare:index/zeroTrustAccessApplication:ZeroTrustAccessApplication",
   required: ["accountId", "name", "type"],

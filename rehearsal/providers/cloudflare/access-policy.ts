@@ -3,7 +3,7 @@ import { without, type ResourceDefinition } from "./definition.ts";
 import { restOperations } from "./rest.ts";
 import { bodyOf, fromWire, withDefaults } from "./shape.ts";
 
-/** Pulumi names lists in the plural, the API in the singular. */
+/** Names of the rule lists in Pulumi (plural) and in the API (singular). */
 const PLURALS = { includes: "include", excludes: "exclude", requires: "require" };
 
 const DEFAULTS: Properties = { sessionDuration: "24h" };

@@ -7,7 +7,7 @@ interface Envelope {
   result?: unknown;
 }
 
-/** The path follows the API version, for example `/accounts/<id>/workers`. */
+/** A request to the API. `path` is the part after the version, for example `/accounts/<id>/workers`. */
 interface Request {
   method: "GET" | "POST" | "PUT" | "DELETE";
   path: string;
@@ -16,16 +16,16 @@ interface Request {
 }
 
 const CLOUDFLARE = "https://api.cloudflare.com/client/v4";
-/** As in the official provider (cloudflare-go, option.WithMaxRetries). */
+/** Number of attempts, as in the official provider (cloudflare-go, option.WithMaxRetries). */
 const ATTEMPTS = 3;
 const PAUSES = { firstMs: 500, longestMs: 8_000 };
-/** Limit for the pause that a response may request. */
+/** Longest pause that a Retry-After header can cause. */
 const LONGEST_WAIT_MS = 60_000;
 
 /**
- * Client for Cloudflare's API, with errors and retries as in https://github.com/cloudflare/cloudflare-go
- * (internal/requestconfig). The official Node client is too slow: its 1,900 modules take three quarters of the
- * provider's startup.
+ * Client for Cloudflare's API. Its errors and retries are those of https://github.com/cloudflare/cloudflare-go
+ * (internal/requestconfig). The official Node client has 1,900 modules, which would take three quarters of the
+ * provider's startup time.
  */
 export class CloudflareApi {
   readonly #apiToken: string;
@@ -88,7 +88,7 @@ function isTransient(status: number): boolean {
   return status === 408 || status === 409 || status === 429 || status >= 500;
 }
 
-/** Returns the Retry-After value, otherwise exponential backoff, in milliseconds. */
+/** Returns the pause before the next attempt: the Retry-After value, otherwise exponential backoff, in milliseconds. */
 function pauseAfter(attempt: number, headers: Headers | undefined): number {
   return Math.min(
     retryAfterMs(headers?.get("retry-after"), Date.now()) ?? backoffMs(PAUSES, attempt),

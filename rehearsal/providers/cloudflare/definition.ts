@@ -1,27 +1,27 @@
 import type { Properties, Value } from "../values.ts";
 import type { CloudflareApi } from "./api.ts";
 
-/** A resource type. Functions receive inputs without secret wrappers and return the API's response in camelCase. */
+/** A resource type. Its functions receive inputs with secrets unwrapped, and return the API's response in camelCase. */
 export interface ResourceDefinition {
   readonly type: string;
   readonly required: readonly string[];
   readonly optional: readonly string[];
-  /** Inputs whose change replaces the resource instead of updating it. */
+  /** Inputs that replace the resource when they change. Other inputs are updated in place. */
   readonly replaceOn: "all" | readonly string[];
-  /** Defaults of unset inputs. A different value in the account counts as a change. */
+  /** Defaults of unset inputs. If the account has another value, the resource has changed. */
   readonly defaults?: Properties;
-  /** Inputs, at any depth, that the API accepts but never returns. */
+  /** Inputs, at any depth, that the API never returns. */
   readonly unanswered: readonly string[];
-  /** Set if a resource can be imported as `<account>/<id>`. Default: it cannot. */
+  /** Set if an existing resource can be imported by `<account>/<id>`. Default: not importable. */
   readonly importable?: true;
-  /** Adds inputs that reveal a change, such as a file's hash. Receives secrets wrapped. */
+  /** Adds inputs that make a change visible, such as a file's hash. Secrets in the inputs are still wrapped. */
   prepare?(inputs: Properties): Promise<Properties>;
   create(api: CloudflareApi, inputs: Properties): Promise<{ id: string; live: Properties }>;
-  /** Resolves to `undefined` if the resource is gone. */
+  /** Reads the resource; resolves to `undefined` if it is gone. */
   read(api: CloudflareApi, id: string, inputs: Properties): Promise<Properties | undefined>;
-  /** Present if some input can change in place. */
+  /** Updates the resource in place. Absent if every change replaces it. */
   update?(api: CloudflareApi, id: string, inputs: Properties): Promise<Properties>;
-  /** Absent if deletion sends no request, as in the official provider. */
+  /** Deletes the resource. Absent if deletion sends no request, as in the official provider. */
   delete?(api: CloudflareApi, id: string, inputs: Properties): Promise<void>;
 }
 

@@ -23,8 +23,8 @@ const RESOURCES: readonly ResourceDefinition[] = [
 ];
 
 /**
- * Creates a `cloudflare` provider for machines without the official plugin. It supports only this project's resources
- * and inputs, and rejects others by name.
+ * Creates a `cloudflare` provider for machines without the official plugin. It supports the resources and inputs of
+ * this project, and rejects all others by name.
  */
 export function createCloudflareProvider(environment: NodeJS.ProcessEnv): Provider {
   let variables: Properties = {};
@@ -44,7 +44,10 @@ export function createCloudflareProvider(environment: NodeJS.ProcessEnv): Provid
       const prepared = failures.length === 0 && definition.prepare ? definition.prepare(given) : given;
       return { inputs: await prepared, failures };
     },
-    /** Compares with the last known state, not with the previous program, as Terraform does. */
+    /**
+     * Compares the new inputs with the last known state of the account, as Terraform does, and not with the previous
+     * inputs.
+     */
     diff(type, { inputs, outputs }, after) {
       const { replaceOn, defaults = {} } = find(type);
       const planned = withDefaults(defaults, after);
@@ -83,7 +86,7 @@ export function createCloudflareProvider(environment: NodeJS.ProcessEnv): Provid
 }
 
 /**
- * Imports an existing resource. Ids as in the official provider: `<account>/<worker>`,
+ * Imports an existing resource. Accepts the official provider's ids: `<account>/<worker>`,
  * `<account>/<bucket>/<jurisdiction>`, `<account>/<policy>`, `accounts/<account>/<application>`.
  */
 async function importExisting(

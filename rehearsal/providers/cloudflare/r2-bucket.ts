@@ -5,7 +5,7 @@ import { fromWire } from "./shape.ts";
 
 const path = (inputs: Properties) => `/accounts/${text(inputs, "accountId")}/r2/buckets`;
 
-/** The name is the id, and the API's fields are already in camelCase. */
+/** An R2 bucket. Its id is its name. The API returns these fields in camelCase already. */
 export const r2Bucket: ResourceDefinition = {
   type: "cloudflare:index/r2Bucket:R2Bucket",
   required: ["accountId", "name"],

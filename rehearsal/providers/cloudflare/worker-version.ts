@@ -8,7 +8,8 @@ const path = (inputs: Properties) =>
   `/accounts/${text(inputs, "accountId")}/workers/workers/${text(inputs, "workerId")}/versions`;
 
 /**
- * Any changed input replaces a version. Deletion sends no request, because versions are deleted with their Worker.
+ * A version of a Worker. Any changed input replaces it. Deletion sends no request, because Cloudflare deletes versions
+ * with their Worker.
  */
 export const workerVersion: ResourceDefinition = {
   type: "cloudflare:index/workerVersion:WorkerVersion",
@@ -25,9 +26,9 @@ export const workerVersion: ResourceDefinition = {
     "usageModel",
   ],
   replaceOn: "all",
-  // `text` is a secret binding's value.
+  // `text` is the value of a secret binding.
   unanswered: ["accountId", "workerId", "text", "migrations", "deploy", "contentFile", "contentSha256"],
-  /** Adds each file's hash, so that a changed file is a changed input. */
+  /** Adds a hash of each file, so that a changed file counts as a changed input. */
   async prepare(inputs) {
     const { modules } = inputs;
     return Array.isArray(modules) ? { ...inputs, modules: await Promise.all(modules.map(withHash)) } : inputs;

@@ -15,7 +15,7 @@ const DEFAULTS: Properties = {
   subdomain: { enabled: false, previewsEnabled: false },
 };
 
-/** A Worker without code, which `WorkerVersion` and `WorkersDeployment` add. */
+/** A Worker without code. `WorkerVersion` and `WorkersDeployment` add the code. */
 export const worker: ResourceDefinition = {
   type: "cloudflare:index/worker:Worker",
   required: ["accountId", "name"],

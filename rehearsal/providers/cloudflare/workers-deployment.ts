@@ -16,7 +16,7 @@ const form: RestForm = {
   },
 };
 
-/** The API's names contain a slash, as in `workers/message`. */
+/** Converts annotations to the API's names, which contain a slash, such as `workers/message`. */
 function toApi({ workersMessage }: Properties): Properties {
   return workersMessage === undefined ? {} : { "workers/message": workersMessage };
 }
@@ -26,8 +26,8 @@ function fromApi({ "workers/message": workersMessage }: Properties): Properties 
 }
 
 /**
- * Traffic shares of versions. Each deployment supersedes the previous one, so a change is a replacement, and deletion
- * sends no request.
+ * Traffic shares of a Worker's versions. A change creates another deployment, which supersedes the previous one.
+ * Deletion sends no request.
  */
 export const workersDeployment: ResourceDefinition = {
   type: "cloudflare:index/workersDeployment:WorkersDeployment",

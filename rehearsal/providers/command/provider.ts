@@ -15,7 +15,7 @@ const INPUTS = new Set([
   "stdin",
   "triggers",
 ]);
-/** A changed trigger replaces the resource and runs `create` again. */
+/** Inputs that replace the resource when they change, which runs `create` again. */
 const REPLACE_ON = new Set(["triggers"]);
 
 export function createCommandProvider(): Provider {
@@ -51,7 +51,9 @@ function requireCommand(type: string): void {
   if (type !== TYPE) throw new Error(`This rehearsal's command provider does not know ${type}`);
 }
 
-/** Runs the first command that is set. The outputs are secret if any input is. */
+/**
+ * Runs the first of the named commands that is set, and returns the outputs. They are secret if any input is secret.
+ */
 async function outputsOf(
   inputs: Properties,
   lines: ("create" | "update" | "delete")[],

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { isProperties, type Properties } from "../values.ts";
 
-/** Without the final line break. */
+/** Output of a command, without the final line break. */
 export interface CommandResult {
   stdout: string;
   stderr: string;
@@ -10,9 +10,9 @@ export interface CommandResult {
 const DEFAULT_INTERPRETER = ["/bin/sh", "-c"];
 
 /**
- * Runs a `command:local:Command` line as the official provider does.
+ * Runs the shell command of a `command:local:Command`, as the official provider does.
  *
- * @param inputs without wrapped secrets
+ * @param inputs inputs with secrets unwrapped
  * @param former output of the previous run, for PULUMI_COMMAND_STDOUT and PULUMI_COMMAND_STDERR
  * @throws Error with the exit code and the command's stderr
  */
@@ -31,7 +31,7 @@ export async function runShellCommand(
       ...environmentOf(inputs),
     },
   });
-  // A command may exit without reading its input, which closes the pipe.
+  // Ignore the broken pipe if the command exits without reading its input.
   child.stdin.on("error", () => undefined);
   child.stdin.end(typeof inputs["stdin"] === "string" ? inputs["stdin"] : "");
   const [stdout, stderr, code] = await Promise.all([

@@ -23,11 +23,11 @@ interface WrittenArchive {
 }
 
 const PIECE = 64 * 1024;
-/** Refuse a link that replaced the file, and do not block on a pipe. */
+/** Flags that refuse a symbolic link, which may have replaced the file, and do not block on a pipe. */
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /**
- * Streams the state into a new archive, which is on disk when this resolves. `state` is the path of a copy of the
+ * Writes the data directory's content to a new archive and flushes it to disk. `state` is the path of a copy of the
  * database.
  */
 export async function writeArchive(
@@ -56,7 +56,7 @@ export async function writeArchive(
     }
   };
   const file = createWriteStream(to, { flags: "wx", mode: 0o600, flush: true });
-  // A failure of either side also ends the other; the first error is the cause.
+  // If one side fails, the other ends too, and the first error is the cause.
   await Promise.all([pipeline(pack, createZstdCompress(), measure, file), fill()]);
   return { ...written, sha256: hash.digest("hex") };
 }
@@ -117,7 +117,7 @@ async function addFile(pack: Pack, { name, path }: ContentEntry, written: Writte
   }
 }
 
-/** Reads at most the size that the file had when it was opened. */
+/** Yields the file's content, at most as long as the file was when it was opened. */
 async function* piecesOf(file: FileHandle, size: number): AsyncGenerator<Buffer> {
   for (let left = size; left > 0;) {
     const piece = Buffer.allocUnsafe(Math.min(left, PIECE));

@@ -21,7 +21,8 @@ import { unlessGone } from "./content.ts";
 const OURS = /^(\d{8}-\d{8})\./;
 
 /**
- * Generations in a folder, by default `backups/` of the data directory. A generation without a manifest does not exist.
+ * Stored generations in a folder, by default `backups/` of the data directory. A generation exists only if it has a
+ * manifest.
  */
 export class BackupDirectory {
   readonly #directory: string;
@@ -31,9 +32,9 @@ export class BackupDirectory {
   }
 
   /**
-   * Runs work that makes, removes or restores generations, one at a time across all processes.
+   * Runs work that creates, removes or restores generations, while holding a lock across processes.
    *
-   * @throws StewardError `commands_busy` while other such work runs
+   * @throws StewardError `commands_busy` if another process or call holds the lock
    */
   async runExclusively<T>(work: () => Promise<T>): Promise<T> {
     ensureDirectory(this.#directory);
@@ -48,7 +49,7 @@ export class BackupDirectory {
     }
   }
 
-  /** Returns the path of a generation's file. `ending` begins with a dot. */
+  /** Returns the path of a file of a generation. `ending` begins with a dot. */
   path(id: string, ending: string): string {
     return join(this.#directory, `${generationId.parse(id)}${ending}`);
   }
@@ -69,21 +70,25 @@ export class BackupDirectory {
     return manifest;
   }
 
-  /** The file is opened on the first read. @throws StewardError `backup_unknown` */
+  /**
+   * Opens a generation. Its archive file is opened on the first read.
+   *
+   * @throws StewardError `backup_unknown`
+   */
   async read({ id }: Pick<GenerationManifest, "id">): Promise<Archive> {
     return { manifest: await this.find(id), content: this.#content(id) };
   }
 
   async *#content(id: string): AsyncGenerator<Buffer> {
-    // The generation may have been removed since it was found.
+    // The generation may have been removed since `read` returned.
     await this.find(id);
     yield* createReadStream(this.path(id, GENERATION_FILES.archive)) as AsyncIterable<Buffer>;
   }
 
-  /** Adds a generation with the archive at this path. Call only within {@link runExclusively}. */
+  /** Adds a generation and moves its archive from the path `archive`. Call only within {@link runExclusively}. */
   async add(manifest: GenerationManifest, archive: string): Promise<void> {
     await rename(archive, this.path(manifest.id, GENERATION_FILES.archive));
-    // Written last, because the manifest makes the generation exist.
+    // Write the manifest last, because it makes the generation exist.
     const path = this.path(manifest.id, GENERATION_FILES.manifest);
     writeFileAtomic(path, `${JSON.stringify(manifest, null, 2)}\n`);
   }
@@ -92,13 +97,13 @@ export class BackupDirectory {
   remove(id: string): Promise<void> {
     return this.runExclusively(async () => {
       await this.find(id);
-      // Delete the manifest first: after a crash in between, the archive counts as unfinished and is tidied away.
+      // Delete the manifest first: after a crash in between, the archive counts as unfinished and is removed.
       await rm(this.path(id, GENERATION_FILES.manifest), { force: true });
       await rm(this.path(id, GENERATION_FILES.archive), { force: true });
     });
   }
 
-  /** Removes unfinished generations. Call only within {@link runExclusively}. */
+  /** Removes files of unfinished generations. Call only within {@link runExclusively}. */
   async removeUnfinished(): Promise<void> {
     const whole = new Set((await this.list()).map(({ id }) => id));
     for (const name of await this.#names()) {
@@ -116,7 +121,7 @@ export class BackupDirectory {
     return newest === undefined ? { epoch: 0, sequence: 0 } : readGenerationId(newest.id);
   }
 
-  /** Returns the next id, in this epoch or in a newer one that exists. */
+  /** Returns the id for the next generation: in this epoch, or in the newest generation's epoch if it is later. */
   async nextId(epoch: number): Promise<string> {
     const last = await this.newestNumber();
     const isNew = last.epoch < epoch;
@@ -127,7 +132,7 @@ export class BackupDirectory {
     return (await unlessGone(readdir(this.#directory))) ?? [];
   }
 
-  /** Returns `undefined` if a file is missing or this version cannot read the manifest. */
+  /** Returns a generation's manifest; `undefined` if a file is missing or this version cannot read the manifest. */
   async #manifest(id: string): Promise<GenerationManifest | undefined> {
     const text = await unlessGone(readFile(this.path(id, GENERATION_FILES.manifest), "utf8"));
     const archive = await unlessGone(stat(this.path(id, GENERATION_FILES.archive)));

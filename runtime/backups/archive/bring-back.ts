@@ -13,9 +13,9 @@ import { mergeFile, type Origin } from "./merge.ts";
 import { mergeRows } from "./merge-rows.ts";
 import { copyTables } from "./tables.ts";
 
-/** Subfolder of a chat's folder for files that changed on both sides. */
+/** Subfolder of a chat's folder. It receives the tenant's copy of a file if the shared copy changed too. */
 const BESIDE = "brought-back";
-/** Error codes of a file where a folder belongs, or the reverse. */
+/** Error codes that mean: a file blocks a folder, or a folder blocks a file. */
 const IN_THE_WAY = new Set(["EEXIST", "ENOTDIR", "EISDIR", "ENOTEMPTY"]);
 
 interface TenantPart {
@@ -27,13 +27,13 @@ interface TenantPart {
 /** Point at which the tenant's data was copied from the state that served every chat. */
 interface PartOrigin {
   transcript: Origin | undefined;
-  /** Digests by file name in the data directory. */
+  /** SHA-256 of each file at that point, by its name in the data directory. */
   files: ReadonlyMap<string, string>;
 }
 
 /**
- * Merges a tenant's backup into a state that serves every chat. The gateway must not run. Files that changed on both
- * sides are kept twice.
+ * Merges a tenant's backup into the state that serves every chat. The gateway must not run. If the backup and the state
+ * both changed a file, both copies are kept.
  */
 export async function bringBack(home: string, { tenant, id, directory }: TenantPart): Promise<void> {
   const [theirs, ours] = [join(directory, STATE_FILE), join(home, STATE_FILE)];
@@ -51,8 +51,8 @@ export async function bringBack(home: string, { tenant, id, directory }: TenantP
 }
 
 /**
- * Replaces the approvals and pending requests with those from the directory, unless this version was taken before. The
- * gateway must not run.
+ * Replaces the approvals and pairing requests with those of the tenant directory, unless this version or a later one is
+ * already in place. The gateway must not run.
  */
 export function takeApprovals(home: string, { version, platforms, browsers = [] }: Approvals): void {
   const folder = join(home, "credentials");
@@ -68,7 +68,8 @@ export function takeApprovals(home: string, { version, platforms, browsers = [] 
         if (list !== undefined && (list.length > 0 || exists(file)))
           writeFileAtomic(file, `${JSON.stringify({ version: 1, [key]: list }, null, 2)}\n`);
       };
-      // Write the role first: a crash in between must not leave rights of an earlier approval.
+      // Write the operators first. Otherwise, after a crash, a newly approved person could have operator rights of an
+      // earlier approval.
       write("operators", "operators", operators);
       write("allowFrom", "allowFrom", allowFrom);
       write("pairing", "requests", requests?.map(fromOtherStore));
@@ -154,7 +155,11 @@ async function mergeFiles(
   }
 }
 
-/** Moves a file into place. @returns false if a folder blocks a file or the reverse */
+/**
+ * Moves a file into the data directory.
+ *
+ * @returns false if a folder has the file's name, or a file has its folder's name
+ */
 async function isPlaced(directory: string, home: string, name: string): Promise<boolean> {
   try {
     await place(join(directory, name), join(home, name));

@@ -25,7 +25,7 @@ const historyOf = (root: string): string => `${WORKSPACE_FOLDERS.history}/${root
 const BUSY_TIMEOUT_MS = 5_000;
 const PLATFORM_CHAT = new RegExp(`^(${CHAT_PLACES.join("|")})[:-](.+)$`);
 
-/** Folders of a chat's part. The shared ones also belong to the deployment: every chat may read them. */
+/** Folders with one chat's data. The two shared folders belong to the deployment, and every chat may read them. */
 export interface ChatFolders {
   shared: string;
   sharedHistory: string;
@@ -45,7 +45,8 @@ export function chatFoldersOf({ platform, chat }: TenantChat): ChatFolders {
 }
 
 /**
- * Returns the chat under whose id a tenant's data is stored. A group that became a supergroup keeps its first known id.
+ * Returns the chat with the id that the stored data uses. A Telegram group that became a supergroup is stored under its
+ * first known id.
  */
 export function storedChat(tenant: TenantId, database: DatabaseSync | undefined): TenantChat {
   const chat = chatOfTenant(tenant);
@@ -60,13 +61,14 @@ function previousIdRow(database: DatabaseSync, { platform, chat }: TenantChat) {
 }
 
 /**
- * Returns, by table, the SQL condition for a chat's rows. Unlisted tables belong to the deployment or a later version.
+ * Returns SQL conditions that select a chat's rows, by table. Tables without a condition belong to the deployment or to
+ * a later version.
  *
- * @param of Schema of the database that is read.
+ * @param of Schema name of the database that is read.
  */
 export function conditionsOf({ platform, chat }: TenantChat, of: string): Record<string, string> {
   const [ours, own, where] = [text(`${platform}:${chat}`), text(chat), text(platform)];
-  // A browser's further conversations have the first one's name, a colon and an id.
+  // A browser's other conversations are named `<first conversation>:<id>`.
   const others =
     platform === "web" ? ` OR conversation > ${ours} || ':' AND conversation < ${ours} || ';'` : "";
   const conversation = `(conversation = ${ours}${others})`;
@@ -88,7 +90,8 @@ export function conditionsOf({ platform, chat }: TenantChat, of: string): Record
       OR id IN (SELECT 'schedule:' || schedule || ':' || due_at FROM ${of}.schedule_runs
         WHERE schedule IN ${ownSchedules}))`,
     chat_moves: `platform = ${where} AND former = ${own}`,
-    // A button does not name its chat, but only one person may press it. Keep buttons of people who write only here.
+    // A button records the only person who may press it, but not its chat. Copy the buttons of people who write only in
+    // this chat.
     chat_actions: `platform = ${where} AND action ->> '$.does' IN ('say', 'file')
       AND by IN (SELECT sender FROM ${of}.messages WHERE ${conversation})
       AND by NOT IN (SELECT sender FROM ${of}.messages WHERE sender IS NOT NULL AND NOT ${conversation})`,
@@ -112,12 +115,12 @@ export function recomputeSums(database: DatabaseSync): void {
   for (const [table, sum] of Object.entries(SUMS)) if (hasTable(database, table)) database.exec(sum);
 }
 
-/** Table in a tenant's database that describes its origin: time, last message and file digests. */
+/** Table in a tenant's database that describes its copy from the shared state: time, last message, file digests. */
 export const ORIGIN_TABLE = "chat_origin";
 
 /**
- * Returns the part of a data directory for a chat's own sandbox. Approvals are left out: the directory sends each
- * gateway its own.
+ * Returns the part of a data directory that one chat's sandbox needs. It omits the approvals: each gateway gets its own
+ * from the tenant directory.
  */
 export async function chatPart(home: string, tenant: TenantId, now: number): Promise<StatePart> {
   const chat = withDatabase(home, (database) => storedChat(tenant, database));
@@ -145,7 +148,9 @@ export async function chatPart(home: string, tenant: TenantId, now: number): Pro
   };
 }
 
-/** Returns the tenants in a data directory. `broughtBack` holds the versions that were merged; see bring-back.ts. */
+/**
+ * Lists the tenants in a data directory. `broughtBack` has the id of the backup that was last merged for each tenant.
+ */
 export async function chatsIn(home: string): Promise<ChatsReport> {
   const tenants = new Set<TenantId>();
   const scheduled = new Set<TenantId>();
@@ -165,7 +170,7 @@ export async function chatsIn(home: string): Promise<ChatsReport> {
     const rows = database?.prepare(conversations.join(" UNION ")).all() ?? [];
     for (const name of [...rows.map((row) => String(row["name"])), ...folders]) {
       const [, platform, chat] = PLATFORM_CHAT.exec(name) ?? [];
-      // All conversations of a browser belong to one tenant.
+      // All conversations of a browser (`<device id>:<conversation>`) belong to one tenant.
       if (platform !== undefined && chat !== undefined)
         add(platform, platform === "web" ? (chat.split(":", 1)[0] ?? "") : chat);
     }
@@ -174,10 +179,10 @@ export async function chatsIn(home: string): Promise<ChatsReport> {
       FROM schedules`;
     for (const { platform, chat, next_at: next } of database.prepare(destinations).all()) {
       add(String(platform), String(chat));
-      // A finished or disabled schedule starts nothing.
+      // A finished or disabled schedule has no next time.
       if (next !== null) add(String(platform), String(chat), scheduled);
     }
-    // Events of a group that became a supergroup have its new id.
+    // Add the new ids of groups that became supergroups, because their events carry these ids.
     for (const { platform, chat } of database.prepare("SELECT platform, chat FROM chat_moves").all())
       add(String(platform), String(chat));
     return broughtBackIn(database);
@@ -191,7 +196,7 @@ async function hasFiles(home: string, folder: string): Promise<boolean> {
   return false;
 }
 
-/** Destinations in a config. The gateway checks the rest of the file. */
+/** Chat that a schedule or the heartbeat writes to. The gateway validates the rest of the config. */
 const address = z.object({ platform: z.string(), chat: z.string() });
 const scheduling = z.object({
   schedules: z._default(z.record(z.string(), z.object({ to: address })), {}),
@@ -207,10 +212,10 @@ function destinationsIn(config: string | undefined): z.infer<typeof address>[] {
 
 export type BroughtBack = Readonly<Record<string, string>>;
 
-/** Name under which merged approvals are recorded; no tenant has it. */
+/** Name of the row that records the merged approvals; no tenant has this name. */
 export const APPROVALS = "approvals";
 
-/** Table of {@link BroughtBack}. Older versions ignore it. */
+/** Table with the merged version of each tenant and of the approvals. Older versions of steward ignore it. */
 export const BROUGHT_BACK_TABLE = "brought_back";
 
 function broughtBackIn(database: DatabaseSync): BroughtBack {
@@ -219,7 +224,7 @@ function broughtBackIn(database: DatabaseSync): BroughtBack {
   return Object.fromEntries(rows.map(({ name, version }) => [String(name), String(version)]));
 }
 
-/** Returns digests by file name in the data directory. */
+/** Returns the SHA-256 of each file in a folder, by its name in the data directory. */
 export async function digestsBelow(home: string, folder: string): Promise<Map<string, string>> {
   const digests = new Map<string, string>();
   for await (const { name, path, stats } of contentBelow(home, folder)) {

@@ -9,7 +9,7 @@ import { STATE_FILE } from "../../contract/names.ts";
 import { WORKSPACE_FOLDERS } from "../../contract/workspace.ts";
 
 const TABLES = ["sessions", "messages", "schedules"] as const;
-/** Largest file, in bytes, that is read as a list of people. */
+/** Maximum size in bytes of a list of approvals. A larger list is not counted. */
 const LARGEST_LIST = 16 * 1024 * 1024;
 
 export interface ContentEntry {
@@ -19,9 +19,9 @@ export interface ContentEntry {
   stats: Stats;
 }
 
-/** Temporary files of a running process, and corrupt files that were set aside. */
+/** Matches temporary files of a running process, and corrupt files that were set aside. Backups omit them. */
 const PASSING = /\.lock(?:-journal)?$|\.tmp$|\.corrupt-|-(?:wal|shm|journal)$/;
-/** The assistant's files may have any name, so only unfinished writes are left out. */
+/** The assistant's folders. Its files may have any name, so backups omit only unfinished writes. */
 const ASSISTANTS: ReadonlySet<string> = new Set(Object.values(WORKSPACE_FOLDERS));
 const PASSING_OF_ASSISTANT = /\.\d+\.tmp$/;
 
@@ -47,7 +47,7 @@ export async function stateRevision(home: string): Promise<string> {
   const hash = createHash("sha256");
   for (const root of [...GENERATION_CONTENT, `${STATE_FILE}-wal`]) {
     for await (const { name, stats } of contentBelow(home, root)) {
-      // A directory's time also changes with omitted files, such as a lock.
+      // Ignore a directory's time: it also changes when an omitted file, such as a lock, is created.
       const moved = stats.isFile() ? `${stats.size} ${stats.mtimeMs}` : "";
       hash.update(`${name}\0${moved}\0`);
     }
@@ -55,7 +55,7 @@ export async function stateRevision(home: string): Promise<string> {
   return hash.digest("hex");
 }
 
-/** Resolves with `undefined` if the file does not exist. */
+/** Resolves with the result of a file operation, or with `undefined` if the file does not exist. */
 export async function unlessGone<T>(look: Promise<T>): Promise<T | undefined> {
   try {
     return await look;
@@ -68,8 +68,8 @@ export async function unlessGone<T>(look: Promise<T>): Promise<T | undefined> {
 export type Counts = GenerationManifest["counts"];
 
 /**
- * Counts rows, including those removed by retention, whose removal must not look like a loss. Missing tables count as
- * zero.
+ * Counts sessions, messages and schedules. Includes rows that retention removed, which must not look like data loss. A
+ * missing table counts as zero.
  */
 export function countTables(path: string | undefined): Pick<Counts, (typeof TABLES)[number]> {
   const counts = { sessions: 0, messages: 0, schedules: 0 };

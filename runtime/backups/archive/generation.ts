@@ -19,7 +19,7 @@ export interface GenerationOptions extends WriteOptions {
   backupDirectory: BackupDirectory;
   id: string;
   environment: Environment;
-  /** Copies only a part of the state. Default: all of it. */
+  /** Part of the state to copy. Default: the whole state. */
   part?: StatePart;
   /** Milliseconds since the epoch. */
   clock(): number;
@@ -36,7 +36,7 @@ export interface StatePart {
  * `backupDirectory.runExclusively`.
  *
  * @throws StewardError `backup_failed`, `disk_full`, `store_corrupt`, `data_directory_unwritable`, or an error of
- * `accept`; nothing of the generation remains then
+ * `accept`; the incomplete generation is removed then
  */
 export async function makeGeneration(options: GenerationOptions): Promise<GenerationManifest> {
   const { backupDirectory, id } = options;

@@ -10,7 +10,7 @@ import {
   type TranscriptEntry,
 } from "./merge.ts";
 
-/** Databases of the connection: `main` serves every chat, `theirs` is the tenant's. */
+/** The connection's two databases: `main` is the state that serves every chat, `theirs` is the tenant's. */
 type Schema = "main" | "theirs";
 
 interface Position {
@@ -19,9 +19,9 @@ interface Position {
 }
 
 /**
- * Merges one chat's rows from the attached database `theirs`.
+ * Merges one chat's rows from the attached database `theirs` into `main`.
  *
- * @param origin Point at which the transcript was copied there; `undefined` if it was not.
+ * @param origin Point at which `theirs` was copied from `main`; `undefined` if it was not copied.
  */
 export function mergeRows(database: DatabaseSync, chat: TenantChat, origin: Origin | undefined): void {
   const rows = new ChatRows(database, chat);
@@ -47,7 +47,7 @@ class ChatRows {
     this.#conditions = { main: conditionsOf(chat, "main"), theirs: conditionsOf(chat, "theirs") };
   }
 
-  /** Copies missing rows. Existing rows are replaced only if the condition holds. */
+  /** Copies a table's rows from `theirs`. Replaces an existing row only if the condition holds. */
   copy(table: string, key: string, condition?: string): void {
     if (!this.#has(table)) return;
     // Each database assigns its own `seq`.
@@ -100,8 +100,8 @@ class ChatRows {
   }
 
   /**
-   * Deletes messages that were deleted in the other copy. Retention counts them, so that this does not look like a
-   * loss.
+   * Deletes messages that were deleted in `theirs`. Adds them to the count of removed messages, so that the deletion
+   * does not look like data loss.
    */
   #delete(seqs: readonly number[]): void {
     for (const seq of seqs) this.#run("DELETE FROM main.messages WHERE seq = ?", seq);
@@ -109,7 +109,7 @@ class ChatRows {
       this.#run("UPDATE main.retention SET messages = messages + ?", seqs.length);
   }
 
-  /** @returns the last assigned position; 0 if none */
+  /** @returns the last `seq` that was assigned; 0 if there was nothing to append */
   #append({ appended }: MergedTranscript): number {
     if (appended.length === 0) return 0;
     const columns = this.#columns("messages").filter((one) => one !== "seq");
@@ -203,7 +203,9 @@ class ChatRows {
     }
   }
 
-  /** Takes the schedules of `theirs` unless ours ran later, and deletes those that `theirs` has deleted. */
+  /**
+   * Copies schedules from `theirs`, except those that ran later in `main`. Deletes those that were deleted in `theirs`.
+   */
   mergeSchedules(origin: Origin | undefined): void {
     if (!this.#has("schedules")) return;
     const { main, theirs } = this.#conditions;
@@ -232,7 +234,7 @@ class ChatRows {
     }
   }
 
-  /** Overwrites rows that both sides have with those of `theirs`. */
+  /** Overwrites rows that exist in both databases with those of `theirs`. */
   #update(table: string, key: readonly string[]): void {
     const columns = this.#columns(table).filter((one) => one !== "seq" && !key.includes(one));
     const equal = key.map((one) => `${table}.${one} = one.${one}`).join(" AND ");
@@ -272,7 +274,7 @@ class ChatRows {
 
 type Row = Record<string, unknown>;
 
-/** Returns the position of the last message up to `seq`; 0 if there is none. */
+/** Returns the position of the last message with this `seq` or a lower one; 0 if there is none. */
 function positionOf(positions: readonly Position[], seq: number): number {
   return Math.max(0, ...positions.filter((one) => one.seq <= seq).map(({ position }) => position));
 }

@@ -1,6 +1,6 @@
 /**
- * A message of a transcript. `key` is equal in both copies, `seq` orders one copy, `at` is in milliseconds since the
- * epoch.
+ * A message in one of two copies of a transcript. `key` identifies it in both copies, `seq` orders it within its copy,
+ * and `at` is in milliseconds since the epoch.
  */
 export interface TranscriptEntry {
   key: string;
@@ -20,9 +20,9 @@ export interface Side {
 }
 
 export interface MergedTranscript {
-  /** `seq` of our messages that were deleted in theirs. */
+  /** `seq`, in our copy, of the messages that were deleted in theirs. */
   deleted: number[];
-  /** Messages for the end of the transcript, in order. Ours are moved there. */
+  /** Messages for the end of our transcript, in order. Those that we already have are moved there. */
   appended: Side[];
   /** Ours has messages that theirs lacks. */
   oursIsNewer: boolean;
@@ -75,12 +75,12 @@ function byTime(ours: readonly TranscriptEntry[], theirs: readonly TranscriptEnt
 export interface Summary {
   text: string;
   to: number;
-  /** Positions, in the merged transcript, of all messages in the summary's copy. */
+  /** Merged positions of all messages in the copy of the transcript that was summarized. */
   covers: ReadonlySet<number>;
 }
 
 /**
- * Returns the furthest-reaching summary that misses no message before its end; `undefined` if there is none.
+ * Returns the summary that reaches furthest and includes every message up to its end; `undefined` if there is none.
  *
  * @param positions All positions of the merged transcript.
  */
@@ -101,8 +101,8 @@ type FileDecision = "ours" | "theirs" | "both";
 /**
  * Decides by digest which copy of a file to keep.
  *
- * @param ours `undefined` if there is no such file.
- * @param origin Digest at the time of the copy; `undefined` if theirs was not copied from ours.
+ * @param ours Digest of our copy; `undefined` if we have no such file.
+ * @param origin Digest when theirs was copied from ours; `undefined` if it was not copied.
  */
 export function mergeFile(
   ours: string | undefined,

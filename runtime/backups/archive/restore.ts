@@ -30,13 +30,13 @@ const SCRATCH_PREFIX = ".restore-";
 const PARTS = { unpacked: "new", replaced: "old" } as const;
 const FOLDERS = GENERATION_CONTENT.filter((name) => name !== CONFIG_FILE && name !== STATE_FILE);
 
-/** Marks a restore in progress. While the file exists, the gateway must not run. */
+/** Content of the file that marks a restore in progress. While the file exists, the gateway must not run. */
 const markerSchema = z.strictObject({
   version: z.literal(1),
   id: generationId,
   scratch: z.string().check(z.regex(/^\.restore-[A-Za-z0-9]+$/)),
   config: z.enum(["replace", "remove", "keep"]),
-  /** Back up the current state first. */
+  /** True to back up the current state first. */
   copyFirst: z.boolean(),
   /** The state has already been changed, so the restore can only be completed. */
   begun: z.boolean(),
@@ -82,7 +82,8 @@ export async function withUnpackedArchive(
 }
 
 /**
- * Unpacks, checks and marks an archive for {@link finishRestore}, which the supervisor also calls at its next start.
+ * Unpacks and checks an archive, and marks it for {@link finishRestore}. After an interruption, the supervisor finishes
+ * the restore at its next start.
  *
  * @throws StewardError as {@link verifyArchive}; nothing is marked then
  */
@@ -98,7 +99,7 @@ export async function stageRestore(
     await mkdir(join(home, scratch, PARTS.replaced), { mode: 0o700 });
     const fromArchive = exists(join(unpacked, CONFIG_FILE)) ? "replace" : "remove";
     const what = { generation: fromArchive, fresh: "remove", current: "keep" } as const;
-    // A restore that was interrupted halfway left no state to return to.
+    // If an earlier restore was interrupted halfway, there is no intact state to return to.
     const begun = await readMarker(home).then(
       (other) => other?.begun ?? false,
       () => true,
@@ -146,7 +147,7 @@ export async function finishRestore(home: string, copy: () => Promise<unknown>):
   return marker.id;
 }
 
-/** Removes what a crash left. Call only within `backupDirectory.runExclusively`. */
+/** Removes unpacked archives that a crash left behind. Call only within `backupDirectory.runExclusively`. */
 export async function removeScratch(home: string): Promise<void> {
   const marker = await readMarker(home);
   for (const name of (await unlessGone(readdir(home))) ?? []) {
@@ -176,7 +177,7 @@ async function inScratch(
   }
 }
 
-/** Moves a folder into place. A missing folder was moved before an interruption. */
+/** Moves an unpacked folder into the data directory. A missing folder was already moved, before an interruption. */
 async function place(home: string, scratch: string, folder: string): Promise<void> {
   const [unpacked, placed] = [join(scratch, PARTS.unpacked, folder), join(home, folder)];
   if (!exists(unpacked)) return;

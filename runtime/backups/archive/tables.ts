@@ -11,15 +11,15 @@ interface SchemaEntry {
 }
 
 const BUSY_TIMEOUT_MS = 5_000;
-/** On a host, the edge keeps its tables in the same file. They are neither copied nor rolled back. */
+/** Tables of the edge, which shares the database file on a host. They are neither backed up nor restored. */
 const INTAKES = Object.keys(INTAKE_TABLES).map((platform) => `'${platform}_intake'`);
 const EDGE_TABLES = `(tbl_name GLOB 'ledger*' OR tbl_name IN (${INTAKES.join(", ")}))`;
-/** In order of creation. Rows are copied before the triggers exist, which would count them again. */
+/** Schema objects in order of creation. Triggers come after the rows, which they would otherwise count twice. */
 const KINDS = ["table", "index", "trigger"];
 
 /**
- * SQL conditions that select the rows to copy, by table. Tables without a condition are copied without rows. The copied
- * database is attached as `source`.
+ * SQL conditions that select the rows to copy, by table. Tables without a condition are copied without rows. Conditions
+ * refer to the copied database as `source`.
  */
 type RowConditions = Readonly<Record<string, string>>;
 
@@ -47,7 +47,8 @@ export function copyTables(from: string, to: string, conditions?: RowConditions)
 }
 
 /**
- * Replaces the gateway's tables in one transaction, or removes them if `by` is absent. Other connections may be open.
+ * Replaces the gateway's tables with those of the database `by`, or removes them if `by` is absent. Uses one
+ * transaction; other connections may be open.
  *
  * @throws StewardError as {@link copyTables}; nothing changes then.
  */
@@ -67,7 +68,7 @@ export function replaceTables(path: string, by: string | undefined): void {
 /**
  * Verifies a database from an archive.
  *
- * @throws StewardError `backup_corrupt` if it is broken or contains foreign tables.
+ * @throws StewardError `backup_corrupt` if it is broken or contains tables that are not the gateway's.
  */
 export function checkTables(path: string): void {
   const refused = (detail: string, options?: ErrorOptions): StewardError =>
@@ -121,7 +122,7 @@ function copyRows(database: DatabaseSync, table: string, condition = "1"): void 
   if (database.prepare(counts).get() === undefined) return;
   const numbered = database.prepare("SELECT name, seq FROM source.sqlite_sequence WHERE name = ?").get(table);
   if (numbered === undefined) return;
-  // Keep the counter: a number must not be reused, even if its row is gone.
+  // Also copy the table's row counter, so that the number of a deleted row is not reused.
   database.prepare("DELETE FROM main.sqlite_sequence WHERE name = ?").run(table);
   database
     .prepare(

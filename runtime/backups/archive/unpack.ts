@@ -16,11 +16,11 @@ const ROOTS: ReadonlySet<string> = new Set(GENERATION_CONTENT);
 const FILES: ReadonlySet<string> = new Set([CONFIG_FILE, STATE_FILE]);
 
 /**
- * Unpacks an archive into a new directory. Its files are on disk when this resolves.
+ * Unpacks an archive into a new directory, and resolves when the files are on disk.
  *
  * @returns the number of files
- * @throws StewardError `backup_corrupt` if it does not match its manifest or has a foreign entry; `disk_full`,
- * `data_directory_unwritable`
+ * @throws StewardError `backup_corrupt` if the archive does not match its manifest or has an unexpected entry;
+ * `disk_full`, `data_directory_unwritable`
  */
 export async function unpackArchive({ content, manifest }: Archive, target: string): Promise<number> {
   const hash = createHash("sha256");
@@ -39,7 +39,7 @@ export async function unpackArchive({ content, manifest }: Archive, target: stri
     pipeline(content, measure, createZstdDecompress(), extract),
     writeEntries(extract, target),
   ]);
-  // A failed write also aborts the reading, whose message says less.
+  // A failed write also aborts the reading. Put the write's error first, because it is more specific.
   const failure = [written, fed].flatMap((one) => (one.status === "rejected" ? [one.reason as unknown] : []));
   const told = failure.find((error) => error instanceof StewardError);
   if (told !== undefined) throw told;
@@ -77,7 +77,7 @@ async function writeEntries(entries: Extract, target: string): Promise<number> {
   return files;
 }
 
-/** Returns an entry's name; throws if it is foreign or would escape the directory. */
+/** Returns an entry's name. Throws if the entry is unexpected or its path would leave the directory. */
 function checkedName(name: string, type: Header["type"]): string {
   const parts = name.replace(/\/$/, "").split("/");
   const [root = ""] = parts;

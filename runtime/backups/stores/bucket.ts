@@ -16,7 +16,7 @@ import { expiredGenerations } from "../retention.ts";
 import type { BackupStore, WriteOptions } from "../store.ts";
 import { ABSENT, CachedConfig } from "./cached-config.ts";
 
-/** The binding's type for a stream: its types and Node's describe the same object differently. */
+/** Type of an upload in Cloudflare's types, which describe a stream differently from Node's types. */
 type Value = Parameters<R2Bucket["put"]>[1];
 
 export interface StoredGeneration {
@@ -28,7 +28,7 @@ export interface StoredGeneration {
   published: boolean;
 }
 
-/** Age after which an archive without a manifest counts as abandoned. */
+/** Age in milliseconds after which an archive without a manifest counts as abandoned. */
 const UNFINISHED_MS = 3_600_000;
 
 export interface BucketStoreOptions {
@@ -43,7 +43,7 @@ export interface BucketStoreOptions {
 }
 
 /**
- * A container's backups in its bucket. The order of the files is archive, manifest, cached config, marker, so that an
+ * A container's backups in its bucket. Uploads archive, manifest, cached config and marker in this order, so that an
  * interrupted upload leaves earlier backups intact.
  */
 export class BucketStore implements BackupStore<StreamedArchive["content"]> {
@@ -116,13 +116,14 @@ export class BucketStore implements BackupStore<StreamedArchive["content"]> {
   }
 
   /**
-   * Also removes abandoned uploads.
+   * Prepares a backup and removes abandoned uploads.
    *
-   * @throws StewardError `backup_stale` if another deployment writes to the bucket
+   * @throws StewardError `backup_failed` before the state is restored, `backup_stale` if another deployment writes to
+   * the bucket
    */
   async prepare(): Promise<void> {
     const { record, clock } = this.#options;
-    // The next start would restore a backup of half a state as the newest one.
+    // Do not back up an incomplete state: the next start would restore it as the newest backup.
     if (!record.facts.restored)
       throw new StewardError("backup_failed", "The container's state has not been restored yet.");
     this.#stored = await this.stored();
@@ -138,7 +139,7 @@ export class BucketStore implements BackupStore<StreamedArchive["content"]> {
     const id = record.next();
     const manifest = { ...(await state.snapshot(id)), ...(cause && { cause }) };
     try {
-      // A container that was restarted meanwhile may have had no data yet.
+      // If the container was restarted during the copy, its state may have been empty.
       if (!record.facts.restored || record.last !== id)
         throw new StewardError("backup_failed", "The container was restarted while its state was copied.");
       accept?.(manifest);
@@ -164,23 +165,23 @@ export class BucketStore implements BackupStore<StreamedArchive["content"]> {
     try {
       for (const id of expiredGenerations(aged, clock())) await this.#remove(id);
     } catch (error) {
-      // The backup is made; the next one removes the rest.
+      // Only warn: the new backup is stored, and the next one removes the rest.
       log.warn("old backups could not be removed", { error: String(error) });
     }
   }
 
   /**
-   * Streams an archive into the bucket, which verifies its digest, then stores the manifest. The generation exists from
-   * then on.
+   * Streams an archive into the bucket, which verifies its digest. Then stores the manifest, which completes the
+   * generation.
    *
-   * @throws StewardError `backup_stale` if another writer has taken its name
+   * @throws StewardError `backup_stale` if another writer has already used its id
    */
   async publish(manifest: GenerationManifest, content: ReadableStream<Uint8Array>): Promise<void> {
     const { id, size, sha256 } = manifest;
     const sized = new FixedLengthStream(size);
     const cut = new AbortController();
     const piped = content.pipeTo(sized.writable as unknown as WritableStream, { signal: cut.signal });
-    // A broken stream also fails the put, which reports it.
+    // Ignore this error: a broken stream also makes the upload fail, which reports it.
     piped.catch(() => {});
     try {
       await this.#put(id, "archive", sized.readable as unknown as Value, { sha256 });
@@ -199,7 +200,7 @@ export class BucketStore implements BackupStore<StreamedArchive["content"]> {
     if (stored === null) throw new StewardError("backup_stale", `${id} was written by another deployment.`);
   }
 
-  /** Removes the manifest first: without it, the archive counts as abandoned. */
+  /** Removes the manifest first. If the archive then remains, it counts as abandoned and is removed later. */
   async #remove(id: string): Promise<void> {
     for (const file of ["manifest", "archive"] as const)
       await this.#options.bucket.delete(this.#keyOf(id, file));

@@ -14,7 +14,7 @@ export interface Cached {
     text: string;
     etag: string;
     sha256: string;
-    /** A sync wrote the config, and it has not changed since. */
+    /** True if a sync wrote the config and nobody has changed it since. */
     synced: boolean;
   };
   marker?: { text: string; etag: string };
@@ -22,13 +22,13 @@ export interface Cached {
 
 const WRITTEN = "sha256";
 const HTTP_METADATA = { contentType: "application/json" };
-/** Prevents a put from replacing an existing object. */
+/** Condition that prevents an upload from replacing an existing object. */
 export const ABSENT = { etagDoesNotMatch: "*" } as const;
 
 interface CachedConfigOptions {
   bucket: R2Bucket;
   keys: StateKeys;
-  /** The config belongs to the deployment, not to this sandbox: it is read but never written. */
+  /** True if the config belongs to the deployment instead of this sandbox, which then reads but never writes it. */
   sharesConfig: boolean;
   onConfig?: (() => void) | undefined;
   record: BackupRecord;
@@ -48,14 +48,14 @@ export class CachedConfig {
     const [config, marker] = await Promise.all([bucket.get(keys.config), bucket.get(keys.marker)]);
     const described = config && (await describe(config, await config.text()));
     return {
-      // A sync by another sandbox counts as a manual edit.
+      // A shared config is written elsewhere, so it always counts as a manual edit.
       ...(described !== null && { config: { ...described, synced: described.synced && !sharesConfig } }),
       ...(marker !== null && { marker: { text: await marker.text(), etag: marker.etag } }),
     };
   }
 
   /**
-   * Reads both objects and verifies that no other deployment has written the marker.
+   * Reads the cached config and the marker, and verifies that no other deployment has written the marker.
    *
    * @throws StewardError `backup_stale`
    */
@@ -69,13 +69,13 @@ export class CachedConfig {
 
   /** Returns true if the config was deleted or replaced after the container took it. */
   async isReplaced(): Promise<boolean> {
-    // Read this first: a sync that ends meanwhile must not look like a deletion.
+    // Read the record before the bucket, or a sync that ends between the two would look like a deletion.
     const { seen } = this.#options.record.facts;
     const now = await this.read();
     return byHand(now, seen) !== undefined || isCleared(now, seen);
   }
 
-  /** Returns the config that replaced the one the container took; `undefined` if none did. */
+  /** Returns a config that somebody wrote after the container took its own; `undefined` if there is none. */
   async replacement(): Promise<Cached["config"]> {
     return byHand(await this.read(), this.#options.record.facts.seen);
   }
@@ -104,7 +104,11 @@ export class CachedConfig {
     record.note({ seen: { config: configEtag, marker: stored.etag } });
   }
 
-  /** Writes the config unless it was edited by hand and the container has not taken it yet. @returns the new etag */
+  /**
+   * Writes the config, unless the bucket has a manual edit that the container has not taken yet.
+   *
+   * @returns the new etag
+   */
   async #putConfig({ text, sha256 }: ConfigText, { config }: Cached): Promise<string | undefined> {
     const { bucket, keys, sharesConfig, onConfig } = this.#options;
     if (text === null || sharesConfig || config?.synced === false) return undefined;
@@ -116,14 +120,14 @@ export class CachedConfig {
   }
 }
 
-/** Returns a config that somebody else wrote after the container took its own. */
+/** Returns the cached config if somebody else wrote it after the container took its own. */
 function byHand({ config }: Cached, seen: Seen): Cached["config"] {
   return config === undefined || config.synced || config.etag === seen.config ? undefined : config;
 }
 
 /**
- * Returns true if the operator deleted one of the objects while the container runs. Both then stay untouched until the
- * next start, since operators delete them one after the other.
+ * Returns true if the operator deleted the config or the marker while the container runs. Neither is then written
+ * before the next start, since operators delete one after the other.
  */
 function isCleared(now: Cached, seen: Seen): boolean {
   const markerGone = seen.marker !== undefined && now.marker === undefined;

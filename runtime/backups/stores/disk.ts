@@ -60,11 +60,11 @@ type Content = Archive["content"];
 
 /**
  * State in a data directory and its backups in a folder on disk. Only one operation runs at a time across all
- * processes; another is refused with `commands_busy`.
+ * processes; a concurrent one is refused with `commands_busy`.
  */
 export class DiskStore extends BackupDirectory implements BackupStore<Content>, GatewayState<Content> {
   readonly #options: DiskStoreOptions;
-  /** Increases once per process, at its first backup. */
+  /** Epoch of this process's backups; chosen at the first backup. */
   #epoch: number | undefined;
 
   constructor(options: DiskStoreOptions) {
@@ -80,7 +80,7 @@ export class DiskStore extends BackupDirectory implements BackupStore<Content>, 
     return (await this.list())[0] ?? {};
   }
 
-  /** Makes a backup. `id` defaults to the next one. */
+  /** Makes a backup. Default for `id`: the next free id. */
   write(options: WriteOptions & { id?: string | undefined } = {}): Promise<GenerationManifest> {
     return this.runExclusively(() => this.#write(options));
   }
@@ -102,7 +102,7 @@ export class DiskStore extends BackupDirectory implements BackupStore<Content>, 
   }
 
   /**
-   * Stores the next backup, which `send` returns from another process, after verifying it.
+   * Fetches the next backup from another process with `send`, verifies it and stores it.
    *
    * @throws StewardError `backup_corrupt`, or an error of `send` or `accept`; nothing of the backup remains then
    */
@@ -168,7 +168,7 @@ export class DiskStore extends BackupDirectory implements BackupStore<Content>, 
   }
 
   /**
-   * Keeps a copy of the current file and does not restart the gateway.
+   * Replaces the config file with the archive's, and keeps a copy of the current file. Does not restart the gateway.
    *
    * @throws StewardError `config_no_good` if the config is invalid for this version
    */
@@ -179,7 +179,7 @@ export class DiskStore extends BackupDirectory implements BackupStore<Content>, 
       if (report.configProblems.length > 0) throw new StewardError("config_no_good", detail);
       const editor = await this.#options.editConfig();
       const expected = (await editor.read("file")).sha256 ?? "none";
-      // Plain secrets are no reason to refuse the config: it contained them before.
+      // Accept plain-text secrets: the config already contained them when it was backed up.
       const taken = await editor.replace(config, { expected, unchecked: true, write: true });
       if (!("sha256" in taken)) throw new StewardError("config_no_good", detail);
       return taken;
@@ -197,7 +197,7 @@ export class DiskStore extends BackupDirectory implements BackupStore<Content>, 
     return this.#replace(await this.read({ id }), { config, start: true, copyFirst: true });
   }
 
-  /** Makes no backup first: the archive's sender already has one of the current state. */
+  /** Replaces the state without backing it up first, because the archive's sender already has a backup. */
   receive(archive: Archive, options: ReceiveOptions): Promise<RestoreReport> {
     return this.#replace(archive, { ...options, copyFirst: false });
   }
@@ -229,7 +229,7 @@ export class DiskStore extends BackupDirectory implements BackupStore<Content>, 
     else await this.#options.supervisor.stop();
   }
 
-  /** Completes a restore of an earlier process, and removes the remains of a crash. */
+  /** Completes a restore that an earlier process began, and removes files that a crash left. */
   finishMarked(): Promise<void> {
     const { home, log } = this.#options;
     return this.runExclusively(async () => {

@@ -3,7 +3,7 @@ import type { Platform } from "../delivery.ts";
 import { GROUP_IDS, type IdForm, idOrAll, sendElsewhere, USER_IDS } from "./ids.ts";
 import { withHelp, httpUrl, integer, whenFieldsValid, secret } from "./values.ts";
 
-/** Ids of people in their platform's own form; `*` means everyone. */
+/** Schema of a list of people's ids in their platform's format; `*` means everyone. */
 function ids(form: IdForm) {
   return z._default(z.array(idOrAll(form)).check(z.maxLength(10_000)), []);
 }
@@ -53,7 +53,9 @@ function groups(form: IdForm) {
   return z._default(z.record(idOrAll(form), group), {});
 }
 
-/** Requires two settings to open a channel to everyone: `dmPolicy` "open" and `*` in `allowFrom`. */
+/**
+ * Returns false if `dmPolicy` is "open" but `allowFrom` lacks `*`: a channel opens to everyone only with both settings.
+ */
 function openNamesEveryone(value: { dmPolicy: string; allowFrom: string[] }): boolean {
   return value.dmPolicy !== "open" || value.allowFrom.includes("*");
 }
@@ -64,7 +66,7 @@ const OPEN_RULE = {
   ...whenFieldsValid("dmPolicy", "allowFrom"),
 };
 
-/** `channels.telegram`. Without `webhookUrl`, a host polls for updates. */
+/** Config section `channels.telegram`. Without `webhookUrl`, a host polls for updates. */
 const telegram = z
   .strictObject({
     ...access(USER_IDS.telegram),
@@ -122,7 +124,7 @@ const slack = z
   })
   .check(z.refine(openNamesEveryone, OPEN_RULE));
 
-/** `channels.discord`: commands, and on a host messages too. */
+/** Config section `channels.discord`. The serverless stack receives only commands, a host also messages. */
 const discord = z
   .strictObject({
     ...access(USER_IDS.discord),

@@ -12,9 +12,9 @@ export const CHANNEL_CREDENTIALS: Readonly<Record<Platform, Credentials>> = {
 const PLATFORMS = Object.keys(CHANNEL_CREDENTIALS) as Platform[];
 
 /**
- * Returns a parsed config with every channel that the environment has credentials for. It adds missing sections, and
- * references to the variables for missing keys. It never replaces a key of the file, such as `"enabled": false`. The
- * input is not modified; if it is not a config, it is returned.
+ * Returns a parsed config in which every channel with credentials in the environment is configured. Adds missing
+ * sections, and references to variables for missing keys. Never replaces a key of the file, such as `"enabled": false`.
+ * Does not modify the input, and returns it unchanged if it is not a config.
  */
 export function withCredentials(value: unknown, environment: Environment): unknown {
   if (!isRecord(value)) return value;
@@ -45,7 +45,7 @@ export function missingCredentials(environment: Environment): Partial<Record<Pla
 
 function completed(section: unknown = {}, credentials: Credentials, environment: Environment): unknown {
   if (!isRecord(section)) return section;
-  // A disabled section needs no secrets, and its references are never resolved.
+  // Complete a disabled section even without secrets, since its references are never resolved.
   const isOff = section["enabled"] === false;
   const references = Object.entries(credentials)
     .filter(([, name]) => isOff || environment[name])

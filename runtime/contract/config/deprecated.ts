@@ -1,6 +1,6 @@
 export type ConfigSection = Record<string, unknown>;
 
-/** A key of older versions, or of other gateways' config files, that steward does not support. */
+/** A key from an older version, or from another gateway's config file, that steward does not support. */
 export interface DeprecatedKey {
   /** Dotted path of the section; empty for the root. */
   at: string;
@@ -98,7 +98,7 @@ export function deprecatedKey(section: string, key: string): DeprecatedKey | und
   return DEPRECATED.find((one) => one.at === section && one.key === key);
 }
 
-/** Returns the value at a path of own keys, or `undefined` if a key is missing. */
+/** Returns the value at a path of own properties, or `undefined` if one is missing. */
 function at(value: unknown, ...keys: string[]): unknown {
   const [key, ...rest] = keys;
   if (key === undefined) return value;
@@ -109,7 +109,7 @@ export function isSection(value: unknown): value is ConfigSection {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Sets a value below a section unless one exists, because that one was written for this version. */
+/** Sets a value at a path in a section. Keeps an existing value, because it was written for this version. */
 function setMissing(section: ConfigSection, path: readonly string[], value: unknown): void {
   const [key, ...rest] = path;
   if (key === undefined || value === undefined) return;
@@ -127,7 +127,7 @@ function mendDirectMessages(value: unknown, section: ConfigSection): void {
   setMissing(section, ["dmPolicy"], at(value, "enabled") === false ? "disabled" : at(value, "policy"));
 }
 
-// Older files name Anthropic's models without their provider.
+// Older config files name Anthropic's models without the provider `anthropic/`.
 function mendModel(value: unknown, _section: ConfigSection, root: ConfigSection): void {
   const model = typeof value === "string" ? value : at(value, "primary");
   if (typeof model !== "string") return;

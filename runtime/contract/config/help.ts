@@ -5,7 +5,10 @@ import { type ConfigProblem, withMeant } from "./index.ts";
 import { lineFinder } from "./json-text.ts";
 import { keysAt, schemaAt } from "./schema-at.ts";
 
-/** Prepares problems for display: redacted, with lines of `text` (the file) and the schema's descriptions. */
+/**
+ * Prepares a config's problems for display: redacts secrets, and adds line numbers in `text` (the file) and help from
+ * the schema.
+ */
 export function describeProblems(
   problems: readonly ConfigProblem[],
   text: string,
@@ -35,7 +38,7 @@ function keysHelp({ path, meant }: ConfigProblem, unknownKey: string): string | 
   return `Keys here: ${keys.join(", ")}.`;
 }
 
-/** Returns the schema's description, which may be on the schema inside a default. */
+/** Returns the description of the value at a path. It may be on the schema inside a default or an optional. */
 function describe(path: string): string | undefined {
   for (let schema = schemaAt(path); schema !== undefined; schema = schema.def.innerType) {
     const description = z.globalRegistry.get(schema)?.description;

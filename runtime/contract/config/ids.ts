@@ -34,7 +34,8 @@ const CHAT_IDS: Readonly<Record<Platform, IdForm>> = {
 };
 
 /**
- * An id, or `*` for everyone. Any other text is refused: it could never match, and would lock out the intended people.
+ * Schema of an id, or `*` for everyone. Any other text is refused: it could match nobody, and would lock out the
+ * intended people.
  */
 export function idOrAll({ form, words }: IdForm) {
   return z.string().check(
@@ -44,7 +45,7 @@ export function idOrAll({ form, words }: IdForm) {
   );
 }
 
-/** In the web chat, a person's id is that of the browser: the SHA-256 of its key. */
+/** Formats of operators' ids. In the web chat, an operator has the browser's id: the SHA-256 of its key. */
 const OPERATOR_IDS = [
   ...Object.entries(USER_IDS).map(([name, { form }]) => `${name}:${form}`),
   "web:[0-9a-f]{64}",
@@ -76,5 +77,7 @@ const place = (platform: Platform) =>
 
 const places = platformSchema.options.map(place) as [Place, ...Place[]];
 
-/** Chats that a group or a schedule may write to, in addition to its own. Malformed ids are refused. */
+/**
+ * Schema of the chats that a group or a schedule may write to, in addition to its own chat. Malformed ids are refused.
+ */
 export const sendElsewhere = z.array(z.discriminatedUnion("platform", places)).check(z.maxLength(100));

@@ -9,9 +9,9 @@ export interface ConfigProblem {
   /** Dotted path of the object or value, for example `channels.telegram`; empty for the root. */
   path: string;
   message: string;
-  /** Line in the file, from 1. Only problems that show in the text itself have one, such as a repeated key. */
+  /** Line in the file, from 1. Set only for a problem of the text itself, such as a repeated key. */
   line?: number;
-  /** A key that the schema lacks. `meant` is the key that was probably meant, `at` the path to the object. */
+  /** Key that is not in the schema. `meant` is the key that was probably intended, `at` the path to the object. */
   unknownKey?: string;
   meant?: string;
   at?: readonly PropertyKey[];
@@ -19,7 +19,7 @@ export interface ConfigProblem {
 
 export type ConfigResult = { ok: true; config: Config } | { ok: false; problems: ConfigProblem[] };
 
-/** Reports all problems of a parsed config, not only the first. */
+/** Validates a parsed config. Reports all problems, not only the first. */
 export function checkConfig(value: unknown): ConfigResult {
   const parsed = configSchema.safeParse(value);
   if (parsed.success) return { ok: true, config: parsed.data };
@@ -37,7 +37,7 @@ export function checkConfig(value: unknown): ConfigResult {
   return { ok: false, problems };
 }
 
-// Operators' scripts look for the first two words.
+// Do not change the first two words: operators' scripts search for them.
 function unknownKeyMessage(path: string, key: string): string {
   const known = deprecatedKey(path, key);
   return `Unrecognized key: "${key}"${known ? ` (deprecated: ${known.use})` : ""}`;

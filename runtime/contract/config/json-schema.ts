@@ -1,12 +1,12 @@
 import * as z from "zod/mini";
 import { configSchema } from "./schema.ts";
 
-/** File next to the bundle to which `"$schema"` in a config can refer, for editors. */
+/** Name of the JSON Schema next to the bundle. A config can name it in `"$schema"`, for editors. */
 export const JSON_SCHEMA_FILE = "steward.schema.json";
 
 /**
- * Returns the config file's JSON Schema (draft 2020-12), before defaults. It lacks rules across several keys, which
- * `steward config validate` checks.
+ * Returns the config file's JSON Schema (draft 2020-12). Keys with a default are optional. Rules across several keys
+ * are missing; `steward config validate` checks them.
  */
 export function configJsonSchema(): object {
   return { title: "steward.json", ...z.toJSONSchema(configSchema, { io: "input" }) };

@@ -1,12 +1,15 @@
 import type { ConfigProblem } from "./index.ts";
 
-/** Matches an unclosed string to the end of the text: retrying from each later quote would take quadratic time. */
+/**
+ * Matches JSON tokens and line ends. An unclosed string extends to the end of the text, since retrying at each later
+ * quote would take quadratic time.
+ */
 const TOKEN = /"(?:[^"\\]|\\[^])*"?|[{}[\],]|\n/g;
-/** Longest text that is parsed, in characters; far above what a config needs. */
+/** Maximum length of a text that is parsed, in characters; far more than a config needs. */
 const LONGEST = 256 * 1024;
 const DEEPEST = 64;
 const BYTE_ORDER_MARK = "\ufeff";
-/** Decoders replace invalid UTF-8 with this. */
+/** Decoders replace invalid UTF-8 with this character. */
 const UNREADABLE = "\ufffd";
 
 /** Returns the first problem that prevents reading a text as JSON. */
@@ -36,7 +39,7 @@ function sizeProblem(text: string): ConfigProblem | undefined {
   return undefined;
 }
 
-/** Returns a syntax error with line and column. It quotes nothing of the text, which may contain secrets. */
+/** Returns a syntax error with line and column. It quotes no part of the text, which may contain secrets. */
 function syntaxProblem(text: string): ConfigProblem | undefined {
   const error = syntaxError(text);
   if (error === undefined) return undefined;
@@ -49,8 +52,8 @@ function syntaxProblem(text: string): ConfigProblem | undefined {
 }
 
 /**
- * Returns the length of the longest prefix that could still become JSON. The parser does not report a position with
- * every error.
+ * Returns the length of the longest prefix that could still become valid JSON. It locates errors for which the parser
+ * reports no position.
  */
 function lengthOfJson(text: string): number {
   let [low, high] = [0, text.length];
@@ -77,13 +80,13 @@ function problemAt(message: string): ConfigProblem {
   return { path: "", message };
 }
 
-/** An object or list whose end has not been read yet. */
+/** An object or list that is open at the current position of the text. */
 interface Open {
   /** Line of each key read so far; absent for a list. */
   keys?: Map<string, number>;
   /** Current key or index. */
   at: string | number;
-  /** A key or an item comes next. */
+  /** True if a key or an item comes next. */
   awaits: boolean;
 }
 
@@ -92,7 +95,7 @@ interface Place {
   path: string;
   key: string;
   line: number;
-  /** Line of the same key's first occurrence, if this one repeats it. */
+  /** Line of the key's first occurrence in the object; set only for a repeated key. */
   first?: number;
 }
 
@@ -138,8 +141,8 @@ function* placesIn(text: string): Generator<Place> {
 }
 
 /**
- * Returns keys that occur twice in one object, with both lines. JSON.parse silently takes the last one, which could
- * drop an allow-list.
+ * Returns a problem for each key that occurs twice in one object. JSON.parse silently uses the last occurrence, which
+ * could drop an allow-list.
  *
  * @param text valid JSON that has no {@link sizeProblem}
  */

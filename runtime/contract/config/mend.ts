@@ -4,22 +4,24 @@ import { misplacedKey } from "./references.ts";
 import { secretsOf } from "./text.ts";
 import { gatewayVariables, secretNames, type Environment } from "../variables.ts";
 
-/** Migrating a key can reveal further deprecated keys, such as those of a channel at the top level. */
+/**
+ * Maximum number of passes. Migrating a key, such as a channel at the top level, can reveal further deprecated keys.
+ */
 const MOST_ROUNDS = 8;
 /** Matches the names of keys that may restrict access. */
 const RIGHTS = /allow|deny|block|users|roles|policy/i;
 
 export interface MendedConfig {
   value: unknown;
-  /** One line a change, without any value. */
+  /** One line per change, without values. */
   changes: string[];
   /** Problems that only a person can solve. */
   problems: ConfigProblem[];
 }
 
 /**
- * Migrates deprecated keys and drops unknown ones, except those that may restrict access: without them the bot might
- * answer more people than before. The input is not modified.
+ * Migrates deprecated keys and drops unknown ones, but keeps those that may restrict access: without them, the bot
+ * might answer more people than before. The input is not modified.
  */
 export function mendConfigValue(value: unknown): MendedConfig {
   const root = structuredClone(value);
@@ -45,9 +47,7 @@ export function mendConfigValue(value: unknown): MendedConfig {
   }
 }
 
-/**
- * Returns true for an unknown key that may restrict access: by its name, or because it is in a single group's settings.
- */
+/** Returns true if an unknown key may restrict access: its name suggests so, or it is in the settings of one group. */
 function restrictsAccess({ path, at = [], unknownKey = "" }: ConfigProblem): boolean {
   if (deprecatedKey(path, unknownKey) !== undefined) return false;
   return RIGHTS.test(unknownKey) || (at[0] === "channels" && at.length > 3);
@@ -61,9 +61,10 @@ function sectionAt(value: unknown, path: readonly PropertyKey[]): ConfigSection 
 }
 
 /**
- * Replaces literal secrets that a variable also holds with references to that variable. Modifies `value`.
+ * Replaces each literal secret with a reference to the variable that has the same value, if there is one. Modifies
+ * `value`.
  *
- * @returns one line a change, without any value.
+ * @returns one line per change, without values.
  */
 export function moveSecrets(value: unknown, environment: Environment): string[] {
   const offered = gatewayVariables(environment);

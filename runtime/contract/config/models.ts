@@ -58,7 +58,10 @@ const settings = z.strictObject({
   ),
 });
 
-/** `models`: the models to use and their order. Anthropic is built in; `providers` must list every other provider. */
+/**
+ * Config section `models`: the models to use and their order. Anthropic is built in; `providers` must list every other
+ * provider.
+ */
 export const models = z.prefault(
   settings.check(z.superRefine(checkProviders, whenFieldsValid("primary", "fallbacks", "providers"))),
   {},

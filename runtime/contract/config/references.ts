@@ -6,18 +6,20 @@ export interface VariableReference {
   /** Such as `channels.slack.botToken`. */
   path: string;
   name: string;
-  /** For a provider's key: the address it is sent to, without the query. */
+  /** Address, without the query, to which a provider's key is sent. */
   baseUrl?: string | undefined;
 }
 
 export function isReference(value: unknown): value is { env: string } {
   if (typeof value !== "object" || value === null) return false;
   if (!("env" in value) || typeof value.env !== "string" || Object.keys(value).length !== 1) return false;
-  // Other values of `env` may be secrets put there by mistake, which must not be shown as names.
+  // Any other value of `env` may be a secret that was put there by mistake, and must not be shown as a name.
   return /^[A-Z][A-Z0-9_]*$/.test(value.env);
 }
 
-/** Returns the references in a parsed config, which need not be valid, except those in disabled sections. */
+/**
+ * Returns a parsed config's references to variables, except those in disabled sections. The config need not be valid.
+ */
 export function references(value: unknown, path: string[] = [], baseUrl?: string): VariableReference[] {
   if (typeof value !== "object" || value === null) return [];
   if ("enabled" in value && value.enabled === false) return [];
@@ -32,7 +34,7 @@ function withoutQuery(address: unknown): string | undefined {
   return `${origin}${pathname}`;
 }
 
-/** Returns the references in a config's text; none if the text is not JSON. */
+/** Returns the references to variables in a config's text; none if the text is not JSON. */
 export function referencesInText(text: string): VariableReference[] {
   try {
     return references(JSON.parse(text));
@@ -42,7 +44,7 @@ export function referencesInText(text: string): VariableReference[] {
 }
 
 /**
- * The only allowed config path of each channel credential. Elsewhere in the config it would be sent to another service.
+ * The only allowed config path of each channel credential. At another path, it would be sent to a different service.
  */
 const PLACES: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
@@ -55,8 +57,8 @@ const PLACES: Readonly<Record<string, string>> = {
 const PROVIDER_KEY = /^models\.(?:providers\.[^.]+|transcription)\.apiKey$/;
 
 /**
- * Returns why a service's key must not be at its config path, or `undefined`. The broker sends each key to its own
- * service only; this check reports the problem before a message needs the key.
+ * Returns an error message if a service's key is at the wrong config path, else `undefined`. The broker sends each key
+ * only to its own service, so a message that needs the key elsewhere would fail.
  */
 export function misplacedKey(
   { path, name, baseUrl }: VariableReference,
@@ -68,7 +70,7 @@ export function misplacedKey(
     if (PROVIDER_KEY.test(path) && withoutSlashes(baseUrl ?? "") === own) return undefined;
     return misplaced(name, own);
   }
-  // Anthropic is built in, so no config has its key.
+  // Anthropic is built in, so its key is not allowed in any config.
   if (name !== anthropic.key && (PLACES[name] ?? path) === path) return undefined;
   return misplaced(name, "its own service");
 }

@@ -4,8 +4,8 @@ import { withCredentials } from "./credentials.ts";
 const OPENAI_BASE_URL = "https://api.openai.com/v1";
 
 /**
- * Returns the first config file of a data directory, from the environment. Its secrets are references to variables, so
- * the file and its copies contain none.
+ * Returns the config file for a new data directory, built from the environment. Its secrets are references to
+ * variables, so the file and its copies contain none.
  */
 export function renderConfig(environment: Environment): string {
   const has = (name: string): boolean => Boolean(environment[name]);

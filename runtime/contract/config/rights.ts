@@ -2,9 +2,9 @@ import * as z from "zod/mini";
 import { withHelp } from "./values.ts";
 
 /**
- * Roles of people. `operator`: named in `agent.operators`, or approved as one. `person`: in a direct chat, approved or
- * listed by id. `group`: a member of a group, or a schedule. `guest`: in a direct chat, admitted only by `*` in
- * `allowFrom`. Nobody else may do anything.
+ * Roles of people. `operator`: named in `agent.operators`, or approved as an operator. `person`: in a direct chat,
+ * approved or listed by id. `group`: a member of a group, or a schedule. `guest`: in a direct chat, admitted only
+ * because `allowFrom` has `*`. A sender without a role has no rights.
  */
 export const ROLES = ["operator", "person", "group", "guest"] as const;
 
@@ -18,7 +18,7 @@ const roles = (allowed: Role[], help: string) => withHelp(z._default(z.array(z.e
 const NOT_GUESTS =
   '"guest" cannot have this, because it means everyone whom "*" admits. List people by id instead';
 
-/** Schema of a capability that the role `guest` cannot have. */
+/** Schema of the roles that have a capability. The role `guest` is refused. */
 const rolesOfKnown = (allowed: Role[], help: string) =>
   withHelp(
     z._default(

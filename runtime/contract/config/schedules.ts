@@ -26,15 +26,15 @@ const what = {
   prompt: z.optional(textUpTo(20_000)),
 };
 
-/** A schedule in the config, in the store, and in calls of the agent's tool. */
+/** Schema of a schedule in the config, in the store, and in calls of the agent's tool. */
 export const schedule = z
   .strictObject({
     ...when,
     ...what,
     to: chatAddress,
     enabled: z._default(z.boolean(), true),
-    // Optional instead of an empty list by default: older versions, which lack this key, can then read stored
-    // schedules.
+    // Optional without a default, so that a stored schedule has this key only if it is set. Older versions refuse
+    // schedules with unknown keys.
     sendElsewhere: withHelp(
       z.optional(sendElsewhere),
       "For `prompt`: other chats to which the agent may send messages. Not set: none.",

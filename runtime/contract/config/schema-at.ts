@@ -7,7 +7,7 @@ export function keysAt(path: string): string[] {
   return def?.type === "object" ? Object.keys(def.shape ?? {}) : [];
 }
 
-/** Returns every key that the schema itself names, at any depth. */
+/** Returns every key that the schema defines, at any depth. */
 export function schemaKeys(): ReadonlySet<string> {
   const keys = new Set<string>();
   const seen = new Set<Node>();
@@ -22,7 +22,7 @@ export function schemaKeys(): ReadonlySet<string> {
   return keys;
 }
 
-/** A schema, with those parts of its definition that lead to other schemas. */
+/** A zod schema with the parts of its definition that contain other schemas. */
 interface Node extends z.core.$ZodType {
   def: {
     type: string;
@@ -34,7 +34,7 @@ interface Node extends z.core.$ZodType {
   };
 }
 
-// zod's general schema type hides these parts of the definition.
+// zod's own schema type does not expose these parts of the definition.
 const ROOT = configSchema as unknown as Node;
 
 /** Returns the schema of the value at a dotted path, or `undefined` if the config has no such value. */

@@ -89,7 +89,7 @@ const reset = z.strictObject({
 });
 
 const retention = z.strictObject({
-  // At least 7 days: an event may be redelivered for a week, and its earlier answer is found in the transcript.
+  // At least 7 days: an event may be redelivered for a week, and the transcript shows whether it was already answered.
   days: withHelp(
     z.optional(integer(7, 3_650)),
     "Messages older than this many days are removed. Not set: no limit.",

@@ -12,8 +12,8 @@ export interface ConfigReading {
 }
 
 /**
- * Validates a config file's text against the schema and the environment that it refers to. The result enables all
- * channels whose credentials the environment has, even if the file does not name them.
+ * Validates a config file's text against the schema and the environment. The result enables every channel with
+ * credentials in the environment, even if the file does not contain the channel.
  */
 export function readConfigText(text: string, environment: Environment): ConfigReading {
   const unreadable = jsonProblem(text);
@@ -54,7 +54,7 @@ function known(environment: Environment): string {
   return ` (${set}; steward:secrets and steward:variables add others)`;
 }
 
-/** Returns a secret's value; empty if its variable is not set, which cannot happen in a validated config. */
+/** Returns a secret's value. It is empty if the variable is not set, which validation of the config rules out. */
 export function resolveSecret(secret: Secret, environment: Environment): string {
   return typeof secret === "string" ? secret : (environment[secret.env] ?? "");
 }
@@ -79,7 +79,7 @@ export function secretValues(config: unknown, environment: Environment): string[
   return secretsOf(config).map(({ secret }) => resolveSecret(secret, environment));
 }
 
-/** Returns the values of the secrets in a config's text; none if the text is not JSON. */
+/** Returns the values of all secrets in a config's text; none if the text is not JSON. */
 export function secretValuesIn(text: string, environment: Environment): string[] {
   try {
     return secretValues(JSON.parse(text), environment);

@@ -5,8 +5,8 @@ import "../english.ts";
 
 /** Schemas of values that several sections of the config share. */
 
-// Must run before the first schema is created. A config is validated only once per start, and compiling a function per
-// object would take 8 of the 12 ms.
+// Turn off zod's compiled validators before the first schema is created. Compiling them takes 8 ms, which does not pay
+// off for the single validation at a start.
 z.config({ jitless: true });
 
 /** Adds a description to a schema, for editors and error messages. */
@@ -25,7 +25,7 @@ export function integer(least: number, most: number) {
 
 const variableName = z.string().check(z.regex(/^[A-Z][A-Z0-9_]*$/, "must name an environment variable"));
 
-/** A secret: a literal, or a reference that keeps it out of the file. */
+/** A secret: a literal, or a reference to a variable, which keeps the secret out of the file. */
 export const secret = z.union([z.string().check(z.minLength(1)), z.strictObject({ env: variableName })], {
   error: 'must be a text or {"env": "NAME"}, the name of an environment variable in capital letters',
 });
@@ -53,7 +53,7 @@ export const httpUrl = z
   .url({ protocol: /^https?$/, error: "must be an http or https address" })
   .check(z.refine((text) => !/^https?:\/\/[^/]*@/.test(text), "must not hold a user name or password"));
 
-/** A chat to send unsolicited messages to, in its platform's own ids. */
+/** Chat for messages that are not replies, given by its platform's ids. */
 export const chatAddress = z.strictObject({
   platform: platformSchema,
   chat: textUpTo(128),
@@ -61,8 +61,8 @@ export const chatAddress = z.strictObject({
 });
 
 /**
- * Options for a rule across several fields. zod skips such rules if anything else in the object is invalid. With these
- * options it skips a rule only if the rule's own `fields` are invalid, so one report has all problems.
+ * Options for a rule across several fields. By default, zod skips such a rule if any part of the object is invalid.
+ * With these options it skips the rule only if one of `fields` is invalid, so that one report has all problems.
  */
 export function whenFieldsValid(...fields: string[]) {
   return {

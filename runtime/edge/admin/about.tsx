@@ -13,7 +13,7 @@ import type { AdminOptions, PageContext } from "./options.ts";
 /** Maximum entries; equals the number stored. */
 const ENTRIES = 1_000;
 
-/** `GET /_admin/rollouts`: versions that have run here. Wakes nothing. */
+/** `GET /_admin/rollouts`: versions that have run here. Does not wake the container. */
 export async function showRollouts(
   context: PageContext,
   { activity, clock }: AdminOptions,
@@ -51,9 +51,9 @@ export async function showRollouts(
   return adminPage(context, { title: "Rollouts", waits: true }, content);
 }
 
-/** Returns the rollouts in a record, each with the change from the previous one. */
+/** Returns the rollouts among the activity entries, each with its change from the previous rollout. */
 function rolloutsOf(entries: readonly ActivityEntry[]) {
-  // The in-memory record ignores the filter by action.
+  // The in-memory activity record ignores the action in a query, so filter here.
   const builds = entries
     .filter(({ action }) => action === "deploy")
     .map(({ at, by, detail }) => {
@@ -75,7 +75,7 @@ function rolloutsOf(entries: readonly ActivityEntry[]) {
   });
 }
 
-/** `GET /_admin/about`: the running version, its start and the licence. Wakes nothing. */
+/** `GET /_admin/about`: the running version, its start and the licence. Does not wake the container. */
 export async function showAbout(
   context: PageContext,
   { activity, bundle, clock }: AdminOptions,
@@ -94,7 +94,7 @@ interface Edge {
 }
 
 function aboutPart({ facts, environment }: Visitor, { bundle, rollout, now }: Edge): Markup {
-  // Compare versions, not builds: on Cloudflare, the Worker's and the container's builds differ.
+  // Compare versions, not bundle hashes: on Cloudflare, Worker and container run different bundles.
   const { version } = facts.status;
   const inside = version ?? "unknown while asleep";
   const isOther = version !== undefined && version !== VERSION;

@@ -9,10 +9,10 @@ import { grantedTo, isUsable } from "../../shared/devices.ts";
 import { attempt, operate, commandTimeout } from "../operate.ts";
 import type { Clock, Sandbox } from "../ports.ts";
 
-/** Timeouts, 10 s together: lists, and files if a list is missing. */
+/** Timeouts, 10 s together: first for the lists, then for the pairing files if a list is missing. */
 const LISTS_MS = 7_000;
 const FILES_MS = 3_000;
-/** Lifetime of a pairing request. A file may still contain expired ones. */
+/** Lifetime of a pairing request. Pairing files may still contain expired requests. */
 const PAIRING_LIFE_MS = 60 * 60_000;
 
 /** A request to write to the bot. Times are milliseconds since the epoch. */
@@ -54,7 +54,10 @@ export interface AccessList {
   problem?: Reason;
 }
 
-/** Reads the lists from the container within 10 s. Never rejects: missing parts have a reason. */
+/**
+ * Reads access requests, and people and browsers with access, from the container within 10 s. Never rejects: if lists
+ * are missing, `problem` has the reason.
+ */
 export async function readAccessList(sandbox: Sandbox, clock: Clock): Promise<AccessList> {
   const [senders, devices] = await Promise.all([
     attempt(LISTS_MS, listSenders(sandbox)),
@@ -103,7 +106,10 @@ async function listDevices(sandbox: Sandbox): Promise<Pick<AccessList, "requests
   return { requests, devices: approved };
 }
 
-/** Reads the pairing files. This starts no process, so it works even if the command line does not. */
+/**
+ * Reads access requests directly from the pairing files. The container starts no process for this, so it works even if
+ * commands fail.
+ */
 async function sendersOfFiles(sandbox: Sandbox, clock: Clock): Promise<SenderRequest[]> {
   const oldest = clock() - PAIRING_LIFE_MS;
   const read = async (platform: Platform): Promise<SenderRequest[]> => {
@@ -131,7 +137,7 @@ function sendersOf(
   }));
 }
 
-/** Removes control and invisible characters, including those that change text direction. */
+/** Removes control and invisible characters from a name, including those that change the text direction. */
 function shown(name: string): string {
   return name.replaceAll(/\p{C}/gu, "").slice(0, 80);
 }

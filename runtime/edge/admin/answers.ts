@@ -14,23 +14,23 @@ export interface Answer<T> {
   value?: T;
   /** ISO 8601 time of a stored value; absent for a current one. */
   asOf?: string;
-  /** Why a running container gave no current value. */
+  /** Reason why a running container gave no current value. */
   problem?: Reason;
 }
 
 interface AskOptions<T> {
   /** Default: {@link LIMIT_MS}. */
   limitMs?: number;
-  /** Returns false for an incomplete answer, which is not stored. Default: all are stored. */
+  /** Returns false for an incomplete answer, which is then not stored. By default, every answer is stored. */
   isWhole?(value: T): boolean;
 }
 
-/** Answers stored since `reuseAfter` are as good as new ones. */
+/** The container's status, and the time since which stored answers count as current. */
 type AnswerContext = Pick<Visitor, "reuseAfter"> & { facts: Pick<Visitor["facts"], "status"> };
 
 /**
- * Asks a running container and stores its answer. Without one, returns the stored answer with its time. Never
- * rejects and wakes nothing.
+ * Asks a running container and stores its answer. If the container is stopped or fails to answer, returns the stored
+ * answer with its time. Never rejects, and never wakes the container.
  *
  * @param ask Resolves to `undefined` if the container has no answer.
  */
@@ -48,11 +48,11 @@ export async function askOrRecall<T>(
   };
   const recent = reuseAfter === undefined ? undefined : await recall();
   if (recent && Date.parse(recent.asOf) >= (reuseAfter ?? 0)) return { value: recent.value };
-  // A starting container would answer with empty lists until its data is restored.
+  // A container that is still starting would answer with empty lists until its data is restored.
   const isAsked = status.state === "ready" || status.state === "crash-looping";
   const present = isAsked ? await attempt(limitMs, ask()) : {};
   if (present.value !== undefined) {
-    // The page can be shown even if storing its answer fails.
+    // Ignore a failure to store the answer: the page can show it anyway.
     if (isWhole(present.value))
       await memory.keepAnswer(question, JSON.stringify(present.value)).catch(() => undefined);
     return { value: present.value };

@@ -41,7 +41,7 @@ const SOURCES: Record<ConfigSource, string> = {
   fresh: "Defaults, written from the environment",
 };
 
-/** `GET /_admin/backups/restore?id=`: shows what a restore would change. Wakes nothing. */
+/** `GET /_admin/backups/restore?id=`: shows what a restore would change. Does not wake the container. */
 export async function confirmRestore(context: PageContext, options: AdminOptions): Promise<Response> {
   return page(context, options, readQuery(context, restoreQuery()));
 }
@@ -118,13 +118,16 @@ async function findBackup(backups: Backups, id: string): Promise<Compared> {
   return { backup, newest: list[0] ?? backup };
 }
 
-/** A backup, and the newest one, which is the last copy of the current state. */
+/** The backup to restore, and the newest backup, with which it is compared. */
 interface Compared {
   backup: GenerationManifest;
   newest: GenerationManifest;
 }
 
-/** Compares the backup with the current state: the gateway's conversations, otherwise the newest backup. */
+/**
+ * Renders the differences between the backup and the current state. Uses the gateway's counts if it reported some,
+ * otherwise those of the newest backup.
+ */
 function changesTable({ backup, newest }: Compared, { facts, asOf }: Visitor, now: number): Markup {
   const { counts } = facts.details ?? {};
   const reported: Partial<GenerationManifest["counts"]> = counts

@@ -18,7 +18,7 @@ import { recordChange } from "./change.ts";
 import { type Done, goTo, readFlash } from "./flash.ts";
 import type { AdminOptions, PageContext } from "./options.ts";
 
-/** Time for a large archive, including the start of a stopped container. Proxies wait longer. */
+/** Timeout in milliseconds for a backup operation, including the container's start. Proxies time out later. */
 export const BACKUP_LIMIT_MS = 60_000;
 export const ID = /^\d{8}-\d{8}$/;
 const FORCE = /^(?:yes|no)$/;
@@ -28,7 +28,7 @@ const LATE = reason(
   `The verification takes longer than ${BACKUP_LIMIT_MS / 1_000} seconds, so its result is not shown here.`,
 );
 
-/** `GET /_admin/backups`: available backups, and the result of the last attempt. Wakes nothing. */
+/** `GET /_admin/backups`: available backups, and the result of the last attempt. Does not wake the container. */
 export async function showBackups(context: PageContext, { backups, clock }: AdminOptions): Promise<Response> {
   const { facts, health, backups: standing } = await context.get("visitor")();
   const list = await attempt(LIMIT_MS, backups.list());
@@ -55,13 +55,13 @@ export async function showBackups(context: PageContext, { backups, clock }: Admi
     </>
   );
   const flash = readFlash(context);
-  // The page shows this problem already, with its detail.
+  // Omit the notice of a problem that the page's content already shows in detail.
   const shown = problem !== undefined && flash.problem === problem.code ? {} : flash;
   return adminPage(context, { title: "Backups", flash: shown, waits: true }, content);
 }
 
 /**
- * `POST /_admin/backups/create`, field `force`: `yes` also accepts one that contains far less than the previous
+ * `POST /_admin/backups/create`, field `force`: makes a backup. With `yes`, it may contain far less than the previous
  * one.
  */
 export async function createBackup(context: PageContext, options: AdminOptions): Promise<Response> {
@@ -83,7 +83,10 @@ export async function downloadBackup(context: PageContext, options: AdminOptions
   });
 }
 
-/** `POST /_admin/backups/verify`, field `id` or `newest`: verifies a backup. Records one that passes. */
+/**
+ * `POST /_admin/backups/verify`, field `id`, which may be `newest`: verifies a backup, and records the check if it
+ * succeeds.
+ */
 export async function verifyBackup(context: PageContext, options: AdminOptions): Promise<Response> {
   const { backups, log } = options;
   const fields = await readFields(context.req.raw, { id: /^(?:newest|\d{8}-\d{8})$/ });
@@ -101,7 +104,7 @@ function isTimeout(code: string): boolean {
   return code === "command_timed_out";
 }
 
-/** Redirects to the list with the outcome, or with a note that the operation continues. */
+/** Redirects to the list of backups with the outcome, or with a note that a slow operation continues. */
 export function back(context: Context, done: Done, { problem }: Attempt<unknown>): Response {
   if (problem !== undefined && isTimeout(problem.code)) return goTo(context, ROUTES.backupsPage, "goesOn");
   return goTo(context, ROUTES.backupsPage, done, problem);

@@ -2,13 +2,14 @@ import { structuredPatch } from "diff";
 import { createRedactor } from "../../shared/redact.ts";
 
 const CONTEXT_LINES = 2;
-/** Maximum changed lines. Above this, finding the shortest diff takes too long. */
+/** Maximum changed lines in a diff. Beyond this, the search for the shortest diff takes too long. */
 const MOST_CHANGES = 500;
 const LONGEST = 8_000;
 
 /**
- * Returns a diff as lines that begin with `+`, `-` or a space, in groups headed by `@`. `undefined` if nothing
- * changed or the diff is too large. At most 8 kB. Masks what looks like a secret; the caller must remove others.
+ * Returns a diff of at most 8 kB: lines that begin with `+`, `-` or a space, in groups headed by `@`. Returns
+ * `undefined` if nothing or too much changed. Masks only what looks like a secret, so the caller must mask known
+ * secrets.
  */
 export function diffText(before: string, after: string): string | undefined {
   const redact = createRedactor({});

@@ -6,7 +6,7 @@ import type { AdminOptions, PageContext } from "./options.ts";
 interface Change {
   action: string;
   detail?: string;
-  /** See `diffText`. Recorded, but not logged. */
+  /** Diff from `diffText`; recorded, but not logged. */
   diff?: string | undefined;
   /** Default: `info`. */
   level?: "info" | "warn";

@@ -144,7 +144,7 @@ function detailsPart({ channels, models, servers = [], findings = [] }: GatewayS
   );
 }
 
-/** Renders an MCP server. If it fails, only its own tools are missing. */
+/** Renders the state of an MCP server. The failure of one server affects only its own tools. */
 function serverCard({ name, state, tools, leftOut, problem }: ToolServerHealth): Markup {
   const [tone, words] = CHANNEL_STATES[state];
   return (
@@ -212,7 +212,7 @@ function unnamed({ refused, operations }: BrokerCounts): number {
   return Object.values(operations).reduce((rest, one) => rest - one.refused, refused);
 }
 
-/** Labels of the time at which a platform last responded to a poll or heartbeat. */
+/** Per platform, the label for the time of its last response to a poll or heartbeat. */
 const FETCHED: Partial<Record<Platform, string>> = {
   telegram: "Last successful poll",
   discord: "Last acknowledged heartbeat",

@@ -23,13 +23,13 @@ import { diffText } from "./change-diff.ts";
 import { goTo } from "./flash.ts";
 import type { AdminOptions, PageContext } from "./options.ts";
 
-/** SHA-256 of the file, or `none` if there was none. */
+/** SHA-256 of the config file that the edit is based on, or `none` if no file existed. */
 export const EXPECTED = /^(?:[0-9a-f]{64}|none)$/;
 const FORM = { text: /^/, expected: EXPECTED };
 const ABOUT = "Saving makes these changes. A running gateway then applies the file automatically.";
 const TITLE = "Edit the configuration";
 
-/** `GET /_admin/config/edit`: the file in an editor. Wakes nothing. */
+/** `GET /_admin/config/edit`: the config file in an editor. Does not wake the container. */
 export async function editConfig(context: PageContext, { sandbox }: AdminOptions): Promise<Response> {
   if ((await sandbox.status()).state === "stopped") {
     const detail = "The container is stopped; the file can be read once it runs.";
@@ -41,12 +41,18 @@ export async function editConfig(context: PageContext, { sandbox }: AdminOptions
   return editPage(context, edited, { problem });
 }
 
-/** `POST /_admin/config/edit`, fields `text` and `expected`: returns from the review to the editor. */
+/**
+ * `POST /_admin/config/edit`, fields `text` and `expected`: leads back from the review to the editor, with the same
+ * text.
+ */
 export async function editConfigOn(context: PageContext): Promise<Response> {
   return editPage(context, await readEdited(context));
 }
 
-/** `POST /_admin/config/review`, fields `text` and `expected`: shows the changes, or the editor with the problems. */
+/**
+ * `POST /_admin/config/review`, fields `text` and `expected`: shows the changes, or the editor if the text has
+ * problems.
+ */
 export async function reviewConfig(context: PageContext, options: AdminOptions): Promise<Response> {
   const edited = await readEdited(context);
   try {
@@ -57,13 +63,16 @@ export async function reviewConfig(context: PageContext, options: AdminOptions):
   }
 }
 
-/** `POST /_admin/config/check`, fields `text` and `expected`: returns the text's problems as JSON. Wakes nothing. */
+/**
+ * `POST /_admin/config/check`, fields `text` and `expected`: returns the text's problems as JSON. Does not wake the
+ * container.
+ */
 export async function checkConfig(context: PageContext, { sandbox }: AdminOptions): Promise<Response> {
   const { problems } = await replaceConfigText(sandbox, await readEdited(context), false);
   return context.json({ problems });
 }
 
-/** `POST /_admin/config/save`, fields `text` and `expected`: validates again and writes the file. */
+/** `POST /_admin/config/save`, fields `text` and `expected`: validates the text again and writes the file. */
 export async function saveConfig(context: PageContext, options: AdminOptions): Promise<Response> {
   const edited = await readEdited(context);
   const before = await attempt(LIMIT_MS, readConfigText(options.sandbox, "file"));
@@ -71,7 +80,7 @@ export async function saveConfig(context: PageContext, options: AdminOptions): P
   try {
     const replaced = await replaceConfigText(options.sandbox, edited, true);
     if (replaced.problems.length > 0) return await showReview(context, options, edited, replaced);
-    // Both texts are redacted. A file with literal secrets cannot be saved from here.
+    // The container has redacted both texts.
     diff = before.value && diffText(before.value.text ?? "", replaced.text);
   } catch (error) {
     return showRefusal(context, edited, error);
@@ -80,7 +89,10 @@ export async function saveConfig(context: PageContext, options: AdminOptions): P
   return goTo(context, { path: originOf(context) ?? ROUTES.configPage.path }, "saved");
 }
 
-/** Forms submit CRLF line ends: https://url.spec.whatwg.org/#concept-urlencoded-serializer */
+/**
+ * Reads the form and restores LF line ends, because forms submit CRLF:
+ * https://url.spec.whatwg.org/#concept-urlencoded-serializer
+ */
 async function readEdited(context: PageContext): Promise<Edited> {
   const { text, expected } = await readFields(context.req.raw, FORM);
   return { text: text.replaceAll("\r\n", "\n"), expected };
@@ -100,7 +112,10 @@ async function showReview(
   return configReviewPage(context, { ...shown, edited });
 }
 
-/** Shows the submitted text again. Here, only secrets with a known form can be redacted. */
+/**
+ * Shows the submitted text again, with the error. The deployment's secrets are unknown here, so only texts that look
+ * like secrets are masked.
+ */
 async function showRefusal(context: PageContext, edited: Edited, error: unknown): Promise<Response> {
   if (!(error instanceof StewardError)) throw error;
   const problem = error.reason;

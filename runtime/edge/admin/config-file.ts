@@ -15,16 +15,16 @@ import { nextPath } from "../sign-in.tsx";
 import { isPage } from "../ui/console.tsx";
 import { LIMIT_MS } from "./answers.ts";
 
-/** Errors about the request rather than the supervisor. */
+/** Errors that pages show to the operator. They report any other error as an unavailable supervisor. */
 const REFUSALS = ["config_changed", "body_too_large", "body_invalid", "disk_full"] as const;
 const REFUSED = 422;
 
-/** The new text, or the problems that prevented the change. */
+/** The file's new text, or the submitted text and the problems that prevented the change. */
 export type Replaced = { text: string; problems: ToldProblem[] };
 
 export interface Edited {
   text: string;
-  /** SHA-256 of the file that the text was based on, or `none`. */
+  /** SHA-256 of the file on which the text is based, or `none`. */
   expected: string;
 }
 
@@ -34,7 +34,7 @@ export function originOf(context: Context): string | undefined {
   return nextPath(from) === from && isPage(from.split("?", 1)[0] ?? "") ? from : undefined;
 }
 
-/** Returns a path of the change's next step that preserves the origin. */
+/** Adds the origin page to the path of an edit's next step, so that the last step can return there. */
 export function withOrigin(context: Context, path: string): string {
   const from = originOf(context);
   return from === undefined ? path : `${path}?${new URLSearchParams({ from })}`;
@@ -65,7 +65,7 @@ export async function mendInPlace(sandbox: Sandbox, expected: string): Promise<v
   await operate(sandbox, doctor, { fix: true });
 }
 
-/** Sets the file aside and restarts the gateway, which writes the defaults. Rejects with StewardError. */
+/** Sets the config file aside and restarts the gateway, which writes the defaults. Rejects with StewardError. */
 export async function beginAfresh(sandbox: Sandbox, expected: string): Promise<void> {
   const path = `${CONTROL_ROUTES.configFile}/fresh?expected=${expected}`;
   await answer(await ask(sandbox, { method: "POST", path }));

@@ -16,7 +16,7 @@ import { type ConfigReview, configReviewPage, nothingToMendPage } from "./config
 import { goTo } from "./flash.ts";
 import type { AdminOptions, PageContext } from "./options.ts";
 
-/** Key of the groups in each platform's section. */
+/** Config key, per platform, under which its allowed groups are listed. */
 const GROUP_KEYS: Readonly<Record<Platform, string>> = {
   slack: "channels",
   telegram: "groups",
@@ -39,12 +39,12 @@ const NOTHING_TO_MEND =
 const ABOUT_FRESH =
   "The current file is set aside. The gateway restarts and writes a new config from its environment. All other settings are dropped.";
 
-/** A new text for the config file, and the message if nothing would change. */
+/** A proposed text for the config file, and the message to show if it equals the current text. */
 interface Proposal extends ConfigReview {
   nothing: string;
 }
 
-/** Shows a repair for review, like every config change. */
+/** Shows the changes of a proposed config file for review. */
 async function propose(
   context: PageContext,
   repair: Promise<Proposal>,
@@ -102,7 +102,10 @@ async function afresh(sandbox: Sandbox): Promise<Proposal> {
   };
 }
 
-/** `POST /_admin/config/fresh`, field `expected`: sets the file aside and restarts the gateway. */
+/**
+ * `POST /_admin/config/fresh`, field `expected`: sets the config file aside and restarts the gateway, which writes the
+ * defaults.
+ */
 export async function freshConfig(context: PageContext, options: AdminOptions): Promise<Response> {
   const { expected } = await readFields(context.req.raw, { expected: EXPECTED });
   await recordChange(context, options, { action: "config", detail: "reset to defaults" });
@@ -123,12 +126,12 @@ async function readTexts(sandbox: Sandbox, repair: "mended" | "fresh") {
   return { ...texts, expected: file.sha256 ?? "none", secrets, left };
 }
 
-/** @throws StewardError `secret_in_plain` for redacted texts, which cannot be saved from a page. */
+/** @throws StewardError `secret_in_plain` if a file contains literal secrets: pages cannot save its redacted text. */
 function refuseSecrets(...files: ConfigText[]): void {
   if (files.some(({ secrets }) => secrets !== undefined)) throw new StewardError("secret_in_plain");
 }
 
-/** Formats a config as repairs do, so that the diff shows only meaningful changes. */
+/** Formats a config as repairs do, so that the diff shows no formatting changes. */
 function laidOut(text: string): string {
   try {
     return `${JSON.stringify(JSON.parse(text), null, 2)}\n`;
@@ -142,7 +145,7 @@ function comparable(before: string, after: string): string {
   return after === laidOut(after) ? laidOut(before) : before;
 }
 
-/** `GET /_admin/config/last-good`: shows the newest backup's config that was valid. */
+/** `GET /_admin/config/last-good`: proposes the config of the newest backup that contains a valid one. */
 export async function goBackToLastGood(context: PageContext, options: AdminOptions): Promise<Response> {
   return propose(context, readLastGood(options), LAST_GOOD_LIMIT_MS);
 }
@@ -165,8 +168,8 @@ async function readLastGood({ sandbox, backups }: AdminOptions): Promise<Proposa
 }
 
 /**
- * `GET /_admin/config/allow-group?platform=&group=&from=`: shows the config with one more group, for messages that
- * were ignored because their group is not listed.
+ * `GET /_admin/config/allow-group?platform=&group=&from=`: proposes to add a group to the config, so that the bot no
+ * longer ignores its messages.
  */
 export async function allowGroup(context: PageContext, { sandbox }: AdminOptions): Promise<Response> {
   const { platform, group } = readQuery(context, groupQuery());

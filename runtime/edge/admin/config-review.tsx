@@ -15,11 +15,11 @@ export interface ConfigReview {
   before: string;
   edited: Edited;
   problems: ToldProblem[];
-  /** Changes the file in the container, for a text that must not pass through the page. */
+  /** Button that makes the change in the container. Absent if the page submits the new text. */
   inPlace?: { path: string; button: string; tone: "primary" | "danger" };
 }
 
-/** Renders a proposed change. One with problems cannot be saved. */
+/** Renders a proposed change for review. The page has no save button if the new text has problems. */
 export function configReviewPage(
   context: PageContext,
   { title, about, before, edited, problems, inPlace }: ConfigReview,

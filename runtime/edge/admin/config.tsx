@@ -8,7 +8,7 @@ import { askOrRecall } from "./answers.ts";
 import { ProblemList } from "./config-review.tsx";
 import type { AdminOptions, PageContext } from "./options.ts";
 
-/** Repairs of an invalid config, mildest first. Each shows its changes for confirmation. */
+/** Repairs of an invalid config, mildest first. Each shows its changes before the operator confirms. */
 const REPAIRS = [
   {
     path: ROUTES.configMend.path,
@@ -32,7 +32,7 @@ const REPAIRS = [
   },
 ] as const;
 
-/** `GET /_admin/config`: the redacted config file and its problems. Wakes nothing. */
+/** `GET /_admin/config`: the redacted config file and its problems. Does not wake the container. */
 export async function showConfig(
   context: PageContext,
   { sandbox, answers }: AdminOptions,

@@ -25,17 +25,19 @@ import { Id, nameOf, type Names, Person, personColumn, platformOf } from "../ui/
 import { Facts } from "../ui/table.tsx";
 import { offerUndo, type Removal } from "./undo.ts";
 
-/** Exceeds the 10 s of {@link readAccessList}, so that incomplete lists are shown too. */
+/**
+ * Timeout in milliseconds, above the 10 s of {@link readAccessList}, so that the page also receives incomplete lists.
+ */
 const LISTS_MS = 11_000;
 
-/** Rows per page. The requests above also need space. */
+/** People per page, few enough to leave space for the requests above them. */
 const PEOPLE = 30;
 
-/** Requests shown, and how many of them are reserved for browsers, whose requests expire first. */
+/** Number of requests shown, and how many of them are reserved for browsers: their requests expire first. */
 const REQUESTS = 6;
 const BROWSERS = 2;
 
-/** A copy of the config schema's list, which a Worker does not load at startup. */
+/** Copy of the roles in the config schema, because a Worker does not load that schema at startup. */
 const ROLES: readonly GrantedRole[] = ["person", "operator"];
 const PLATFORMS = platformSchema.options.join("|");
 /** `<platform>:<code>` or `device:<request id>`, with `:operator` for an operator's rights. */
@@ -47,8 +49,8 @@ const DEVICE = /^[0-9a-f]{64}$/;
 const PERSON = new RegExp(`^(?:${PLATFORMS}):[\\w.:-]{1,128}$`);
 
 /**
- * `GET /_admin/devices?q=&range=&sort=&page=`: pending requests, and people and browsers with access. Wakes
- * nothing.
+ * `GET /_admin/devices?q=&range=&sort=&page=`: pending requests, and people and browsers with access. Does not wake the
+ * container.
  */
 export async function showDevices(context: PageContext, options: AdminOptions): Promise<Response> {
   const query = readQuery(context, listingQuery());
@@ -81,7 +83,10 @@ export async function showDevices(context: PageContext, options: AdminOptions): 
   return adminPage(context, { title: "Access", asOf, waits: true }, content);
 }
 
-/** Returns people and browsers with access, and open requests. If the container is silent, its last answer. */
+/**
+ * Returns people and browsers with access, and open requests. If the container does not answer, returns its last
+ * answer.
+ */
 export async function knownAccess(
   { sandbox, answers, clock }: AdminOptions,
   visitor: Visitor,
@@ -133,7 +138,10 @@ export async function revokeDevice(context: PageContext, options: AdminOptions):
   return changeAll(context, options, changes, "revoked");
 }
 
-/** `POST /_admin/devices/revoke-person`, field `person`: `<platform>:<user id>`. */
+/**
+ * `POST /_admin/devices/revoke-person`, field `person`, in the format `<platform>:<user id>`: revokes a person's
+ * access.
+ */
 export async function revokePerson(context: PageContext, options: AdminOptions): Promise<Response> {
   const people = await readField(context.req.raw, "person", PERSON);
   const changes = people.map((person): Change => {
@@ -184,8 +192,8 @@ async function changeAll(
 }
 
 /**
- * Returns a change's arguments for the record, with the person instead of the request's code, which is meaningless
- * later.
+ * Returns the arguments of a change for the activity log. Replaces a request's code with the person's id, because the
+ * code soon becomes meaningless.
  */
 function recordedArguments(values: readonly string[], result: unknown): readonly string[] {
   const { approved, rejected: sender = approved } = result as { approved?: unknown; rejected?: unknown };
@@ -198,7 +206,7 @@ export function waitingKeys(list: AccessList | undefined): string[] {
   return (list?.senders ?? []).map(({ platform, sender }) => `${platform}:${sender}`);
 }
 
-/** Renders the oldest requests for approval, and the total. */
+/** Renders the oldest requests for approval, and the total number of requests. */
 export function waitingPart({ problem, ...all }: AccessList, names: Names, now: number): Markup {
   const count = all.senders.length + all.requests.length;
   const requests = longest(all.requests).slice(0, Math.max(BROWSERS, REQUESTS - all.senders.length));
@@ -339,7 +347,7 @@ function senderCard(request: SenderRequest, names: Names, now: number, isOpen: b
 
 function requestCard({ requestId, name, address, askedAt }: DeviceRequest, now: number): Markup {
   return (
-    // The page that waits for this approval links to it.
+    // The waiting browser's page links to this element.
     <li id={`request-${requestId.slice(0, 12)}`}>
       <h3>
         <bdi>{name === "" ? "A browser" : name}</bdi>
@@ -367,7 +375,7 @@ function settleForms(request: string, named: string): Markup {
   );
 }
 
-/** Lists the requests shown, so that no unseen one is approved. */
+/** Renders a button that approves exactly the requests on the page, so that nobody approves unseen ones. */
 function approveAllForm(requests: readonly string[], which: "all" | "these"): Markup {
   const label = `Approve ${which} ${requests.length} as persons`;
   return postForm(ROUTES.devicesApprove.path, "request", requests, label, "requests shown here");

@@ -35,9 +35,11 @@ export const DONE = {
 
 export type Done = keyof typeof DONE;
 
-/** Cookie with the undo token of this browser's last removal: `<done>.<random>`. */
+/** Name of the cookie that lets this browser undo its last removal. Its value is `<done>.<random>`. */
 export const UNDO_COOKIE = "steward-undo";
-/** Time in which a removal can be undone. Pages offer it for 10 s; the rest allows for network delays. */
+/**
+ * Time in milliseconds in which a removal can be undone. Pages offer this for 10 s; the rest allows for network delays.
+ */
 export const UNDO_MS = 15_000;
 
 /** Outcome of the last button press, as fixed codes without free text. */

@@ -25,15 +25,14 @@ const STEPS = {
 // Built lazily to keep startup fast.
 const eventQuery = () => z.strictObject({ key: z.string().check(z.regex(EVENT_KEY)) });
 
-/** `GET /_admin/ledger/event?key=`: ids, timeline and attempts of an event. Wakes nothing. */
+/** `GET /_admin/ledger/event?key=`: ids, timeline and attempts of an event. Does not wake the container. */
 export async function showEvent(context: PageContext, options: AdminOptions): Promise<Response> {
   const { key } = readQuery(context, eventQuery());
   return eventPage(context, options, key);
 }
 
 /**
- * `POST /_admin/ledger/event`, field `key`: the same page with the event's text. The activity log records who read
- * it.
+ * `POST /_admin/ledger/event`, field `key`: the event's page with its text. The activity log records who read the text.
  */
 export async function showEventText(context: PageContext, options: AdminOptions): Promise<Response> {
   const { key } = await readFields(context.req.raw, { key: EVENT_KEY });

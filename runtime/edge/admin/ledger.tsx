@@ -49,7 +49,10 @@ const pageQuery = () =>
     sort: z.optional(z.enum(LEDGER_SORTS)),
   });
 
-/** `GET /_admin/ledger?q=&state=&platform=&sender=&place=&range=&sort=&before=`: a page of events. Wakes nothing. */
+/**
+ * `GET /_admin/ledger?q=&state=&platform=&sender=&place=&range=&sort=&before=`: a page of events. Does not wake the
+ * container.
+ */
 export async function showLedger(
   context: PageContext,
   { ledger, directory, clock }: AdminOptions,
@@ -120,7 +123,7 @@ interface StateChipsProps {
   names: Names;
 }
 
-/** Links that filter by state, and links that remove the chosen person or place. */
+/** Renders links that filter by state, and links that remove the filter by person or place. */
 function StateChips({ counts, filter, names }: StateChipsProps): Markup {
   const { state, sender, place } = filter;
   return (
@@ -221,13 +224,13 @@ function EventTable({ entries, names, filter, now }: EventTableProps): Markup {
   );
 }
 
-/** The sender of an event, linked to their other events. */
+/** Renders the sender of an event with a link to the person's other events. */
 export function SenderName({ sender, names }: { sender: string | undefined; names: Names }): Markup | null {
   if (sender === undefined) return null;
   return <Person id={sender} entry={names.get(sender)} href={address({ sender })} />;
 }
 
-/** The chat of an event, by platform and name. */
+/** Renders the chat of an event by platform and name. */
 export function PlaceName({ entry, names }: { entry: LedgerEntry; names: Names }): Markup {
   const { conversation, place = conversation, platform } = entry;
   const known = names.get(place);
@@ -242,7 +245,7 @@ export function PlaceName({ entry, names }: { entry: LedgerEntry; names: Names }
   );
 }
 
-/** An event's outcome and its next attempt. */
+/** Renders an event's outcome and its next attempt. */
 export function Outcome({ entry }: { entry: LedgerEntry }): Markup {
   const { state, note, nextAt } = entry;
   const isSaid = note === undefined || note === "answered";
@@ -259,7 +262,7 @@ export function Outcome({ entry }: { entry: LedgerEntry }): Markup {
   );
 }
 
-/** Actions for an event that was not answered. */
+/** Renders actions for an event that was not answered. */
 export function Remedies({ entry, names }: { entry: LedgerEntry; names: Names }): Markup {
   const { key, state, platform, group, sender } = entry;
   const whose = (sender === undefined ? undefined : names.get(sender)?.name) ?? "unknown";
@@ -287,7 +290,7 @@ interface AnswerHereProps {
   from: string;
 }
 
-/** Link that adds the group to the config. */
+/** Renders a link to the page that adds the group to the config. */
 export function AnswerHere(query: AnswerHereProps): Markup {
   return (
     <a href={`${ROUTES.configAllowGroup.path}?${new URLSearchParams({ ...query })}`}>Answer in this group</a>

@@ -25,8 +25,8 @@ const logsQuery = () =>
   });
 
 /**
- * `GET /_admin/logs?level=&text=&follow=1`: the end of the gateway's redacted output. Wakes nothing. A script
- * follows the output; without scripts, `follow` reloads the page.
+ * `GET /_admin/logs?level=&text=&follow=1`: the end of the gateway's redacted output. Does not wake the container. A
+ * script adds new lines; for browsers without scripts, `follow` reloads the page.
  */
 export async function showLogs(context: PageContext, { sandbox, answers }: AdminOptions): Promise<Response> {
   const { follow, ...filter } = readQuery(context, logsQuery());
@@ -42,7 +42,7 @@ export async function showLogs(context: PageContext, { sandbox, answers }: Admin
   return adminPage(context, { title: "Logs", asOf, ...ways }, content);
 }
 
-/** `GET /_admin/logs/download`: the stored output as JSON lines. Wakes nothing. */
+/** `GET /_admin/logs/download`: the stored output as JSON lines. Does not wake the container. */
 export async function downloadLogs(
   context: PageContext,
   { sandbox, answers }: AdminOptions,

@@ -46,7 +46,7 @@ interface Tested {
   problem?: Reason;
 }
 
-/** `GET /_admin/models`: models in order of use, with states and prices. Wakes nothing. */
+/** `GET /_admin/models`: models in order of use, with states and prices. Does not wake the container. */
 export async function showModels(
   context: PageContext,
   { sandbox, answers }: AdminOptions,

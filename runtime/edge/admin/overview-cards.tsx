@@ -134,7 +134,10 @@ export function servicesCard(details: GatewayStatus | undefined): Markup | null 
   );
 }
 
-/** Renders the container. `bundle` is the edge's. `processes` is `undefined` if the container does not answer. */
+/**
+ * Renders the container's state. `bundle` is the hash of the edge's bundle; `processes` is `undefined` if the container
+ * does not answer.
+ */
 export function gatewayCard(
   status: SandboxStatus,
   bundle: string,
@@ -175,7 +178,7 @@ function awakeText({ measuredHours, awakeHours }: Duty): string {
   return `${awakeHours.toFixed(1)} hours a day, ${formatSpan(measuredHours)}`;
 }
 
-/** Renders one hash if edge and container share a bundle, as on a host. */
+/** Renders the bundle hashes of edge and container, or a single hash if both are equal, as on a host. */
 function bundlePart(edge: string, container: string | undefined): Markup {
   if (edge === container) return <code>{edge}</code>;
   return (

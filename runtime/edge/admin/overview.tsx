@@ -32,17 +32,17 @@ import { knownSessions, placeOf } from "./sessions.tsx";
 import { totals } from "./usage.tsx";
 
 const LIMIT_MS = 3_000;
-/** Number and maximum age of the messages searched for groups without answers. */
+/** Maximum number and age of ignored messages to search for groups without answers. */
 const IGNORED = 50;
 const SILENT_MS = 7 * 24 * 60 * 60_000;
-/** Stored lists of this age are reused, because each request starts a process in the container. */
+/** Maximum age of stored lists that the overview reuses, because each new list starts a process in the container. */
 const RECENT_MS = 10_000;
 /** Facts that prevent requests to the container. */
 const DOWN = { status: { state: "stopped", since: "", restarts: 0 } } as const;
 const SILENT = 6;
 const DUE = 3;
 
-/** `GET /_admin/`: health, today's activity and open tasks. Wakes nothing. */
+/** `GET /_admin/`: health, today's activity and open tasks. Does not wake the container. */
 export async function showOverview(context: PageContext, options: AdminOptions): Promise<Response> {
   const visitor = await context.get("visitor")();
   const { facts, health, backups } = visitor;
@@ -80,7 +80,8 @@ export async function showOverview(context: PageContext, options: AdminOptions):
 /** Loads the overview's data. Parts that do not arrive in time are missing. */
 async function read(options: AdminOptions, visitor: Visitor, now: number) {
   const { sandbox, answers, ledger, directory, activity } = options;
-  // Without the gateway, each operation starts a process, and only a few may run at once. Prefer access requests.
+  // While the gateway is down, each operation starts a process, and only a few may run concurrently. Use them for
+  // access requests, and stored answers for the other lists.
   const calm = visitor.facts.status.state === "crash-looping" ? { ...visitor, facts: DOWN } : visitor;
   const recent = { ...calm, reuseAfter: calm.reuseAfter ?? now - RECENT_MS };
   const events = (state: "ignored" | "answered") =>
@@ -118,7 +119,7 @@ async function read(options: AdminOptions, visitor: Visitor, now: number) {
   };
 }
 
-/** Returns the newest ignored message of each unlisted group, unless a later one was answered. */
+/** Returns the newest ignored message of each unlisted group, unless a later message was answered. */
 function silentGroups(ignored: readonly LedgerEntry[], answered: readonly LedgerEntry[]): LedgerEntry[] {
   const groups = new Map<string, LedgerEntry>();
   for (const entry of ignored) {

@@ -12,13 +12,13 @@ export type ScheduleRow = z.infer<ReturnType<typeof schedules.list.output>>["sch
 
 export type RunRow = z.infer<ReturnType<typeof schedules.history.output>>["runs"][number];
 
-/** Ways to specify the time, by command-line option: label and example. */
+/** Ways to specify a schedule's time, by command-line option: label and example value. */
 const KINDS = {
   cron: ["Cron expression", "0 9 * * 1-5"],
   every: ["Every", "1h30m"],
   at: ["Once at", "2027-01-31 09:00"],
 } as const;
-/** A literal message, or a prompt whose answer is sent. */
+/** Kinds of content: a literal text, or a prompt for the agent, which then sends its answer. */
 const CONTENTS = { text: "Send this text", prompt: "Ask the agent, and send its answer" } as const;
 
 /** Accepts any value, so that the form can show what is wrong with it. */
@@ -47,12 +47,12 @@ export const EMPTY: Values = {
 
 export type Marks = Partial<Record<keyof Values, string>>;
 
-/** Error for a form whose fields explain what is wrong. */
+/** Error for a form in which each wrong field shows an explanation. */
 export const WRONG = reason("schedule_invalid", "Nothing was saved. Correct the marked fields.");
 const NEEDED = { chat: "Enter a chat.", when: "Enter a time.", message: "Enter a message." } as const;
 const UNKNOWN_CHAT = "Choose a chat from the list, or type its platform and id: slack:C0123456789.";
 
-/** Returns the errors that can be found without the container. */
+/** Returns the field errors that can be found without the container. */
 export function marksOf(values: Values): Marks {
   const marks: Marks = {};
   for (const [name, most] of Object.entries(LONGEST) as [keyof typeof LONGEST, number][]) {
@@ -117,7 +117,10 @@ const FIELDS: Readonly<Record<string, keyof Values>> = {
   prompt: "message",
 };
 
-/** Maps the command line's errors to fields. Format: `<name>: <sentence>`, separated by semicolons. */
+/**
+ * Maps the command line's error messages to form fields. A message consists of `<name>: <sentence>` parts, separated by
+ * semicolons.
+ */
 export function toldMarks({ code, detail }: Reason): Marks {
   const marks: Marks = {};
   if (code !== "schedule_invalid") return marks;

@@ -10,7 +10,7 @@ import type { RunRow, ScheduleRow } from "./schedule-form.tsx";
 const LONGEST_EXCERPT = 100;
 const ROWS = 15;
 
-/** Sorts schedules by their next run, those without one last. */
+/** Sorts schedules by next run. Schedules without a next run come last. */
 export function inOrder(rows: readonly ScheduleRow[]): ScheduleRow[] {
   return rows.toSorted((a, b) => ((a.nextAt ?? "~") < (b.nextAt ?? "~") ? -1 : 1));
 }
@@ -24,7 +24,7 @@ export function excerpt({ text, prompt = "" }: ScheduleRow): string {
   return line.length > LONGEST_EXCERPT ? `${line.slice(0, LONGEST_EXCERPT - 1).toWellFormed()}…` : line;
 }
 
-/** A schedule's time in words; an older container supplies only the expression. */
+/** Renders a schedule's time in words, or the bare expression if an older container supplies no words. */
 export function Times({ row: { at, every, cron, timezone = "UTC", words } }: { row: ScheduleRow }): Markup {
   if (cron === undefined) return <>{words ?? (at === undefined ? `Every ${every}` : "Once")}</>;
   return (
@@ -35,7 +35,7 @@ export function Times({ row: { at, every, cron, timezone = "UTC", words } }: { r
   );
 }
 
-/** A time in the schedule's time zone. */
+/** Renders a time in the schedule's time zone. */
 function Local({ at, local }: { at: string; local: string }): Markup {
   return (
     <time datetime={at} title={`${at.slice(0, 19).replace("T", " ")} UTC`}>
@@ -93,12 +93,12 @@ export function schedulesTable(
   );
 }
 
-/** Translates the gateway's word for a run that sent its message. */
+/** Returns a readable outcome: the gateway reports `said` for a run that sent its message. */
 function outcomeText(note: string | null): string | null {
   return note === "said" ? "sent" : note;
 }
 
-/** The next run in the schedule's time zone, or in UTC for an older container. */
+/** Renders the next run in the schedule's time zone, or in UTC if an older container supplies no local time. */
 export function NextRun({ row: { nextAt, next: [first] = [] } }: { row: ScheduleRow }): Markup {
   if (first !== undefined) return <Local {...first} />;
   return nextAt === null ? <span class="badge">not due</span> : <Moment at={nextAt} />;

@@ -36,17 +36,17 @@ import {
 import { addressOf, inOrder, Runs, schedulesTable } from "./schedule-table.tsx";
 
 const ID = /^[\w:.-]{1,128}$/;
-/** Chats suggested in the form, last seen first. */
+/** Maximum chats suggested in the form, most recently seen first. */
 const MOST_CHATS = 300;
 
 type Preview = z.infer<ReturnType<typeof schedules.preview.output>>;
 
-/** `GET /_admin/schedules`: the scheduled messages. Wakes nothing. */
+/** `GET /_admin/schedules`: the scheduled messages. Does not wake the container. */
 export async function showSchedules(context: PageContext, options: AdminOptions): Promise<Response> {
   return page(context, options, { query: readQuery(context, listingQuery()) });
 }
 
-/** `GET /_admin/schedules/edit?id=`: the form for a schedule. Wakes nothing. */
+/** `GET /_admin/schedules/edit?id=`: the form for a schedule. Does not wake the container. */
 export async function editSchedule(context: PageContext, options: AdminOptions): Promise<Response> {
   return page(context, options, { id: idOf(context) });
 }
@@ -97,7 +97,9 @@ const CHANGES = {
   remove: "unscheduled",
 } as const satisfies Record<string, Done>;
 
-/** `POST /_admin/schedules/pause`, `…/resume`, `…/run` and `…/remove`, field `id`. */
+/**
+ * `POST /_admin/schedules/pause`, `…/resume`, `…/run` and `…/remove`, field `id`: performs the action on a schedule.
+ */
 export async function changeSchedule(
   context: PageContext,
   options: AdminOptions,
@@ -170,7 +172,7 @@ async function page(
       />
     </>
   );
-  // A reload would discard the form's result.
+  // Do not reload this page automatically: the form's result would be lost.
   const isAnswer = values !== undefined;
   const frame = { asOf, waits: !isAnswer };
   if (edited !== undefined) {

@@ -9,7 +9,7 @@ import { adminPage, PAGES } from "../ui/console.tsx";
 import { Card } from "../ui/document.tsx";
 import type { AdminOptions, PageContext } from "./options.ts";
 
-/** Actions, with the pages on which they start. */
+/** Actions that the search finds, with the pages on which they start. */
 const ACTIONS = Object.entries({
   "Add a schedule": `${ROUTES.schedulesPage.path}#add`,
   "Approve or revoke people and browsers": ROUTES.devicesPage.path,
@@ -31,8 +31,8 @@ type Found = [kind: string, title: string, href: string];
 type Known = Parameters<typeof sessions.list.text>[0] & Parameters<typeof schedules.list.text>[0];
 
 /**
- * `GET /_admin/search?q=`: pages, actions, people, places, conversations and schedules by name. Clients that are
- * not browsers get JSON. Asks no container.
+ * `GET /_admin/search?q=`: finds pages, actions, people, places, conversations and schedules by name. Clients that are
+ * not browsers get JSON. Does not contact the container.
  */
 export async function showSearch(context: PageContext, options: AdminOptions): Promise<Response> {
   const { q = "" } = readQuery(context, searchQuery());

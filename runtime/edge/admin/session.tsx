@@ -18,7 +18,7 @@ import { placeOf } from "./sessions.tsx";
 import { changeAndGo, recordChange } from "./change.ts";
 import type { AdminOptions, PageContext } from "./options.ts";
 
-/** Each part of an export starts a process in the container. */
+/** Timeout of an export in milliseconds. Each part of an export starts a process in the container. */
 const EXPORT_LIMIT_MS = 30_000;
 const MOST_PARTS = 64;
 /** Ids never begin with a dash. */
@@ -35,7 +35,10 @@ export async function showSession(context: PageContext, options: AdminOptions): 
   return page(context, options, { conversation });
 }
 
-/** `POST /_admin/sessions/messages`, field `conversation`: the same page with the last messages. Recorded. */
+/**
+ * `POST /_admin/sessions/messages`, field `conversation`: the conversation's page with its last messages. The activity
+ * log records the access.
+ */
 export async function showMessages(context: PageContext, options: AdminOptions): Promise<Response> {
   const { sandbox } = options;
   const { conversation } = await readFields(context.req.raw, { conversation: CONVERSATION });
@@ -44,7 +47,10 @@ export async function showMessages(context: PageContext, options: AdminOptions):
   return page(context, options, { conversation, messages: asked.value?.messages, problem: asked.problem });
 }
 
-/** `POST /_admin/sessions/export`, field `conversation`: all messages as JSON lines. Recorded. */
+/**
+ * `POST /_admin/sessions/export`, field `conversation`: all messages as JSON lines. The activity log records the
+ * access.
+ */
 export async function exportSession(context: PageContext, options: AdminOptions): Promise<Response> {
   const { sandbox } = options;
   const { conversation } = await readFields(context.req.raw, { conversation: CONVERSATION });
@@ -70,8 +76,8 @@ async function readAll(sandbox: Sandbox, conversation: string): Promise<string> 
 }
 
 /**
- * `POST /_admin/sessions/reset`, field `conversation`: like /new in the chat. The bot starts over; the messages
- * stay.
+ * `POST /_admin/sessions/reset`, field `conversation`: starts a conversation over, like /new in the chat. Its messages
+ * remain stored.
  */
 export async function resetSession(context: PageContext, options: AdminOptions): Promise<Response> {
   const { conversation } = await readFields(context.req.raw, { conversation: CONVERSATION });
@@ -80,7 +86,10 @@ export async function resetSession(context: PageContext, options: AdminOptions):
   return changeAndGo(context, options, made, { ...change, done: "startedOver" });
 }
 
-/** `POST /_admin/sessions/delete`, fields `conversation` and `typed`, which must be the environment's name. */
+/**
+ * `POST /_admin/sessions/delete`, fields `conversation` and `typed`: deletes a conversation. `typed` must be the
+ * environment's name.
+ */
 export async function deleteSession(context: PageContext, options: AdminOptions): Promise<Response> {
   const form = { conversation: CONVERSATION, typed: TYPED };
   const { conversation, typed } = await readFields(context.req.raw, form);
@@ -124,7 +133,7 @@ async function page(
 }
 
 function sessionPart({ conversation, messages, typed }: Shown, session: Session, word: string): Markup {
-  // Keys of events also contain team and thread, so search by the chat's id, which ends both names.
+  // Event keys also contain team and thread, so search for the chat's id, the last part of the conversation's id.
   const chat = conversation.split(":").at(-1) ?? "";
   const { messages: kept, inUse, firstAt, lastAt, model, summarised } = session;
   const value = ["conversation", conversation] as const;

@@ -15,7 +15,7 @@ import { nameOf, type Names, personColumn, platformOf } from "../ui/person.tsx";
 import { askOrRecall, LIMIT_MS } from "./answers.ts";
 import type { AdminOptions, PageContext } from "./options.ts";
 
-/** `GET /_admin/sessions?q=&range=&sort=&page=`: the stored conversations. Wakes nothing. */
+/** `GET /_admin/sessions?q=&range=&sort=&page=`: the stored conversations. Does not wake the container. */
 export async function showSessions(context: PageContext, options: AdminOptions): Promise<Response> {
   const query = readQuery(context, listingQuery());
   const visitor = await context.get("visitor")();
@@ -55,7 +55,9 @@ function retentionNote(retention: RetentionNotice | undefined): Markup | "" {
   );
 }
 
-/** Returns the directory key of a conversation's place. A browser may have several conversations. */
+/**
+ * Returns a conversation's chat or browser, as key for the name directory. A browser may have several conversations.
+ */
 export function placeOf(conversation: string): string {
   return conversation.split(":", 2).join(":");
 }

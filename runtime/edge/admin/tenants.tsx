@@ -19,15 +19,15 @@ import type { AdminOptions, PageContext } from "./options.ts";
 
 const TENANT_COOKIE = "steward-chat";
 const ROWS = 500;
-/** A tenant, or an empty value for none. */
+/** A tenant id, or an empty value to select no tenant. */
 const CHOICE = /^[\w-]{0,200}$/;
 
-/** Paths of pages and responses about a single sandbox. */
+/** Paths of pages and responses that concern a single sandbox. */
 const ABOUT_ONE = /^\/(?:_admin|debug)(?:\/|$)/;
 
 /**
- * Returns the chat that an operator has chosen by the query or on the Chats page; `undefined` for the deployment's
- * sandbox.
+ * Returns the chat that the operator selected by query parameter or on the Chats page, or `undefined` for the
+ * deployment's sandbox.
  */
 export function chosenTenant(request: Request): TenantId | undefined {
   if (!ABOUT_ONE.test(new URL(request.url).pathname)) return undefined;
@@ -41,8 +41,8 @@ function namedChat({ url }: Request): string | undefined {
 }
 
 /**
- * Preserves the chat that a URL names, because links and buttons would lose it and affect the deployment's sandbox.
- * Opening such a page selects the chat; other responses redirect within it. An invalid chat is refused.
+ * Preserves the chat that a URL selects: otherwise the page's links and buttons would affect the deployment's sandbox.
+ * Opening such a page stores the chat in a cookie; redirects keep it in their URL. Refuses invalid chats.
  */
 export function keepNamedChat(): MiddlewareHandler {
   return async function namedChatMiddleware(context, next) {
@@ -52,7 +52,7 @@ export function keepNamedChat(): MiddlewareHandler {
     if (context.req.method === "GET" && context.req.header("sec-fetch-dest") === "document") {
       const page = new URL(context.req.url);
       page.searchParams.delete(CHAT_PARAMETER);
-      // Another site must not choose for the operator.
+      // A link on another site must not select a chat for the operator.
       if (context.req.header("sec-fetch-site") === "cross-site")
         return context.redirect(ROUTES.tenantsPage.path, 303);
       choose(context, chat);
@@ -66,7 +66,7 @@ export function keepNamedChat(): MiddlewareHandler {
   };
 }
 
-/** Selects the sandbox that the pages show; the deployment's if `chat` is empty. */
+/** Stores which sandbox the pages show: the chat's, or the deployment's if `chat` is empty. */
 function choose(context: Context, chat: string): void {
   setCookie(context, TENANT_COOKIE, isTenantId(chat) ? chat : "", {
     httpOnly: true,
@@ -76,7 +76,7 @@ function choose(context: Context, chat: string): void {
   });
 }
 
-/** `GET /_admin/chats`: chats with separate sandboxes, problems first. Wakes nothing. */
+/** `GET /_admin/chats`: chats with separate sandboxes, problems first. Does not wake the container. */
 export async function showTenants(
   context: PageContext,
   { tenants, directory, clock }: AdminOptions,
@@ -135,7 +135,7 @@ function chatsTable(tenants: readonly Tenant[], names: Names, query: ListingQuer
     return { id, entry: names.get(id), lead: platformOf(id) };
   };
   const usedAt = ({ firstSeenAt, report }: Tenant): number => Date.parse(report?.usedAt ?? firstSeenAt);
-  // The ledger does not count web chats: a page resends its message until it is answered.
+  // Show no counts for web chats: their pages, not the ledger, store unanswered messages.
   const count = (read: (counts: LedgerCounts) => number) => {
     const by = ({ id, report }: Tenant) => (id.startsWith("web-") || !report ? 0 : read(report.counts));
     return {

@@ -26,8 +26,8 @@ interface Offer {
 const slotOf = (context: PageContext) => `undo ${context.get("identity").name}`;
 
 /**
- * Offers to undo removals, if all of them can be undone. Only this browser can: a cookie contains the token, so no
- * URL reveals it.
+ * Offers to undo removals, if all of them can be undone. Only this browser can use the offer: a cookie contains its
+ * token, so no URL reveals it.
  */
 export async function offerUndo(
   context: PageContext,
@@ -40,7 +40,7 @@ export async function offerUndo(
   const token = `${done}.${crypto.randomUUID()}`;
   const detail = removals.map((one) => one.detail).join(", ");
   const offer = { token, until: clock() + UNDO_MS, detail, records };
-  // The removal has succeeded even if storing the offer fails.
+  // If the offer cannot be stored, the removal has still succeeded.
   const isKept = await answers.keepAnswer(slotOf(context), JSON.stringify(offer)).then(
     () => true,
     () => false,
@@ -56,7 +56,7 @@ export async function offerUndo(
     });
 }
 
-/** `POST /_admin/undo`, fields `undo` and `page`: restores this browser's last removal, once and within seconds. */
+/** `POST /_admin/undo`, fields `undo` and `page`: undoes this browser's last removal, once and only within seconds. */
 export async function undoRemoval(context: PageContext, options: AdminOptions): Promise<Response> {
   const { answers, clock, sandbox } = options;
   const form = { undo: /^\w+\.[\w-]{36}$/, page: /^\/[\w/]+$/ };

@@ -37,8 +37,8 @@ const usageQuery = () =>
 type UsageQuery = z.output<ReturnType<typeof usageQuery>>;
 
 /**
- * `GET /_admin/usage?range=&sort=`: messages, tokens and cost per UTC day, as the gateway counts them. Wakes
- * nothing.
+ * `GET /_admin/usage?range=&sort=`: messages, tokens and cost per UTC day, as the gateway counts them. Does not wake
+ * the container.
  */
 export async function showUsage(
   context: PageContext,
@@ -62,7 +62,7 @@ export async function showUsage(
   return adminPage(context, { title: "Usage", asOf, waits: true, scripts: ["usage.js"] }, content);
 }
 
-/** `GET /_admin/usage/export`: the counts of 30 days as CSV. Wakes nothing. */
+/** `GET /_admin/usage/export`: the counts of 30 days as CSV. Does not wake the container. */
 export async function exportUsage(
   context: PageContext,
   { sandbox, answers, directory }: AdminOptions,

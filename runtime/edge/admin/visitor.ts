@@ -13,20 +13,26 @@ interface VisitorOptions extends Pick<
   AdminOptions,
   "clock" | "ledger" | "answers" | "sandbox" | "backups" | "tenants"
 > {
-  /** True if this service manages the session and can end it. */
+  /** True if steward itself manages the sign-in session, so that pages can offer to sign out. */
   signsOut: boolean;
   environmentName: string | undefined;
   chat: Visitor["chat"];
 }
 
-/** Timeout for the state in a page's frame. */
+/** Timeout in milliseconds for each request about the state that all pages show. */
 const LIMIT_MS = 3_000;
-/** Maximum age of an answer for automatic page updates. */
+/** Maximum age of container answers that automatic page updates reuse, in milliseconds. */
 const REUSED_MS = 15_000;
-/** The same right after a change, so that several changes cause one request. */
+/**
+ * Maximum age, in milliseconds, during an update right after a change. Several changes in a row then cause a single
+ * request.
+ */
 const REUSED_AFTER_CHANGE_MS = 500;
 
-/** Provides the visitor and the health to admin pages. Starts nothing and does not count as activity. */
+/**
+ * Adds `visitor` to the context: the operator's identity and the deployment's health. Does not start the container and
+ * does not count as activity.
+ */
 export function describeVisitor(options: VisitorOptions): MiddlewareHandler<AccessVariables> {
   return async function describeVisitorMiddleware(context, next) {
     let visitor: Promise<Visitor> | undefined;

@@ -21,7 +21,10 @@ import type { AdminOptions, PageContext } from "./options.ts";
 import { Table } from "../ui/table.tsx";
 
 const FILE_TITLE = "A file of the workspace";
-/** Paths that the command line accepts. {@link fileNameProblem} decides about new files. */
+/**
+ * Paths of existing files, which may have names that are no longer valid. {@link fileNameProblem} is stricter and
+ * checks new files.
+ */
 const FILE = /^(?!-)[^\p{Cc}]{1,1000}$/u;
 const EXPECTED = /^(?:[0-9a-f]{64}|none)$/;
 const ANY = /^[\s\S]*$/;
@@ -50,7 +53,10 @@ type Listed = List["files"][number];
 type Version = NonNullable<FileView["version"]>;
 type File = z.infer<ReturnType<typeof workspace.show.output>>;
 
-/** `GET /_admin/workspace?root=&after=`: one root's files, in pages, and the chats' roots. Wakes nothing. */
+/**
+ * `GET /_admin/workspace?root=&after=`: one page of a root's files, and the chats that have files. Does not wake the
+ * container.
+ */
 export async function showWorkspace(
   context: PageContext,
   { sandbox, answers, clock }: AdminOptions,
@@ -87,7 +93,7 @@ export async function showFile(context: PageContext, { sandbox }: AdminOptions):
   const wrong = fileNameProblem(name);
   if (!FILE.test(name)) return pathPage(context, name, wrong);
   const { value, problem } = await attempt(LIMIT_MS, readFile(sandbox, name, version));
-  // A file from an older version may have an invalid name. It can be viewed and removed.
+  // A file from an older version of steward may have an invalid name. People can still view and remove it.
   const isThere = value !== undefined && (value.expected !== "none" || value.versions.length > 0);
   if (wrong !== undefined && !isThere) return pathPage(context, name, wrong);
   if (version === undefined || value === undefined) return filePage(context, { name, file: value, problem });
@@ -125,7 +131,7 @@ export async function removeFile(context: PageContext, options: AdminOptions): P
   return changeAndGo(context, options, made, { ...change, done: "fileRemoved" });
 }
 
-/** Reads a file. A missing one is empty. */
+/** Reads a file. A missing file counts as empty. */
 async function readFile(sandbox: Sandbox, name: string, version: string | undefined): Promise<File> {
   try {
     return await operate(sandbox, workspace.show, { file: name, ...(version && { version }) });
@@ -175,7 +181,7 @@ function purposeOf(name: string): string {
   return (Object.hasOwn(KNOWN, name) && KNOWN[name]) || "";
 }
 
-/** Each root has a separate list, so that one chat's files do not hide another's. */
+/** Renders links to the files of chats. Each chat has a separate list, so that its files do not hide another chat's. */
 function Chats({ chats = [] }: List): Markup | null {
   if (chats.length === 0) return null;
   return (
@@ -243,7 +249,7 @@ async function pathPage(
 
 interface FileView {
   name: string;
-  /** The previous version to show, and the current text; absent for the file itself. */
+  /** Set if the page shows a previous version of the file: its id, and the file's current text. */
   version?: { id: string; present: string } | undefined;
   /** `undefined` if it cannot be read. */
   file: File | undefined;

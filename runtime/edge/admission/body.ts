@@ -4,7 +4,10 @@ import { StewardError } from "../../contract/errors.ts";
 import type { ServiceOperation } from "../../contract/service-operations.ts";
 
 const MAX_BODY_BYTES = 1024 * 1024;
-/** Maximum nesting, far above any platform's. Thousands of levels could not be re-encoded. */
+/**
+ * Maximum nesting depth, far above that of any platform's requests. JSON with thousands of levels could not be encoded
+ * again.
+ */
 const DEEPEST = 200;
 const JSON_TYPE = /^application\/json\s*(?:;|$)/i;
 
@@ -73,7 +76,7 @@ function isTooDeep(text: string): boolean {
 export interface OutgoingBody {
   bytes: string | Uint8Array<ArrayBuffer>;
   headers: { "content-type": string };
-  /** The validated fields; absent for a model request. */
+  /** Values of the validated fields. Absent for a model request, which is not parsed. */
   fields?: Record<string, unknown>;
 }
 
@@ -105,7 +108,7 @@ export async function readServiceBody(
   return { bytes: form.toString(), headers, fields: read.data };
 }
 
-/** Re-encodes the parts without the gateway's part headers. */
+/** Validates the fields of a multipart body and encodes them again. Drops the part headers that the gateway sent. */
 async function readParts(
   given: Uint8Array<ArrayBuffer>,
   type: string,
@@ -124,7 +127,7 @@ async function readParts(
   return { bytes: new Uint8Array(await made.arrayBuffer()), headers, fields: read.data };
 }
 
-/** Returns `undefined` if a field is repeated: parsers disagree on which value counts. */
+/** Parses a form. Returns `undefined` if a field is repeated, because parsers disagree on which value counts. */
 function readForm(text: string): Record<string, string> | undefined {
   const given = [...new URLSearchParams(text)];
   const form = Object.fromEntries(given);

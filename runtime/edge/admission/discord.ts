@@ -8,7 +8,7 @@ import { sendProblem } from "../problems.ts";
 import { parseJsonObject, readJsonText } from "./body.ts";
 import type { WebhookOptions } from "./webhook.ts";
 
-/** Maximum age of a request. Discord documents none. */
+/** Maximum age of a request, in seconds. Discord documents no limit. */
 const SKEW_SECONDS = 300;
 const HEX_SIGNATURE = /^[0-9a-f]{128}$/i;
 const encoder = new TextEncoder();
@@ -58,7 +58,7 @@ const pressInteraction = once(() =>
   }),
 );
 
-// Importing a key costs more than using it, and a deployment has only one.
+// Cache the imported key: importing costs more than using it, and a deployment has only one key.
 let cached: { publicKey: string; key: Promise<VerifyKey> } | undefined;
 
 /** Callback types: https://docs.discord.com/developers/interactions/receiving-and-responding#interaction-response-object-interaction-callback-type */
@@ -77,9 +77,9 @@ interface DiscordInteractionsOptions {
 }
 
 /**
- * Handles Discord's interactions. Commands are stored before the deferred response, because Discord waits three
- * seconds, never retries, and accepts the reply for 15 minutes. A wrong signature always gets 401: Discord tests
- * this and removes endpoints that answer otherwise.
+ * Handles Discord's interactions. Stores a command before it sends the deferred response, because Discord waits three
+ * seconds, never retries, and accepts the reply for 15 minutes. A wrong signature always gets 401: Discord tests this
+ * and removes endpoints that answer otherwise.
  * https://docs.discord.com/developers/interactions/overview#setting-up-an-endpoint
  */
 export function discordInteractions({
@@ -119,8 +119,8 @@ interface TakenInteraction {
 }
 
 /**
- * Converts an interaction from Discord; returns `undefined` for anything else. A button press gets a separate
- * conversation, since it must not wait for the answer that it may stop.
+ * Converts a Discord interaction; returns `undefined` for anything else. A button press gets a conversation separate
+ * from its chat's, because it may stop the chat's answer and so must not wait for it.
  */
 export function takeInteraction(value: unknown, receivedAt: number): TakenInteraction | undefined {
   const kind = interaction().safeParse(value);
@@ -138,14 +138,14 @@ export function takeInteraction(value: unknown, receivedAt: number): TakenIntera
   return { delivery, response: { type: DEFERRED_MESSAGE, ...(isHidden && { data: { flags: EPHEMERAL } }) } };
 }
 
-/** Answers forms, menus, and commands of an earlier registration. */
+/** Responds to forms, menus, and commands that are no longer registered. */
 function unsupported(type: number): object {
   if (type === AUTOCOMPLETE) return { type: AUTOCOMPLETE_RESULT, data: { choices: [] } };
   const content = "I do not support this. Use /ask, or /help for what I understand.";
   return { type: MESSAGE, data: { content, flags: EPHEMERAL } };
 }
 
-/** The key's type, whose global name differs between the two runtimes. */
+/** Type of a verification key, derived because its global name differs between Node and Workers. */
 type VerifyKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 
 interface SignedInteraction {

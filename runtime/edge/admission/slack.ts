@@ -42,7 +42,7 @@ const eventCallback = once(() =>
       channel_type: z.optional(z.string().check(z.maxLength(32))),
       /** For an edit: the current message. */
       message: recovered(z.optional(place()), undefined),
-      /** For an edit or a deletion: the previous message. */
+      /** The previous message; present for an edit or a deletion. */
       previous_message: recovered(z.optional(place()), undefined),
     }),
   }),
@@ -61,10 +61,10 @@ const blockActions = once(() => {
 
 const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(?:;|$)/i;
 
-// Importing a key costs more than using it, and a deployment has only one secret.
+// Cache the imported key: importing costs more than using it, and a deployment has only one secret.
 let cached: { secret: string; key: Promise<SigningKey> } | undefined;
 
-/** Maximum characters of an unsigned body to parse. A challenge is shorter. */
+/** Maximum characters of a body that is parsed before its signature is checked. Slack's URL challenge is shorter. */
 const LONGEST_UNSIGNED = 8_192;
 
 interface SlackEventsOptions {
@@ -73,8 +73,8 @@ interface SlackEventsOptions {
 }
 
 /**
- * Handles Slack's events. A challenge is answered before the signature check, since the specification's test POST
- * is unsigned.
+ * Handles Slack's events. Answers the URL challenge before it checks signatures, so that an unsigned test request gets
+ * its answer.
  */
 export function slackEvents({ signingSecret, clock }: SlackEventsOptions): WebhookOptions["read"] {
   return async function readSlackRequest(request) {
@@ -84,14 +84,15 @@ export function slackEvents({ signingSecret, clock }: SlackEventsOptions): Webho
       await verify(request, text);
       return eventOrNothing(pressDelivery(text, clock()));
     }
-    // A short invalid body gets 400 even if unsigned, for people who test the route by hand.
+    // Parse a short body before its signature is checked: a malformed one then gets 400 even if unsigned, which helps
+    // people who test the route by hand.
     const short = text.length > LONGEST_UNSIGNED ? undefined : parseJsonObject(text);
     const verification = urlVerification().safeParse(short);
     if (verification.success) {
       return { kind: "answer", response: Response.json({ challenge: verification.data.challenge }) };
     }
     await verify(request, text);
-    // A verified event without an id needs no answer, such as app_rate_limited.
+    // Some verified events have no id, such as app_rate_limited. They need no answer.
     return eventOrNothing(slackDelivery(short ?? parseJsonObject(text), clock()));
   };
 
@@ -119,8 +120,8 @@ export function recordedBySlack(ready: boolean, { payload }: Delivery): Response
 }
 
 /**
- * Returns the delivery of a button press. It has a separate conversation, so that it does not wait for the chat's
- * answer.
+ * Returns the delivery of a button press. Its conversation differs from the chat's, so that the press does not wait for
+ * the answer in progress.
  */
 function pressDelivery(form: string, receivedAt: number): Delivery | undefined {
   const body = parseJsonObject(new URLSearchParams(form).get("payload") ?? "");
@@ -137,7 +138,7 @@ function pressDelivery(form: string, receivedAt: number): Delivery | undefined {
   };
 }
 
-/** The key's type, whose global name differs between the two runtimes. */
+/** Type of a signing key, derived because its global name differs between Node and Workers. */
 type SigningKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 
 interface SignedRequest {
@@ -157,8 +158,8 @@ async function verifySlack(secret: string, request: SignedRequest, now: number):
 }
 
 /**
- * Returns the delivery of a verified body, if it needs an answer. In a channel, each thread is a conversation; a
- * direct-message channel is one as a whole.
+ * Returns the delivery of a verified body, or `undefined` if the event needs no answer. In a channel, each thread is a
+ * conversation; a direct-message channel is a single conversation.
  */
 function slackDelivery(body: unknown, receivedAt: number): Delivery | undefined {
   const parsed = eventCallback().safeParse(body);
@@ -168,7 +169,7 @@ function slackDelivery(body: unknown, receivedAt: number): Delivery | undefined 
   const { channel = "none", message, previous_message: former } = event;
   const changed = message ?? former;
   const { ts = "", thread_ts: thread } = changed ?? event;
-  // Slack sometimes omits the channel type of a change. Ids of direct messages begin with D.
+  // Slack sometimes omits the channel type of an edit or a deletion. Ids of direct-message channels begin with D.
   const isDirect = event.channel_type === "im" || (changed !== undefined && channel.startsWith("D"));
   const conversation = [team, channel, isDirect ? "" : (thread ?? ts)]
     .filter((part) => part !== "")
@@ -177,8 +178,8 @@ function slackDelivery(body: unknown, receivedAt: number): Delivery | undefined 
 }
 
 /**
- * Returns true for events that would only clutter the ledger: reactions, changes of a bot's message, and edits that
- * mention the bot in a channel, which Slack also sends as mentions.
+ * Returns true for events that need no answer and would only fill the ledger: reactions, changes to a bot's messages,
+ * and edits that mention the bot in a channel. Slack sends such an edit a second time, as a mention.
  */
 function isUnanswerable({ event, authorizations = [] }: z.infer<ReturnType<typeof eventCallback>>): boolean {
   const { type, subtype = "", channel = "", message, previous_message: former } = event;

@@ -52,7 +52,7 @@ export function telegramUpdates({ secret, clock }: TelegramUpdatesOptions): Webh
   };
 }
 
-// Equal-length digests hide the secret's length from a timing attack.
+// Compare digests, which have equal lengths, so that timing does not reveal the secret's length.
 async function sameSecret(given: string | null, expected: string): Promise<boolean> {
   const [a, b] = await Promise.all([sha256Hex(given ?? ""), sha256Hex(expected)]);
   return isSameToken(a, b);
@@ -70,7 +70,7 @@ export function telegramDelivery(body: unknown, receivedAt: number): Delivery | 
   return {
     id: String(parsed.data.update_id),
     platform: "telegram",
-    // A press has a separate conversation, since it may stop the answer in progress.
+    // A button press has a separate conversation, because it may stop the answer in progress.
     conversation: press === undefined ? place.join(":") : `${press}:press`,
     receivedAt,
     payload: parsed.data,

@@ -6,7 +6,7 @@ import type { Clock, Ledger, Sandbox } from "../ports.ts";
 import type { RateLimit } from "../rate-limit.ts";
 import { sendError, sendProblem } from "../problems.ts";
 
-/** Retry-After of refusals, in seconds. Platforms mostly retry on their own schedule. */
+/** Retry-After of refusals, in seconds. Most platforms ignore it and retry on their own schedule. */
 const RETRY_AFTER_SECONDS = 10;
 const STATE_FOR_FLOODS_MS = 5_000;
 
@@ -22,7 +22,7 @@ export interface WebhookOptions {
    * @throws StewardError if the platform did not send it, or if the body is malformed.
    */
   read(request: Request): Promise<WebhookRequest>;
-  /** `ready` is true if the gateway is. */
+  /** Creates the response for a stored event. `ready` is true if the gateway is ready. */
   recorded?(ready: boolean, delivery: Delivery): Response;
   refusals: RateLimit;
   ledger: Ledger;
@@ -31,9 +31,9 @@ export interface WebhookOptions {
 }
 
 /**
- * Creates the handler for a platform's events. It verifies an event, stores it and starts its delivery, and then
- * responds. While the gateway is down, it refuses requests with 503 only, so that a test POST never gets a 401. During
- * a flood of refused requests, it caches the gateway's state, because each look-up on Cloudflare is a separate request.
+ * Creates the handler for a platform's events. It verifies an event, stores it, starts its delivery, and responds.
+ * While the gateway is down, every refused request gets 503, so that a test request never gets 401. During a flood of
+ * refused requests, it caches the gateway's state, because each lookup costs a separate request on Cloudflare.
  */
 export function webhook({
   read,
@@ -68,7 +68,9 @@ export function webhook({
     }
   };
 
-  /** `wait`: seconds until the client may retry, 0 if it is within its limit. */
+  /**
+   * Refuses a request. `wait` is the number of seconds until the client may retry, or 0 if it is within its rate limit.
+   */
   async function refuse(error: StewardError, wait: number): Promise<Response> {
     if (!(await isReady(wait > 0 ? STATE_FOR_FLOODS_MS : 0))) {
       return sendProblem("gateway_unavailable", `Nothing is stored: ${error.message}`, {
@@ -79,7 +81,9 @@ export function webhook({
   }
 }
 
-/** Responds 200, or 503 while the gateway is down. The ledger deduplicates a resent event. */
+/**
+ * Responds 200, or 503 while the gateway is down. If the platform then resends the event, the ledger deduplicates it.
+ */
 export function answerRecorded(ready: boolean): Response {
   if (ready) return new Response(null, { status: 200 });
   return sendProblem("gateway_unavailable", "The event is recorded and will be answered.", {

@@ -16,7 +16,7 @@ const editing = element("editing", HTMLElement);
 
 const CONVERSATION = "steward-chat-conversation";
 
-/** True if the gateway supports several conversations, and can stop, replace and withdraw messages. */
+/** False for an older gateway, which has one conversation and cannot stop, replace or withdraw messages. */
 let isCurrent = true;
 /** Id of the message being edited. */
 let edited: string | undefined;
@@ -77,7 +77,7 @@ function receive(message: Exclude<ToPage, { type: "challenge" }>): void {
       messages.delete(message.id);
       break;
     case "error":
-      // A restarting gateway drops the message; the page resends it to the next one.
+      // A restarting gateway drops the message; the page resends it to the next gateway.
       if (message.code === "gateway_unavailable") return;
       messages.answer(message.id);
       break;
@@ -85,7 +85,7 @@ function receive(message: Exclude<ToPage, { type: "challenge" }>): void {
       messages.answer(message.id);
       break;
     case "accepted":
-      // Store the button's text as an ordinary message until it is answered.
+      // A pressed button sends its text as a message. Store it like any other message until it is answered.
       if (items.isPressed(message.id))
         messages.put(message.id, { text: message.text, files: [], conversation });
   }
@@ -211,7 +211,9 @@ function clearForm(): void {
   takeFiles();
 }
 
-/** Withdraws a waiting message, also from the gateway if it may have arrived. */
+/**
+ * Withdraws a waiting message. If connected, asks the gateway to stop it; otherwise marks it for the next connection.
+ */
 function withdraw(id: string): void {
   if (connection.isWelcome) return sendStop(id);
   messages.withdraw(id);

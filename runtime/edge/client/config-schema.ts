@@ -17,14 +17,14 @@ export interface Schema {
 }
 
 export interface Place {
-  /** Keys and indexes that lead to the value, or to the object if the place is a key. */
+  /** Keys and indexes that lead to the value at this place. If the place is a key, they lead to its object. */
   path: string[];
   isKey: boolean;
-  /** Bounds of the word at the place, including quotes. Both equal the offset if there is no word. */
+  /** Start of the word at the place, including its quotes. Without a word, `from` and `to` equal the offset. */
   from: number;
   to: number;
   word: string;
-  /** Keys of the object before this place. */
+  /** Keys that the object has before this place. */
   taken: string[];
 }
 

@@ -36,7 +36,7 @@ const TROUBLES: Partial<Record<State, Trouble>> = {
   refused: { text: "The chat refused this page. Reload it.", label: "Reload" },
 };
 
-/** Storage key. Set if this browser was admitted last time. */
+/** Storage key of a mark that the gateway admitted this browser last time. */
 const PAIRED = "steward-chat-paired";
 
 const field = element("text", HTMLTextAreaElement);
@@ -57,11 +57,11 @@ retry.addEventListener("click", () => {
 copies(element("copy", HTMLButtonElement), () => command.textContent ?? "");
 
 /**
- * Shows the connection state, and the problem if only the user can solve it.
+ * Shows the connection state, and a problem if only the user can solve it.
  *
  * @param isDue True if the user has an unsent message.
  *
- * @param act Action of the problem's button.
+ * @param act Called when the user presses the problem's button.
  */
 export function showState(at: State, isDue = false, act = (): void => {}): void {
   [state.textContent, state.dataset["tone"]] = STATES[at];

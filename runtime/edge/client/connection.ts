@@ -3,7 +3,10 @@ import { CHAT_CLOSE, type FromPage, proofText, type ToPage } from "../../contrac
 import { displayName, openDevice } from "./device.ts";
 
 const LONGEST_WAIT_MS = 30_000;
-/** Maximum delay while the user waits. A longer one could miss a gateway that soon sleeps again. */
+/**
+ * Maximum reconnection delay while the user waits, in milliseconds. After a longer one, the gateway might already sleep
+ * again.
+ */
 const LONGEST_WAITED_FOR_MS = 2_000;
 const FIRST_WAIT_MS = 500;
 
@@ -33,9 +36,12 @@ export class PageConnection {
   readonly #options: ConnectionOptions;
   #socket: WebSocket | undefined;
   #attempts = 0;
-  /** An idle page must not keep waking the gateway, so it reconnects only when the user types. */
+  /**
+   * True while the gateway sleeps. The page then reconnects only when the user types, so that an idle page does not
+   * keep the gateway awake.
+   */
   #isAsleep = false;
-  /** True from when the user types until the connection succeeds or asks for approval. */
+  /** True while the user waits for a connection. Ends when the page is connected or needs approval. */
   #isWanted = false;
 
   constructor(options: ConnectionOptions) {
@@ -85,7 +91,7 @@ export class PageConnection {
   }
 
   #end(socket: WebSocket, code: number): void {
-    // The gateway may fall asleep while a message is in transit. Retry, so that the user need not type again.
+    // The gateway may fall asleep while a message is on its way. Reconnect then, so that the user need not type again.
     const isDue = this.#isWanted || (this.isWelcome && this.#options.isDue());
     this.isWelcome = false;
     const ended = ENDS[code] ?? "lost";

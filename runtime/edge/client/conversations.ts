@@ -42,7 +42,9 @@ export class Conversations {
     remove.addEventListener("click", () => this.#delete());
   }
 
-  /** Shows the conversations; `undefined` if an older gateway supports only one. */
+  /**
+   * Shows the list of conversations. Hides it if `all` is `undefined`: an older gateway supports only one conversation.
+   */
   show(all: readonly Conversation[] | undefined): void {
     for (const part of [menu, sidebar]) part.hidden = all === undefined;
     this.#all = all ?? [];

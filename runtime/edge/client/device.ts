@@ -1,11 +1,14 @@
 import { base64url, hex } from "../../contract/digest.ts";
 import { openDatabase, result } from "./unsent.ts";
 
-/** The key pair is stored in IndexedDB and is not extractable. */
+/** IndexedDB database and object store for the device's key pair. The private key cannot be extracted. */
 const STORE = { database: "steward-chat", store: "keys" };
 const KEY = "device";
 
-/** Names with a user-agent token. The first match wins: later tokens also occur in earlier browsers' agents. */
+/**
+ * Browser names with their user-agent tokens; the first match wins. Edge's user agent, for example, also contains
+ * Chrome's token.
+ */
 const BROWSERS = { Edge: "Edg/", Firefox: "Firefox/", Chrome: "Chrome/", Safari: "Safari/" };
 const SYSTEMS = ["Android", "iPhone", "iPad", "Windows", "Mac OS", "Linux"];
 
@@ -14,7 +17,7 @@ export interface Device {
   deviceId: string;
   /** Raw key, base64url. */
   publicKey: string;
-  /** Signs a text with Ed25519 (RFC 8032). Returns base64url. */
+  /** Signs a text with Ed25519 (RFC 8032). Returns the signature as base64url. */
   sign(text: string): Promise<string>;
 }
 

@@ -62,7 +62,7 @@ export function overlay(dialog: HTMLDialogElement): HTMLDialogElement {
   return dialog;
 }
 
-/** Handles plain clicks on matching elements, including later ones, instead of the default action. */
+/** Calls `act` on plain clicks on matching elements, including elements added later. Prevents the default action. */
 export function onClick<Kind extends HTMLElement>(
   selector: string,
   kind: new () => Kind,

@@ -23,7 +23,7 @@ import { element, made } from "./dom.ts";
 /** The config's JSON schema, inserted by the bundler. */
 declare const CONFIG_SCHEMA: Schema;
 
-/** Delay between the last keystroke and the check. */
+/** Delay between the last keystroke and the check, in milliseconds. */
 const CHECK_AFTER_MS = 500;
 
 const field = element("text", HTMLTextAreaElement);
@@ -77,7 +77,7 @@ function complete({ state, pos, explicit }: CompletionContext): CompletionResult
   if (!explicit && place.from === place.to) return null;
   const end = place.isKey && !/^\s*:/.test(text.slice(place.to)) ? ": " : "";
   return {
-    // The typed text is matched against names without quotes.
+    // Names are matched without quotes, so skip an opening quote.
     from: text[place.from] === '"' ? place.from + 1 : place.from,
     validFor: /^[\w$*-]*$/,
     options: offersAt(CONFIG_SCHEMA, place).map((offer) => ({

@@ -8,7 +8,7 @@ import { type AddedFile, inConversation, type Said } from "./unsent.ts";
 /** Models scale larger images down: https://docs.claude.com/en/docs/build-with-claude/vision#evaluate-image-size */
 const LONGEST_SIDE = 1_568;
 const QUALITY = 0.85;
-/** Smaller images are sent unchanged: scaling blurs text, and JPEG drops the alpha channel. */
+/** Maximum size of images that are sent unchanged, because scaling blurs text and JPEG drops the alpha channel. */
 const SMALL_BYTES = 400_000;
 const KINDS = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
@@ -18,7 +18,7 @@ const add = element("add", HTMLButtonElement);
 
 let chosen: AddedFile[] = [];
 
-/** Returns the chosen files and replaces them with others. */
+/** Returns the files that the user chose, and replaces them with `instead`. */
 export function takeFiles(instead: readonly AddedFile[] = []): AddedFile[] {
   const taken = chosen;
   chosen = [...instead];
@@ -54,7 +54,7 @@ export function offerFiles(takesAll: () => boolean): void {
   document.body.addEventListener("drop", (event) => take(event, event.dataTransfer?.files));
 }
 
-/** Adds a file, or returns a sentence why not. */
+/** Adds a file. Returns a sentence that explains a refusal, or `undefined` on success. */
 async function addFile(file: File, takesAll: boolean): Promise<string | undefined> {
   const { name, type } = file;
   if (chosen.length >= CHAT_FILES.most) return `A message can have at most ${CHAT_FILES.most} files.`;

@@ -34,7 +34,10 @@ const LANGUAGES = {
 };
 for (const [name, language] of Object.entries(LANGUAGES)) highlighter.registerLanguage(name, language);
 
-/** Limits for highlighting: its time grows quadratically with long words and with empty lines. */
+/**
+ * Maximum characters of code and of a line, and maximum lines. Highlighting time grows quadratically with long words
+ * and with empty lines.
+ */
 const LONGEST = { code: 8_000, line: 400, lines: 400 };
 
 function isUsual(code: string): boolean {

@@ -26,7 +26,7 @@ export class Items {
   readonly #seen = new IntersectionObserver((entries) => {
     for (const { isIntersecting, target } of entries) if (isIntersecting) this.#load(target);
   });
-  /** Authorises file downloads while the page is connected. */
+  /** Ticket that authorises file downloads while the page is connected. */
   #ticket = "";
 
   constructor(options: ItemsOptions) {
@@ -43,7 +43,7 @@ export class Items {
     this.#ticket = "";
   }
 
-  /** Returns true if a button press on this page has this id, but only once per press. */
+  /** Returns true if a button press on this page sent the message with this id. Each press counts only once. */
   isPressed(id: string): boolean {
     return this.#pressed.delete(id);
   }
@@ -59,7 +59,7 @@ export class Items {
 
   #showFile(shown: HTMLElement, item: FileItem): void {
     const { name, size, picture, caption } = item;
-    // A file never changes, but is announced again on each connection.
+    // The gateway announces a file again on each connection. Files never change, so keep the element.
     if (shown.childElementCount > 0) return this.#observe(shown.querySelector("img:not([src])"));
     if (caption !== undefined) shown.append(made("p", [caption]));
     if (picture) {

@@ -6,31 +6,31 @@ import { LOOK_AFTER_CHANGE, LOOK_HEADER } from "../../contract/client.ts";
 import { button, element, made, onClick, overlay } from "./dom.ts";
 import { offerSearch } from "./palette.ts";
 
-/** Maximum age of a page, since displayed ages become outdated without a change. */
+/** Maximum age of a page, in milliseconds. Displayed ages become outdated even if nothing changes. */
 const AT_LEAST_EVERY_MS = 60_000;
-/** Interval of reloads without a stream of changes. */
+/** Interval of page updates while no stream reports changes, in milliseconds. */
 const ASK_EVERY_MS = 10_000;
 const TICK_MS = 250;
 const PAUSE_MS = 750;
-/** Lifetime of a notice, unless the pointer is over it. */
+/** Time until a notice disappears, in milliseconds, unless the pointer is over it. */
 const NOTICE_MS = 10_000;
 
 const COPIED_MS = 1_500;
 
 const content = element("content", HTMLElement);
-/** False if a reload would lose content, such as an editor's. Then only the frame is updated. */
+/** False if an update would lose content, such as an editor's text. Only the page's frame is then updated. */
 const isLive = document.body.dataset["live"] !== undefined;
 const FRAME = [".bar", ".side"];
-/** The focused element, unless it is a link that was clicked: its focus has no ring, so nobody sees it. */
+/** Selects the focused element. Excludes a link that was clicked: its focus is invisible. */
 const FOCUSED = ":focus:not(a:not(:focus-visible))";
 
 let loadedAt = Date.now();
 let loading = false;
 let changed = false;
-/** True if the content was in use, and so not replaced, at the last update. */
+/** True if the last update did not replace the content because the user was using it. */
 let stale = false;
 
-/** Returns the page's address without the result of the last button. */
+/** Returns the page's address without the parameters that report the last button's result. */
 function address(): string {
   const url = new URL(location.href);
   url.searchParams.delete("done");
@@ -71,13 +71,16 @@ function replaceContent(next: Document): void {
   fillZones();
 }
 
-/** Fills in the browser's time zone as default, which does not count as input. */
+/**
+ * Sets the browser's time zone as default of empty time zone fields. A default does not count as input, so updates
+ * continue.
+ */
 function fillZones(): void {
   for (const field of content.querySelectorAll<HTMLInputElement>("input[data-zone]"))
     field.defaultValue ||= Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
-/** Loads a page like a program, so that automatic updates wake no container. */
+/** Loads a page without accepting `text/html` explicitly, so that automatic updates do not wake the container. */
 async function loadPage(
   href: string,
   look = "1",
@@ -96,7 +99,7 @@ async function load(isTold: boolean): Promise<void> {
 function look(): void {
   const age = Date.now() - loadedAt;
   const isBehind = changed || (stale && !isInUse());
-  // A background tab updates rarely, for its title.
+  // A background tab updates only once a minute, to keep its title current.
   const isDue = isBehind && !document.hidden ? age >= PAUSE_MS : age >= AT_LEAST_EVERY_MS;
   if (!isDue || loading) return;
   loading = true;
@@ -130,7 +133,7 @@ function dismiss(notice: Element): void {
 
 /** Copies an id and confirms it briefly. */
 async function copy(button: HTMLButtonElement): Promise<void> {
-  // The focus would block updates of the page.
+  // A focused button would block updates of the page.
   button.blur();
   await navigator.clipboard.writeText(button.value);
   button.classList.add("copied");

@@ -68,7 +68,7 @@ function take({ state, lines: more, next: then }: LogLines): number | undefined 
     show();
   }
   tell(state === "stopped" ? "The container is stopped: nothing to follow." : "Following.");
-  // Returning to the page or pressing the button polls again.
+  // Stop polling while the container is stopped. Returning to the page or pressing the button resumes it.
   return state === "stopped" ? undefined : EVERY_MS;
 }
 

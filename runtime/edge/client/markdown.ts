@@ -6,26 +6,28 @@
 import type { Block, Inline, Item } from "../../contract/markdown.ts";
 import { copies, fill, made } from "./dom.ts";
 
-/** A fence on a separate line. Only a line feed ends a line. */
+/** Matches a code fence that fills a line. Only a line feed ends a line. */
 const FENCE = /(?<![^\n])```([\w+#.-]*)[ \t]*(?![^\n])/;
 const WEB = /^https?:\/\/./;
 const LONGEST_COLOURED = 50_000;
 
-/** Renders parsed blocks, or a person's text verbatim with only code fences. */
+/** Renders parsed blocks. Without blocks, renders a person's text verbatim, except for its code fences. */
 export function render(target: HTMLElement, text: string, blocks?: readonly Block[]): void {
   const shown = document.createDocumentFragment();
   fill(shown, blocks === undefined ? plain(text) : blocks.map(blockNode));
   target.replaceChildren(shown);
 }
 
-/** Splits at the fences: code and text alternate, with the fence's language between them. */
+/**
+ * Converts text with code fences to nodes. In `parts`, text and code alternate, with the fence's language between them.
+ */
 function plain(text: string): Node[] {
   const nodes: Node[] = [];
   const parts = text.split(FENCE);
   for (let at = 0; at < parts.length; at += 2) {
     const part = parts[at] ?? "";
     const isCode = at % 4 === 2;
-    // Drop the line feeds next to both fences. An unclosed fence without a following line has no code yet.
+    // Drop the line feeds that separate the code from both fences. An unclosed block has no final fence.
     const code = part.slice(1, at === parts.length - 1 ? undefined : -1);
     if (isCode && part !== "") nodes.push(codeBlock(code, parts[at - 1]));
     else if (!isCode && part.trim() !== "") nodes.push(paragraph([withoutBlankEnds(part)]));
@@ -116,7 +118,7 @@ function codeBlock(code: string, language = ""): HTMLElement {
 async function highlight(target: HTMLElement, language: string): Promise<void> {
   const code = target.textContent ?? "";
   if (language === "" || code.length > LONGEST_COLOURED) return;
-  // A page of an older version may not find the file; its code stays plain.
+  // After an update, an open page may no longer find the file; its code then stays plain.
   const loaded = await import("./highlight.ts").catch(() => undefined);
   const coloured = loaded?.colour(code, language);
   if (coloured !== undefined) target.replaceChildren(coloured);

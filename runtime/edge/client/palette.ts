@@ -1,7 +1,7 @@
 /** Search in a dialog that Ctrl-K opens on every page. */
 import { made, onClick, overlay } from "./dom.ts";
 
-/** Delay between the last keystroke and the search. */
+/** Delay between the last keystroke and the search, in milliseconds. */
 const PAUSE_MS = 100;
 
 const input = made("input", [], {
@@ -85,7 +85,7 @@ function open(opener: HTMLAnchorElement): void {
 export function offerSearch(): void {
   onClick("a.find", HTMLAnchorElement, open);
   document.addEventListener("keydown", (event) => {
-    // The bar is replaced on updates, so look up its link each time.
+    // Updates replace the bar, so look up its link on each key press.
     const opener = document.querySelector<HTMLAnchorElement>("a.find");
     const { ctrlKey, metaKey, shiftKey, altKey, key } = event;
     if (opener === null || !(ctrlKey || metaKey) || shiftKey || altKey || key !== "k") return;

@@ -9,13 +9,13 @@ type Role = "user" | "assistant";
 /** `waiting`: unsent, or queued behind another message. `busy`: the answer is in progress. */
 type Tone = "" | "waiting" | "busy" | "failed" | "stopped";
 
-/** A message to display: verbatim without blocks, dated now without a time. */
+/** A message to display. Without `blocks`, its text is shown verbatim; without `at`, it has the current time. */
 type Shown = Pick<ChatTurn, "text" | "blocks" | "words"> & Partial<Pick<ChatTurn, "at">>;
 
 interface TranscriptOptions {
   canChange(): boolean;
   edit(id: string): void;
-  /** Requests another answer. Without a first answer, the message keeps its id. */
+  /** Requests another answer. A message without an answer is resent with the same id. */
   again(id: string, hasAnswer: boolean): void;
   withdraw(id: string): void;
 }
@@ -106,14 +106,14 @@ export class Transcript {
     this.#offer();
   }
 
-  /** Returns the element of a message, or of the item with this `key`. Creates it if missing. */
+  /** Returns the element of a message or, if the role is `item`, of the item with this `key`. Creates it if missing. */
   place(role: Role | "item", id: string, key: string, at = Date.now()): HTMLElement {
     const known = this.#articles.get(`${role} ${key}`);
     if (known !== undefined) return known;
     const article = made("article", [], { ariaLabel: role === "user" ? "You" : "steward" });
     this.#articles.set(`${role} ${key}`, article);
     article.dataset["time"] = timeText(at);
-    // Insert an answer after its question, and an item after everything of its message.
+    // Insert an answer after its question, and an item after all other elements of its message.
     const others = role === "item" && id !== "" ? [...this.log.querySelectorAll<HTMLElement>("article")] : [];
     const last = others.findLast((one) => idOf(one) === id);
     const before = last ?? (role === "user" ? undefined : this.#articles.get(`user ${id}`));
@@ -123,7 +123,7 @@ export class Transcript {
     return article;
   }
 
-  /** Adds buttons to waiting messages, and to the last one unless an answer is in progress. */
+  /** Adds buttons to waiting messages and, unless an answer is in progress, to the last message. */
   #offer(): void {
     const { canChange, edit, withdraw } = this.#options;
     for (const old of this.log.querySelectorAll(".actions")) old.remove();

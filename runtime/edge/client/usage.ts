@@ -10,7 +10,7 @@ interface ChartData {
 }
 
 const HEIGHT = 190;
-/** Share of a label's width that its bars use together. */
+/** Share of a label's width that all its bars occupy together. */
 const BARS = 0.8;
 const WIDEST_BAR = 40;
 /** Axis increments for whole numbers. */
@@ -64,13 +64,13 @@ function draw(place: HTMLElement): void {
         { label: "Day (UTC)", value: (_, at) => labels[at ?? -1] ?? "–" },
         ...series.map(({ name }, index): uPlot.Series => {
           const color = bars[index] ?? style.color;
-          // Place two bars side by side around the label.
+          // A single bar is centred at the label; two bars stand on either side of it.
           const align = series.length === 1 ? 0 : index === 0 ? -1 : 1;
           const paths = uPlot.paths.bars?.({ size: [BARS / series.length, WIDEST_BAR], align });
           return {
             label: name,
             stroke: color,
-            // An outline would be visible on bars of zero height.
+            // Draw no outline: it would be visible even on bars of zero height.
             width: 0,
             fill: color,
             points: { show: false },

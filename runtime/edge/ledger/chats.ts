@@ -4,11 +4,11 @@ import type { Sql } from "./sql.ts";
 const DAY_MS = 24 * 3_600_000;
 const KEEP_MS = 90 * DAY_MS;
 
-/** Kind of outage notice: messages are delayed or dropped. */
+/** Kind of outage notice: the chat's messages are delayed or were dropped. */
 export type OutageWord = "waits" | "given up";
 
 /**
- * Chats that the gateway has answered. While it is down, the edge may write only to these, because it does not
+ * Chats that the gateway has answered. During an outage, the edge may send notices only to these, because it does not
  * evaluate access rules.
  */
 export class Chats {
@@ -18,7 +18,7 @@ export class Chats {
     this.#sql = sql;
   }
 
-  /** Records an answer, which ends the outage: every chat may get a notice in the next one. */
+  /** Records that the gateway answered a chat. The outage is over, so every chat may get a notice in the next one. */
   answered(chatKey: string, now: number): void {
     this.#sql.all(
       `INSERT INTO ledger_chats (chat, answered_at) VALUES (?1, ?2)
@@ -29,7 +29,10 @@ export class Chats {
     this.#sql.all("UPDATE ledger_chats SET told = NULL WHERE told IS NOT NULL");
   }
 
-  /** Reserves an outage notice for the caller to send. */
+  /**
+   * Reserves an outage notice, which the caller must then send. Refuses unknown chats, and notices that the chat has
+   * already received.
+   */
   claim(chat: string, word: OutageWord): "claimed" | "told before" | "not known" {
     const [known] = this.#sql.all("SELECT told FROM ledger_chats WHERE chat = ?", chat);
     if (known === undefined) return "not known";
@@ -71,7 +74,7 @@ export interface LedgerTurn {
 }
 
 /**
- * Holds the next entry to deliver of each chat: the oldest one that is not in progress, if it is within {@link
+ * Holds each chat's turn, the entry to deliver next: the oldest one that is not in progress, if it is within {@link
  * WINDOW}. A separate table keeps lookups fast regardless of backlog. The column `conversation` holds the chat key.
  */
 export class Turns {
@@ -81,7 +84,7 @@ export class Turns {
     this.#sql = sql;
   }
 
-  /** Recomputes every turn. No entry may be `delivering`. */
+  /** Recomputes the turns of all chats. Call it only while no entry is `delivering`. */
   rebuild(): void {
     this.#sql.all("DELETE FROM ledger_turns");
     // SQLite takes the other columns from the row with `min(seq)`: https://sqlite.org/lang_select.html#bareagg
@@ -115,8 +118,8 @@ export class Turns {
   }
 
   /**
-   * Returns up to `limit` due turns, oldest first. `follows` selects chats with an entry in progress; otherwise
-   * idle ones.
+   * Returns up to `limit` due turns, oldest first: of chats with an entry in progress if `follows` is true, otherwise
+   * of idle chats.
    */
   due(now: number, follows: boolean, limit: number, except: ReadonlySet<string>): LedgerTurn[] {
     const rows = this.#sql.all(
@@ -138,7 +141,7 @@ export class Turns {
   }
 
   next(after: number): number | undefined {
-    // One index lookup per value of `follows`, the index's first column.
+    // Query each value of `follows` separately: it is the index's first column, so each query is a single index lookup.
     const [row] = this.#sql.all(
       `SELECT min(at) AS at FROM (
          SELECT min(next_at) AS at FROM ledger_turns WHERE follows = 0 AND next_at > ?

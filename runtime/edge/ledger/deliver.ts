@@ -34,7 +34,7 @@ export async function deliverTo(
   });
   if (!response.ok || response.body === null) {
     const result = resultOf(await answerOf(response), clock());
-    // A refused batch does not name the offending event, so retry.
+    // A refused batch does not name the offending event, so retry its events instead of failing all of them.
     return result.kind === "refused" && request.deliveries.length > 1 ? { ...result, kind: "retry" } : result;
   }
   placed();
@@ -72,7 +72,8 @@ function resultOf(end: Omit<DeliveryEnd, "index">, now: number): AttemptResult {
   const note = `${status} ${code} ${detail}`.trim();
   if (status === 400 || status === 413) return { kind: "refused", note };
   const afterMs = retryAfterMs(retryAfter ?? null, now);
-  // Older gateways lack the route (404), and stopping ones accept nothing. Both are soon replaced.
+  // Older gateways lack the route (404), and stopping gateways accept nothing (503). Both are soon replaced, so count
+  // them as absent.
   const absent = status === 404 || (status === 503 && code === "gateway_unavailable");
   return { kind: "retry", note, ...(afterMs !== undefined && { afterMs }), ...(absent && { absent }) };
 }

@@ -8,16 +8,16 @@ import type { DueChat, DueEntry, LedgerStore, SettledAs } from "./store.ts";
 const FAILED_AFTER_MS = 24 * 3_600_000;
 const KEEP_SETTLED_MS = 7 * 24 * 3_600_000;
 const RETRY = { firstMs: 1_000, longestMs: 5 * 60_000 };
-/** Maximum delay while no gateway answers, so that chats resume soon after it returns. */
+/** Maximum retry delay in milliseconds while no gateway answers, so that chats resume soon after it returns. */
 const LONGEST_ABSENT_MS = 15_000;
-/** Time before an event expires at which it gets one final attempt. */
+/** Time before an event's expiry at which it gets a final attempt, in milliseconds. */
 const LAST_TRY_MS = 10 * 60_000;
 const PRUNE_BATCH = 500;
 const TIDY_MS = 60_000;
 const STORE_RETRY_MS = 5_000;
 /**
- * Attempts without a gateway after which a delay may exceed {@link LONGEST_ABSENT_MS}, because the event itself may
- * crash the gateway.
+ * Number of attempts without a gateway after which the delay may exceed {@link LONGEST_ABSENT_MS}: the event itself may
+ * be crashing the gateway.
  */
 const ABSENT_ATTEMPTS = 30;
 
@@ -29,14 +29,14 @@ export type AttemptResult =
 
 /**
  * Delivers a chat's events in one request. Calls `placed` when the gateway has queued all of them, then `ended` for
- * each. The result applies to events without an `ended` call. A rejection counts as a retry.
+ * each. The returned result applies to events without an `ended` call. A rejection counts as a retry.
  */
 export type Deliver = (
   request: ChatDeliveries,
   on: {
     placed(): void;
     ended(id: string, result: AttemptResult): void;
-    /** Receives the names that the request asked for. */
+    /** Receives the names that the gateway looked up for the request. */
     named?(names: readonly LearnedName[]): void;
   },
 ) => Promise<AttemptResult>;
@@ -53,7 +53,10 @@ export interface DispatcherOptions {
   log: Log;
   /** Time at which the gateway last became ready, in milliseconds since the epoch. */
   readyAt?(): number | undefined;
-  /** Maximum concurrent requests. A chat that has one gets another only while fewer than half are in use. */
+  /**
+   * Maximum concurrent requests. A chat with a request in progress gets another only if fewer than half of them are in
+   * use.
+   */
   concurrency: number;
 }
 
@@ -64,7 +67,7 @@ export interface DispatcherOptions {
 export class Dispatcher {
   readonly #options: DispatcherOptions;
   #stopped = false;
-  /** True if the store may contain `delivering` entries that nothing delivers. The next run resets them. */
+  /** True if the store may contain `delivering` entries that no request is delivering. The next run resets them. */
   #orphans = false;
   #tidiedAt = Number.NEGATIVE_INFINITY;
   readonly #requests = new Set<Promise<void>>();
@@ -76,13 +79,13 @@ export class Dispatcher {
     this.#options = options;
   }
 
-  /** Starts nothing more and resolves when no delivery is in progress. */
+  /** Stops starting deliveries, and resolves when no delivery is in progress. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.idle();
   }
 
-  /** Starts due deliveries. Returns immediately and retries later if the store fails. */
+  /** Starts due deliveries and returns immediately. If the store fails, schedules another run. */
   run(): void {
     if (this.#stopped) return;
     const { clock, log, wakeAt } = this.#options;
@@ -98,8 +101,8 @@ export class Dispatcher {
   }
 
   /**
-   * Expires old events, prunes settled ones, and makes events due whose receipt lies in the future because the clock
-   * ran ahead. Runs at most once a minute.
+   * Expires old events and prunes settled ones. If the clock ran ahead when an event arrived, makes this event due now.
+   * Runs at most once a minute.
    */
   tidy(): void {
     const { store, clock, log } = this.#options;
@@ -125,7 +128,7 @@ export class Dispatcher {
         return false;
       })
       .then((told) => store.noteTold(delivery, told))
-      // The disk is full or the ledger was closed.
+      // The store fails if the disk is full or the ledger was closed.
       .catch((error: unknown) =>
         log.error("the note of a failed event could not be stored", { error: String(error) }),
       );
@@ -146,7 +149,8 @@ export class Dispatcher {
       });
       this.#requests.add(request);
     }
-    // Use the same `now` as `take`: a due entry that was not taken waits for a delivery in progress.
+    // Use the same `now` as `take`. A due entry that was not taken needs no timer: the next run after a delivery takes
+    // it.
     const next = store.nextDue(now);
     if (next !== undefined) wakeAt(next);
   }
@@ -216,12 +220,12 @@ export class Dispatcher {
 
   #end(entry: DueEntry, result: AttemptResult): void {
     const { key } = entry;
-    // Remove the key before storing the result, so that a stored retry does not count as in progress.
+    // Remove the key first, so that a retry that is being stored does not count as in progress.
     this.#open.delete(key);
     try {
       this.#conclude(entry, result);
     } catch (error) {
-      // The entry stays `delivering`. The next run resets it, and the gateway recognises what it has answered.
+      // The entry stays `delivering` until the next run resets it. The gateway recognises events that it has answered.
       this.#orphans = true;
       this.#options.log.error("a delivery's result could not be recorded", { key, error: String(error) });
     }
@@ -286,7 +290,7 @@ export class Notices {
     try {
       const due = store.nextNotice();
       if (due === undefined) return;
-      // Avoids a transaction per event if no notice is due.
+      // Check first: without a due notice, no transaction is needed.
       for (const { delivery, notice } of due <= now ? store.takeNotices(now, BATCH) : []) {
         void tell(delivery, notice, store.chats).catch((error: unknown) =>
           log.warn("a delay notice could not be sent", { id: delivery.id, error: String(error) }),

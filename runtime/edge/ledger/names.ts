@@ -11,7 +11,7 @@ import type { Row, Sql } from "./sql.ts";
 
 /** Maximum stored entries. The least recently seen are dropped. */
 const MOST_ENTRIES = 5_000;
-/** Minimum interval between updates of `seen_at`, to avoid a write per message. */
+/** Minimum interval between updates of `seen_at`, in milliseconds. It avoids a write per message. */
 const SEEN_MS = 60_000;
 /** Interval between name lookups on the platform. */
 const ASK_AGAIN_MS = 24 * 3_600_000;
@@ -21,8 +21,8 @@ const FAILED_AGAIN_MS = 3_600_000;
 const LONGEST_KEY = 256;
 
 /**
- * Selects keys that can receive messages. A person's id is also a chat id only on Telegram; a Discord group is a
- * server.
+ * Selects keys that can receive messages. A person's id is also a chat's id only on Telegram, and a Discord group is a
+ * server, not a chat.
  */
 const IS_CHAT = "(kind = 'channel' OR person_of IS NOT NULL OR key GLOB 'telegram:*')";
 
@@ -32,7 +32,7 @@ export class NameStore {
 
   constructor(sql: Sql) {
     this.#sql = sql;
-    // Searches match `folded`. `person_of` links the key of a direct chat to its person.
+    // `folded` is the lower-case text that searches match. `person_of` links the key of a direct chat to its person.
     sql.all(
       `CREATE TABLE IF NOT EXISTS ledger_names (
          key TEXT PRIMARY KEY,
@@ -64,7 +64,7 @@ export class NameStore {
         admitted: admitted ?? nullable(row?.["admitted"]),
         first_at: Number(row?.["first_at"] ?? now),
         seen_at: Math.max(now, Number(row?.["seen_at"] ?? 0)),
-        // An event with a name makes a lookup unnecessary.
+        // A name in an event postpones the next lookup.
         ask_at:
           name === undefined && personOf === undefined ? Number(row?.["ask_at"] ?? 0) : now + ASK_AGAIN_MS,
       };
@@ -85,7 +85,7 @@ export class NameStore {
     if (!isNew) return;
     this.#entries = (this.#entries ?? this.#count() - 1) + 1;
     if (this.#entries <= MOST_ENTRIES) return;
-    // Count again: a rolled-back transaction would leave the cached number wrong.
+    // Count the rows: after a rolled-back transaction, the cached number would be wrong.
     this.#sql.all(
       "DELETE FROM ledger_names WHERE key IN (SELECT key FROM ledger_names ORDER BY seen_at, key LIMIT ?)",
       Math.max(0, this.#count() - MOST_ENTRIES),
@@ -180,7 +180,7 @@ export class NameStore {
   }
 }
 
-/** Returns keys whose name or id contains `q`, including direct chats. */
+/** Returns keys with a name or id that contains `q`, including the direct chats of matching people. */
 export function keysMatching(sql: Sql, q: string): string[] {
   const rows = sql.all(
     `SELECT key FROM ledger_names WHERE instr(folded, ?1) > 0

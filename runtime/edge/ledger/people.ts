@@ -85,7 +85,10 @@ const TEXTS: Record<Delivery["platform"], (payload: Fields) => unknown> = {
     const { text, caption } = fieldsOf(update["message"] ?? update["edited_message"]);
     return text ?? caption;
   },
-  /** A command's text is its first option: https://docs.discord.com/developers/interactions/receiving-and-responding */
+  /**
+   * Returns a command's first option as its text:
+   * https://docs.discord.com/developers/interactions/receiving-and-responding
+   */
   discord({ t: kind, d: message, data }) {
     if (kind !== undefined) return fieldsOf(message)["content"];
     const { options, name } = fieldsOf(data);

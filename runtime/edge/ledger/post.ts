@@ -18,7 +18,10 @@ const TIMEOUT_MS = 10_000;
 /** Maximum bytes read of a platform's response. */
 const MOST_BYTES = 64 * 1024;
 
-/** Returns the request that replies to an event; `undefined` if the bot may not be addressed. */
+/**
+ * Returns the platform request that replies to an event; `undefined` if it is uncertain that the event addresses the
+ * bot.
+ */
 export function replyRequest(
   { platform, payload }: Delivery,
   text: string,
@@ -77,7 +80,7 @@ function discordText(channel: string, text: string, environment: Environment): P
   return { ...directRequest("discord/message.create", { channel }, { key, environment }), body };
 }
 
-/** Sends a request. Rejects if the platform refuses it. */
+/** Rejects if the platform refuses the request. */
 export async function post(
   platform: Platform,
   { url, method, headers, body }: PlatformRequest,
@@ -100,7 +103,9 @@ export async function post(
     throw new Error(`${platform} refused: ${String(answer["error"] ?? answer["description"])}`);
 }
 
-/** Accepts private chats only: for groups, only the gateway knows whether the bot was addressed. */
+/**
+ * Returns the private chat to reply to; `undefined` for groups, where only the gateway knows if the bot was addressed.
+ */
 function telegramTarget({ message }: Record<string, unknown>): object | undefined {
   if (!isRecord(message) || !isRecord(message["chat"]) || !isRecord(message["from"])) return undefined;
   const { chat, from, message_thread_id: thread } = message;
@@ -108,7 +113,7 @@ function telegramTarget({ message }: Record<string, unknown>): object | undefine
   return { chat_id: chat["id"], ...(typeof thread === "number" && { message_thread_id: thread }) };
 }
 
-/** Accepts direct messages and mentions. */
+/** Returns the chat and thread to reply to, for a direct message or a mention. */
 function slackTarget({ event }: Record<string, unknown>): object | undefined {
   if (!isRecord(event) || event["bot_id"] !== undefined || event["subtype"] !== undefined) return undefined;
   const { type, channel, channel_type: kind, ts, thread_ts: thread } = event;
@@ -122,7 +127,7 @@ function slackTarget({ event }: Record<string, unknown>): object | undefined {
 const MESSAGE_COMPONENT = 3;
 
 /**
- * Accepts commands, direct messages and mentions. A command's token authorises a reply for 15 minutes without the
+ * Replies to commands, direct messages and mentions. A command's token permits replies for 15 minutes, without the
  * bot's key.
  */
 function discordRequest(
@@ -130,7 +135,7 @@ function discordRequest(
   text: string,
   environment: Environment,
 ): PlatformRequest | undefined {
-  // A reply to a button press would replace the message with the button.
+  // A reply to a button press would overwrite the message that contains the button.
   if (type === MESSAGE_COMPONENT) return undefined;
   if (kind === undefined) {
     if (typeof application !== "string" || typeof token !== "string") return undefined;

@@ -4,7 +4,7 @@ import { PLATFORM } from "./listing.ts";
 import type { Sql } from "./sql.ts";
 import { WINDOW } from "./chats.ts";
 
-/** Schema of a new ledger. Add every change to {@link ADDED} too; a test compares both results. */
+/** Schema of a new ledger. Add every change to the migrations in {@link ADDED} too; a test compares both results. */
 const SCHEMA = [
   `CREATE TABLE ledger (
      seq INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -25,23 +25,23 @@ const SCHEMA = [
      times TEXT,
      attempt_log TEXT
    )`,
-  // Partial indexes: their size depends on open entries, not on settled ones.
+  // Partial indexes cover open entries only, so they stay small.
   "CREATE INDEX ledger_open ON ledger (conversation, seq) WHERE settled_at IS NULL",
   "CREATE INDEX ledger_notices ON ledger (notice_at) WHERE settled_at IS NULL AND notice_at IS NOT NULL",
-  // Includes the state, so that counting settled entries does not read the events.
+  // Includes the state, so that settled entries are counted from the index alone.
   "CREATE INDEX ledger_ended ON ledger (settled_at, state) WHERE settled_at IS NOT NULL",
   "CREATE INDEX ledger_messages ON ledger (message) WHERE message IS NOT NULL",
-  // SQLite appends `seq`, so each platform and state is in order.
+  // SQLite appends the row id `seq` to the index, so entries of one platform and state are sorted by arrival.
   `CREATE INDEX ledger_listing ON ledger (${PLATFORM}, state)`,
 
-  // Settled entries by state, maintained by triggers, because counting a million rows per scrape is too slow.
+  // Number of settled entries by state. Triggers maintain it, because counting a million rows per scrape is too slow.
   "CREATE TABLE ledger_totals (state TEXT PRIMARY KEY, entries INTEGER NOT NULL) WITHOUT ROWID",
   "INSERT INTO ledger_totals VALUES ('answered', 0), ('ignored', 0), ('failed', 0)",
   `CREATE TRIGGER ledger_state_changed AFTER UPDATE OF state ON ledger WHEN old.state <> new.state BEGIN
      UPDATE ledger_totals SET entries = entries + (state = new.state) - (state = old.state)
      WHERE state IN (old.state, new.state);
    END`,
-  // New entries are open; only a restored or imported entry may be settled.
+  // New entries are open. Only restored or imported entries can be settled when they are inserted.
   `CREATE TRIGGER ledger_inserted AFTER INSERT ON ledger WHEN new.settled_at IS NOT NULL BEGIN
      UPDATE ledger_totals SET entries = entries + 1 WHERE state = new.state;
    END`,
@@ -56,7 +56,7 @@ const SCHEMA = [
      follows INTEGER NOT NULL
    ) WITHOUT ROWID`,
   "CREATE INDEX ledger_turns_due ON ledger_turns (follows, next_at, seq)",
-  // One statement must write both an event and its turn.
+  // A trigger lets one INSERT write both an event and its chat's turn.
   `CREATE TRIGGER ledger_appended AFTER INSERT ON ledger
    WHEN new.settled_at IS NULL
      AND NOT EXISTS (SELECT 1 FROM ledger_turns WHERE conversation = new.conversation) BEGIN
@@ -74,7 +74,7 @@ const FORMAT = [
   "CREATE TABLE ledger_format (format INTEGER NOT NULL)",
   `INSERT INTO ledger_format VALUES (${LEDGER_FORMAT})`,
 ];
-/** Migrations, each with the column that shows that it has run. */
+/** Migrations. Each has run if its `column` exists. */
 const ADDED = [
   {
     column: "message",
@@ -96,8 +96,7 @@ const OLDEST_COLUMNS = ["group_id", "notice_at"];
 /**
  * Creates or migrates the ledger's tables, in the caller's transaction.
  *
- * @throws StewardError `data_newer` or `data_older` if this version cannot read the ledger. Nothing is changed
- * then.
+ * @throws StewardError `data_newer` or `data_older`, without any change, if this version cannot read the ledger.
  */
 export function prepareLedger(sql: Sql): void {
   const columns = columnsOf(sql, "ledger");

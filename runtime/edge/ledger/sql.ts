@@ -3,13 +3,13 @@ export type SqlValue = string | number | null;
 export type Row = Record<string, SqlValue>;
 
 /**
- * The subset of SQLite that `node:sqlite` and Durable Objects share: synchronous, and durable when `transaction`
- * returns.
+ * The subset of SQLite that `node:sqlite` and Durable Objects share. Calls are synchronous, and a transaction is
+ * durable when it returns.
  */
 export interface Sql {
-  /** Runs one statement and returns its rows, for changes those of `RETURNING`. */
+  /** Runs one statement and returns its rows. A write returns the rows of its `RETURNING` clause. */
   all(statement: string, ...values: SqlValue[]): Row[];
   transaction<T>(work: () => T): T;
-  /** Like `transaction`, but a power cut may undo it after it returns. */
+  /** Like `transaction`, but a power cut may undo the writes even after it returns. */
   lightTransaction<T>(work: () => T): T;
 }

@@ -32,8 +32,8 @@ export interface SettledAs {
 }
 
 /**
- * `known`: the platform resent the event. `left`: the event edits or deletes a message, and no answer depends on
- * it.
+ * `known`: already recorded; the platform sent the event again. `left`: not recorded, because it is an edit or deletion
+ * that affects no answer.
  */
 export type RecordOutcome = "recorded" | "known" | "left";
 
@@ -46,7 +46,7 @@ export interface DueEntry {
 
 export interface DueChat {
   chatKey: string;
-  /** Id of the event directly before them, if it is in progress. */
+  /** Id of the event before these entries, if that event is not settled yet. */
   after?: string;
   entries: readonly [DueEntry, ...DueEntry[]];
 }
@@ -55,12 +55,12 @@ export interface DueChat {
 const NOTICE_MS = 60_000;
 
 /**
- * Maximum characters per delivery. At three bytes each plus escapes, this fits the gateway's limit of 2 MiB. A
- * single event may be longer.
+ * Maximum characters of several events in one delivery. With three bytes per character and escapes, they stay below the
+ * gateway's limit of 2 MiB. A longer event is delivered alone.
  */
 const LONGEST = 512 * 1024;
 
-/** Byte limits of {@link LedgerStore.recent}, per event and in total. The gateway accepts 2 MiB. */
+/** Byte limits of {@link LedgerStore.recent}, per event and in total: the gateway accepts 2 MiB. */
 const LONGEST_RECENT = 128 * 1024;
 const MOST_RECENT = 1.5 * 1024 * 1024;
 
@@ -86,7 +86,7 @@ export class LedgerStore {
     this.#turns = new Turns(sql);
     sql.transaction(() => {
       prepareLedger(sql);
-      // The outcome of the interrupted attempt is unknown, so it does not count.
+      // The interrupted attempt's outcome is unknown, so `attempts` does not count it.
       sql.all(
         `UPDATE ledger SET state = 'waiting', attempts = attempts - 1
          WHERE settled_at IS NULL AND state = 'delivering'`,
@@ -102,7 +102,8 @@ export class LedgerStore {
     const isChange = carried?.change !== undefined;
     const { sender, place, sightings } = peopleOf(delivery);
     const inserted = this.#sql.all(
-      // A notice is due immediately if the chat's head waits longer than NOTICE_MS. Edits and deletions get none.
+      // The delay notice is due immediately if the chat's first open event waits longer than NOTICE_MS. Edits and
+      // deletions get no notice.
       `INSERT INTO ledger (key, conversation, delivery, state, received_at, next_at, notice_at, message, sender,
          place, times)
        VALUES (?1, ?2, ?3, 'waiting', ?4, ?4, ?4 + iif(
@@ -125,9 +126,9 @@ export class LedgerStore {
   }
 
   /**
-   * Marks due entries as `delivering` and returns them by chat, up to `limit` chats. Idle chats come first; others
-   * are added up to `followerLimit` in total. Unreadable entries fail, so that they do not block their chat.
-   * `readyAt` is when the gateway became ready: earlier events have waited for its start.
+   * Marks due entries as `delivering` and returns them by chat, at most `limit` chats. Idle chats come first; chats
+   * with deliveries in progress are added while the total is below `followerLimit`. Unreadable entries fail, so that
+   * they do not block their chat. Events received before `readyAt` have waited for the gateway's start.
    */
   take(
     now: number,
@@ -136,7 +137,7 @@ export class LedgerStore {
     except: Iterable<string> = [],
     readyAt = 0,
   ): DueChat[] {
-    // Cheaper than a transaction, and most calls find nothing.
+    // This check is cheaper than a transaction, and most calls find nothing due.
     if (!this.#turns.isDue(now)) return [];
     // Reopening the table resets `delivering` entries, so losing this write in a power cut is harmless.
     return this.#sql.lightTransaction(() => {
@@ -149,7 +150,7 @@ export class LedgerStore {
           const begun = turns.flatMap((turn) => this.#begin(turn, now, readyAt) ?? []);
           for (const { chatKey } of begun) passed.add(chatKey);
           taken.push(...begun);
-          // An unreadable entry was settled; its chat may have another due one.
+          // Look again after an unreadable entry has failed: its chat may have another due entry.
           again = begun.length < turns.length;
         }
       };
@@ -202,7 +203,7 @@ export class LedgerStore {
       chatKey,
       seq,
     );
-    // Platform event ids may contain colons too.
+    // Remove only the platform's prefix: the event id itself may contain colons.
     return row === undefined ? undefined : String(row["key"]).replace(/^[^:]*:/, "");
   }
 
@@ -274,7 +275,7 @@ export class LedgerStore {
     );
   }
 
-  /** Makes entries due whose receipt is later than `limit`, which only a clock that ran ahead can cause. */
+  /** Makes entries due now if they were received after `limit`, which only a fast clock can cause. */
   bringForward(now: number, limit: number): void {
     this.#updateAll(
       `UPDATE ledger SET next_at = ? WHERE settled_at IS NULL AND received_at > ? AND next_at > ?
@@ -285,7 +286,7 @@ export class LedgerStore {
     );
   }
 
-  /** Makes waiting entries with this note due now. */
+  /** Makes these chats' waiting entries due now if they have this note. */
   hasten(conversations: readonly string[], note: string, now: number): void {
     this.#updateAll(
       `UPDATE ledger SET next_at = ?1 WHERE settled_at IS NULL AND state = 'waiting' AND next_at > ?1
@@ -305,7 +306,10 @@ export class LedgerStore {
     });
   }
 
-  /** Settles an entry. If a power cut undoes this, the entry is redelivered, and the gateway recognises it. */
+  /**
+   * Settles an entry. If a power cut undoes this write, the entry is redelivered, and the gateway recognises the
+   * duplicate.
+   */
   settle(key: string, end: SettledAs, now: number): void {
     this.#sql.lightTransaction(() => {
       const chatKey = this.#end(key, end, now);
@@ -330,10 +334,7 @@ export class LedgerStore {
     return String(row?.["conversation"]);
   }
 
-  /**
-   * Reschedules an entry. It blocks later entries of its chat; those that already failed because of it lose their
-   * own retry times.
-   */
+  /** Reschedules an entry. Later entries of its chat wait for it; their attempts and retry times are reset. */
   postpone(key: string, nextAt: number, note: string, now = nextAt): void {
     this.#sql.transaction(() => {
       const [row] = this.#sql.all(
@@ -390,7 +391,7 @@ export class LedgerStore {
     return counts;
   }
 
-  /** See {@link Ledger.recent}. Measures first, to limit memory. */
+  /** Implements {@link Ledger.recent}. Reads the sizes before the events, to limit memory. */
   recent(limit: number): (string | undefined)[] {
     const sizes = this.#sql.all(
       "SELECT seq, octet_length(delivery) AS bytes FROM ledger ORDER BY seq DESC LIMIT ?",
@@ -425,7 +426,7 @@ export class LedgerStore {
     return delivery && excerptOf(delivery);
   }
 
-  /** Makes a failed or ignored entry due now. Its age restarts, so that it does not expire again. */
+  /** Makes a failed or ignored entry due now. It counts as received now, so that it does not expire immediately. */
   replay(key: string, now: number): ReplayResult {
     return this.#sql.transaction(() => {
       const [row] = this.#sql.all("SELECT state, conversation FROM ledger WHERE key = ?", key);

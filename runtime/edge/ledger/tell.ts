@@ -22,7 +22,7 @@ const TEXTS: Record<OutageWord, string> = {
 
 /**
  * Notifies chats of delayed or dropped messages. A running gateway sends the notice, since it checks who may be
- * answered. While it is down, the edge sends it with the deployment's keys, once per chat and outage.
+ * answered. While the gateway is down, the edge sends it with the deployment's keys, once per chat and outage.
  */
 export class Teller {
   readonly #options: TellerOptions;
@@ -34,7 +34,8 @@ export class Teller {
   }
 
   /**
-   * Resolves to true if the chat got the notice, now or earlier in the outage. Rejects if the platform refuses it.
+   * Sends the notice. Resolves to true if the chat has received it, now or earlier in the outage. Rejects if the
+   * platform refuses it.
    */
   async tell(delivery: Delivery, notice: DeliveryNotice, chats: Telling): Promise<boolean> {
     const { sandbox, environment, fetch } = this.#options;
@@ -63,7 +64,7 @@ export class Teller {
         .finally(() => this.#sending.delete(key));
       this.#sending.set(key, sending);
     }
-    // Several messages of a chat may expire together and share a notice.
+    // Several messages of a chat may expire together and share a notice that is still being sent.
     await this.#sending.get(key);
     return claim !== "not known";
   }

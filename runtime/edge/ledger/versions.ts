@@ -7,7 +7,7 @@ interface Carried {
   message: string;
   /** Absent for a new message. */
   change?: "edit" | "deletion";
-  /** True if the change matters even without the message in the ledger. */
+  /** True if the change matters even if the ledger does not contain the message. */
   always?: boolean;
 }
 
@@ -27,7 +27,7 @@ export function carriedMessage({ platform, payload }: Pick<Delivery, "platform" 
 const CARRIED: Record<Platform, (payload: Fields) => Carried | undefined> = {
   slack: carriedBySlack,
   telegram: carriedByTelegram,
-  // Discord sends no edits or deletions.
+  // steward receives no edits or deletions from Discord.
   discord: () => undefined,
 };
 
@@ -66,14 +66,14 @@ function carriedBySlack({ team_id: team, event }: Fields): Carried | undefined {
   const id = subtype === "message_deleted" ? deleted : subtype === "message_changed" ? changed : ts;
   if (typeof id !== "string") return undefined;
   const message = `slack:${String(team)}:${String(channel)}:${id}`;
-  // A deleted message with replies becomes a tombstone.
+  // Slack replaces a deleted message that has replies with a tombstone.
   if (subtype === "message_deleted" || kind === "tombstone") return { message, change: "deletion" };
   if (subtype === "message_changed") return { message, change: "edit" };
-  // Slack sends an edited mention again. It also sends a mention that an edit has added.
+  // Slack sends `app_mention` again after an edit, and also if the edit has added the mention.
   return edited == null ? { message } : { message, change: "edit", always: true };
 }
 
-/** Returns a message's visible content in a comparable form. */
+/** Returns a message's visible content as text, to detect changes. */
 function seenOf({ message: said, edited_message: edited, event }: Fields): string {
   if (event === undefined) {
     const message = fieldsOf(said ?? edited);

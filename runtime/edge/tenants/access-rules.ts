@@ -11,7 +11,7 @@ const groups = () => z._default(z.record(z.string(), group()), {});
 const policy = z.enum(["open", "allowlist", "disabled"]);
 
 /**
- * The part of the channel config that decides access. The complete schema would add 5 % to the Worker's bundle; the
+ * The part of a channel's config that decides access. The complete schema would add 5 % to the Worker's bundle; the
  * gateway validates the rest.
  */
 const section = (groupPolicy: z.infer<typeof policy>) =>
@@ -42,7 +42,7 @@ const form = once(() =>
 const GROUPS = { slack: "channels", telegram: "groups", discord: "guilds" } as const;
 
 /**
- * Reads a platform's access rules. Without a text, the defaults apply.
+ * Reads a platform's access rules from the config's text. Without text, the defaults apply.
  *
  * @returns `undefined` if the text is invalid.
  */

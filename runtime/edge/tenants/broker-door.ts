@@ -4,11 +4,11 @@ import type { Clock } from "../ports.ts";
 import { RateLimit } from "../rate-limit.ts";
 import type { Tenants } from "./ports.ts";
 
-/** Form of a container's pass. Older gateways send it in the URL. */
+/** Format of a pass, the text that a container sends instead of API keys. Older gateways send it in the URL. */
 const PASS = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/;
-/** Directory look-ups of unknown tenants per client and minute. */
+/** Maximum look-ups of unknown tenants in the directory, per client and minute. */
 const UNKNOWN_PER_MINUTE = 60;
-/** Cache duration of a refusal. A chat admitted in the meantime has no container that soon. */
+/** Cache duration of a refusal. If the chat is admitted meanwhile, its container takes longer than this to start. */
 const REFUSED_MS = 2_000;
 /** Maximum cached refusals. */
 const MOST_REFUSED = 1_000;
@@ -20,13 +20,13 @@ interface BrokerDoorOptions {
 }
 
 /**
- * Decides which broker requests reach a tenant's Durable Object. Anyone can send one, and addressing an object
- * creates storage, so the tenant must exist.
+ * Decides which broker requests reach a tenant's Durable Object. Anyone can send such requests, and addressing an
+ * object creates storage, so unknown tenants are refused.
  */
 export class BrokerDoor {
   readonly #options: BrokerDoorOptions;
   readonly #strangers: RateLimit;
-  /** End of each refusal, in milliseconds since the epoch. */
+  /** Time at which each cached refusal ends, in milliseconds since the epoch. */
   readonly #refused = new Map<TenantId, number>();
 
   constructor(options: BrokerDoorOptions) {
@@ -35,7 +35,8 @@ export class BrokerDoor {
   }
 
   /**
-   * Returns the refusal of a request; `undefined` if it may pass. Rejects if the directory does not answer.
+   * Returns the error response for a refused request; `undefined` if the request may pass. Rejects if the directory
+   * does not answer.
    *
    * @param client The sender's network.
    */

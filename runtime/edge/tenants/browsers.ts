@@ -36,7 +36,7 @@ export class Browsers extends Devices {
       writePending: (list) => write("pending", list),
       writePaired: (list) => write("paired", list),
       change: (work) => work(),
-      // Unused: a browser proves possession of its key instead.
+      // Required by the interface but unused: a browser proves possession of its key instead.
       token: () => crypto.randomUUID(),
       clock,
     };
@@ -64,14 +64,14 @@ export class Browsers extends Devices {
     return isBack;
   }
 
-  /** Adds browsers approved while one sandbox served every chat. Existing entries win. */
+  /** Adds browsers approved while one sandbox served every chat. Browsers already in the list stay unchanged. */
   adopt(devices: readonly PairedDevice[]): void {
     const known = new Map(this.paired().map((device) => [device.deviceId, device]));
     for (const device of devices) if (!known.has(device.deviceId)) known.set(device.deviceId, device);
     this.#lists.writePaired([...known.values()]);
   }
 
-  /** Replaces the browsers with those of the sandbox that served every chat in the meantime. */
+  /** Replaces the browsers with the list of the sandbox that served every chat in the meantime. */
   replace(devices: readonly PairedDevice[]): void {
     this.#lists.writePaired(devices);
   }

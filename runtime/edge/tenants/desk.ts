@@ -18,7 +18,7 @@ export interface Lists {
 }
 
 export interface TenantDeskOptions {
-  /** Rejects if no access rules could be read. */
+  /** Returns the access rules. Rejects if none could be read. */
   access(platform: Platform): Promise<ChannelAccess>;
   lists(platform: Platform): Lists;
   /** Registers an admitted tenant. */
@@ -26,11 +26,14 @@ export interface TenantDeskOptions {
   place(platform: Platform, sender: string, tenant: TenantId): void;
   /** Called for a sender's first pairing request. */
   onRequest(platform: Platform): void;
-  /** Replies in the event's chat if the bot may be addressed. Rejects if the platform refuses the text. */
+  /** Replies in the event's chat, if the event clearly addresses the bot. Rejects if the platform refuses the text. */
   say(event: Delivery, text: string): Promise<void>;
 }
 
-/** Admits chats. Strangers get the gateway's texts, sent with the deployment's keys; no container starts. */
+/**
+ * Admits chats. Replies to strangers itself, with the gateway's texts and the deployment's keys, so that no container
+ * starts.
+ */
 export class TenantDesk {
   readonly #options: TenantDeskOptions;
 
@@ -38,7 +41,9 @@ export class TenantDesk {
     this.#options = options;
   }
 
-  /** Decides about a chat. Rejects if a stranger could not be answered, so that the event is retried. */
+  /**
+   * Decides whether to admit a chat. Rejects if a stranger's answer could not be sent, so that the event is retried.
+   */
   async introduce(tenant: TenantId, event: Delivery): Promise<AdmissionDecision> {
     const place = placeOf(event);
     if (place === undefined || tenantOf(place.chat) !== tenant) return left("event without a chat");
@@ -79,7 +84,7 @@ export class TenantDesk {
   }
 
   async #group(access: ChannelAccess, { group, sender }: Whose, event: Delivery): Promise<AdmissionDecision> {
-    // Assume the bot is addressed: the group's gateway decides about each message.
+    // Assume that the bot is addressed: the group's own gateway checks this for each message.
     const decision = access.group(group, sender, true);
     if (decision.becomes !== "ignored") return { admitted: true };
     const { reason, unlisted } = decision;

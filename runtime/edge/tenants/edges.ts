@@ -4,11 +4,11 @@ import type { TenantId } from "../../contract/tenant.ts";
 /** Maximum cached edges. */
 const MOST_EDGES = 50;
 
-/** Caches the deployment's edge and those of chats. */
+/** Caches one edge for the deployment and one for each recent chat. */
 export class EdgesByChat<Edge> {
   readonly #edges = new Map<string, Edge>();
 
-  /** Returns a chat's edge, or the deployment's without `tenant`. */
+  /** Returns the chat's edge or, without `tenant`, the deployment's. */
   of(tenant: TenantId | undefined, build: () => Edge): Edge {
     const name = tenant ?? AGENT;
     const known = this.#edges.get(name);

@@ -13,7 +13,7 @@ import type { Grant, AdmissionDecision, TenantDirectory } from "./ports.ts";
 /** Cache duration of a refusal, so that a flood in one chat does not reach the directory. */
 const REFUSED_MS = 10_000;
 const UNDECIDED = "undecided";
-/** An operator has approved the sender, who has not written since. */
+/** State of a chat: an operator has approved the sender, who has not written since then. */
 const APPROVED = "approved";
 /** Maximum lag of the container's clock. */
 const SKEW_MS = 60_000;
@@ -24,8 +24,8 @@ interface TenantGateOptions {
   directory: Pick<TenantDirectory, "introduce" | "moved">;
   notes: Notes;
   /**
-   * Current run, and time of the newest backup in milliseconds since the epoch. Absent if the gateway's disk is
-   * persistent.
+   * Returns the current run, and the time of the newest backup in milliseconds since the epoch. Absent if the gateway's
+   * disk is persistent.
    */
   run?(): { id: string; backedUpAt: number | undefined };
   clock: Clock;
@@ -47,9 +47,10 @@ export function refusedResult(
 export type Gate = Pick<TenantGate, "isOpen" | "movedTo" | "followMove" | "ask" | "passOnGrant">;
 
 /**
- * Returns a gate that forwards all events, for a ledger from before a change of tenancy.
+ * Returns a gate that forwards every event to the object that serves the chat now. Used for a ledger from before a
+ * change between one sandbox for all chats and one per chat.
  *
- * @param belongsTo Returns the object that an event belongs to now, if any.
+ * @param belongsTo Returns that object's name; `undefined` for an event without a chat.
  */
 export function forwardingGate(belongsTo: (event: Delivery) => string | undefined): Gate {
   return {
@@ -72,7 +73,7 @@ export class TenantGate {
   readonly #options: TenantGateOptions;
   /** Pending questions and cached refusals, by sender. */
   readonly #questions = new Map<string, { standing: Promise<AdmissionDecision>; until: number }>();
-  /** Counts changes of rights, to detect one during a question. */
+  /** Number of changes of rights, to detect a change while the directory decides. */
   #changes = 0;
 
   constructor(options: TenantGateOptions) {
@@ -89,7 +90,7 @@ export class TenantGate {
     return this.#options.notes.read("movedTo");
   }
 
-  /** True for an admitted or approved chat, and for the schedules of an undecided one. */
+  /** True for an admitted or approved chat, and for an undecided chat with schedules. */
   get mayRun(): boolean {
     const decision = this.#options.notes.read("admitted") ?? UNDECIDED;
     return this.isOpen || decision === APPROVED || (decision === UNDECIDED && this.expectsSchedules);
@@ -114,7 +115,7 @@ export class TenantGate {
     this.#options.notes.write("scheduled", "yes");
   }
 
-  /** Records a chat's new id after a move. */
+  /** Reports to the directory that the platform has given the chat a new id. */
   async followMove(event: Delivery): Promise<void> {
     const { tenant, directory, notes } = this.#options;
     const { chat, move } = placeOf(event) ?? {};
@@ -149,7 +150,7 @@ export class TenantGate {
     const { tenant, directory, notes } = this.#options;
     const changes = this.#changes;
     const standing = await directory.introduce(tenant, event);
-    // Rights changed during the question, so the answer may be outdated.
+    // Rights changed while the directory decided, so the decision may be outdated.
     if (changes !== this.#changes) return this.#introduce(event);
     if (!standing.admitted) {
       if (standing.movedTo !== undefined) notes.write("movedTo", standing.movedTo);
@@ -191,7 +192,7 @@ export class TenantGate {
       role === undefined
         ? await askOperation(sandbox, pairing.revoke, { channel, sender })
         : await askOperation(sandbox, pairing.grant, { channel, sender, role });
-    // The gateway does not know the sender, so access is already denied.
+    // A revocation also succeeds if the gateway does not know the sender: access is already denied.
     const isTold = reply.ok === true || (role === undefined && reply.error.code === "sender_unknown");
     if (isTold && run === undefined) notes.write("grant", "");
     else if (isTold)
@@ -200,7 +201,7 @@ export class TenantGate {
   }
 }
 
-/** Records that a run's gateway accepted a grant. */
+/** Record of a grant that a run's gateway has accepted. */
 interface Told {
   grant: string;
   run: string;

@@ -1,5 +1,5 @@
 import type * as z from "zod/mini";
-// Imported statically: in a Worker's single file, a dynamic import would keep the complete schema library.
+// Import statically: a dynamic import would keep the complete schema library in the Worker's single file.
 import * as ids from "../../contract/config/ids.ts";
 import {
   type ChatsReport,
@@ -23,7 +23,7 @@ import type { PortRequest, Sandbox, SandboxPort } from "../ports.ts";
 import type { Browsers } from "./browsers.ts";
 import type { People } from "./people.ts";
 
-/** Pairing files of a data directory that `cat` may show. */
+/** Pairing files of a data directory that the `cat` operation may show. */
 const FILE = /^credentials\/(?<platform>\w+)-(?<name>pairing|allowFrom|operators)\.json$/;
 
 interface UncheckedRequest {
@@ -41,7 +41,11 @@ function isAboutPeople({ operation, input }: UncheckedRequest): boolean {
   return isPairing || isUndo || (operation === cat.name && FILE.test(fileIn(input)));
 }
 
-/** @throws StewardError `command_not_allowed` or `usage_invalid` before anything runs. */
+/**
+ * Runs an operation about people.
+ *
+ * @throws StewardError `command_not_allowed` or `usage_invalid` before anything runs.
+ */
 export async function operateOnPeople(
   people: People,
   browsers: Browsers,
@@ -78,7 +82,7 @@ interface DeploymentParts {
   operate(request: OperationRequest): Promise<OperationReply>;
 }
 
-/** Returns a chat's sandbox that redirects the config file and operations about people to the deployment. */
+/** Returns a chat's sandbox that sends requests for the config file, and operations about people, to the deployment. */
 export function withDeploymentParts(sandbox: Sandbox, { deployment, operate }: DeploymentParts): Sandbox {
   const whose = (port: SandboxPort | undefined, { path }: PortRequest): Sandbox =>
     port === "supervisor" && path.startsWith(CONTROL_ROUTES.configFile) ? deployment : sandbox;
@@ -121,10 +125,10 @@ interface AdoptOptions {
 }
 
 /**
- * Copies approvals and requests from the time when one sandbox served every chat. If that sandbox had loaded the
- * last stored approvals, its lists replace the directory's; otherwise both are merged. Starts its container.
+ * Copies approvals and requests from the time when one sandbox served every chat. If that sandbox had loaded the last
+ * stored approvals, its lists replace the directory's; otherwise both are merged. Starts the sandbox's container.
  *
- * @throws StewardError if the container does not answer. Nothing is copied then.
+ * @throws StewardError, and copies nothing, if the container does not answer.
  */
 export async function adoptApprovals({ sandbox, people, browsers, stored }: AdoptOptions): Promise<void> {
   const answer = await operate(sandbox, pairing.list, {});
@@ -138,7 +142,7 @@ export async function adoptApprovals({ sandbox, people, browsers, stored }: Adop
   browsers[knows ? "replace" : "adopt"](paired.map(wholeDevice));
 }
 
-/** Fills in the fields that the list omits. */
+/** Adds the fields that the list of browsers omits. */
 function wholeDevice({ tokens, ...device }: Listed): PairedDevice {
   const { scopes, approvedAtMs: createdAtMs } = device;
   const whole = Object.entries(tokens).map(([role, token]) => [

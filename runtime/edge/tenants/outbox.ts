@@ -86,7 +86,7 @@ export class TenantOutbox {
         return;
       }
     }
-    // Keep a newer text queued in the meantime.
+    // Delete only this text: a newer text may have been queued meanwhile.
     sql.all(`DELETE FROM ${table} WHERE tenant = ? AND text = ?`, tenant, text);
   }
 }

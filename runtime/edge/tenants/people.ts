@@ -23,7 +23,7 @@ import type { Clock } from "../ports.ts";
 
 const NOBODY: PairingList = { requests: [], allowFrom: [], operators: [] };
 
-/** Lists of the sandbox that served every chat. */
+/** Approvals and requests of the sandbox that served every chat. */
 type MovedLists = Pick<PairingList, "allowFrom" | "operators"> & {
   requests?: readonly MovedRequest[];
 };
@@ -70,7 +70,7 @@ export class People {
     return row && String(row["tenant"]);
   }
 
-  /** Merges approvals and requests from the time before each chat had a sandbox. Notifies nobody. */
+  /** Adds approvals and requests from the time before each chat had a sandbox. Does not call `onChange`. */
   adopt(platform: Platform, { allowFrom, operators, requests = [] }: MovedLists): void {
     const known = this.#read(platform);
     this.#write(platform, {
@@ -82,8 +82,8 @@ export class People {
   }
 
   /**
-   * Replaces the approvals with those of the sandbox that served every chat in the meantime. Reports only senders
-   * who lost access.
+   * Replaces the approvals with the lists of the sandbox that served every chat in the meantime. Calls `onChange` only
+   * for senders who lost access.
    */
   replace(platform: Platform, { allowFrom, operators, requests = [] }: MovedLists): void {
     const known = this.#read(platform);
@@ -98,7 +98,7 @@ export class People {
     this.#write(platform, { ...lists, requests: mergeRequests(lists, moved, this.#options.clock()) });
   }
 
-  /** Returns a platform's lists, with the same methods as a gateway's store. */
+  /** Returns an interface to one platform's lists, with the methods of a gateway's pairing store. */
   on(platform: Platform) {
     const { onChange, clock } = this.#options;
     const read = (): PairingList => this.#read(platform);
@@ -137,7 +137,7 @@ export class People {
     };
   }
 
-  /** Returns the content of a gateway's file in `credentials/`. */
+  /** Returns the content of a file that a gateway would have in `credentials/`. */
   file(platform: Platform, name: string): object | undefined {
     const { requests, allowFrom, operators } = this.#read(platform);
     const files: Readonly<Record<string, object>> = {

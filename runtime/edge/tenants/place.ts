@@ -6,9 +6,9 @@ export interface EventPlace {
   chat: TenantChat;
   /** True for a chat with one person. */
   direct: boolean;
-  /** Absent if a bot or the platform wrote the event. */
+  /** Absent if a bot or the platform itself caused the event. */
   sender?: string;
-  /** Id of a group in the config; on Discord the server's. */
+  /** Id under which the config lists the group; on Discord, the server's id. */
   group: string;
   /** A group became a supergroup: https://core.telegram.org/bots/api#message, `migrate_to_chat_id` */
   move?: { from: string; to: string };
@@ -29,7 +29,10 @@ const PLACES: Record<Platform, (payload: Fields) => EventPlace | undefined> = {
   discord: placeOnDiscord,
 };
 
-/** https://docs.slack.dev/reference/events/message. A button press has `user` and `channel` at the top level. */
+/**
+ * Reads a Slack event: https://docs.slack.dev/reference/events/message. A button press has `user` and `channel` at the
+ * top level.
+ */
 function placeOnSlack({ event, channel: pressed, user: presser }: Fields): EventPlace | undefined {
   const { channel, channel_type: kind, user, message, bot_id: bot } = fieldsOf(event);
   const chat = channel ?? fieldsOf(pressed)["id"];
@@ -55,7 +58,7 @@ function placeOnTelegram(update: Fields): EventPlace | undefined {
   const { migrate_to_chat_id: next, migrate_from_chat_id: former } = message;
   if (id === undefined || typeof type !== "string" || !TELEGRAM_CHATS.has(type)) return undefined;
   const from = fieldsOf(press["from"] ?? message["from"]);
-  // Keep the old id as the tenant's. Telegram announces the change in both chats.
+  // The tenant keeps the chat's old id. Telegram announces the change in both the old and the new chat.
   const chat = String(former ?? id);
   const move = { from: chat, to: String(next ?? id) };
   return {
@@ -69,8 +72,8 @@ function placeOnTelegram(update: Fields): EventPlace | undefined {
 }
 
 /**
- * https://docs.discord.com/developers/interactions/receiving-and-responding. On a host, `d` holds a gateway
- * message.
+ * Reads a Discord event: https://docs.discord.com/developers/interactions/receiving-and-responding. On a host, `d`
+ * holds a message from Discord's gateway.
  */
 function placeOnDiscord(payload: Fields): EventPlace | undefined {
   const event = payload["t"] === undefined ? payload : fieldsOf(payload["d"]);

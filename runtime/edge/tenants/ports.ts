@@ -4,7 +4,7 @@ import type { Reason } from "../../contract/errors.ts";
 import type { Renewal, TenantId } from "../../contract/tenant.ts";
 import type { LedgerCounts, Sighting } from "../ports.ts";
 
-/** A sender's rights, as sent to the gateway. */
+/** A sender's rights, as the directory sends them to the gateway. */
 export interface Grant {
   channel: Platform;
   sender: string;
@@ -14,15 +14,15 @@ export interface Grant {
 
 export type AdmissionDecision =
   | { admitted: true; grant?: Grant | undefined }
-  /** The chat had another id before; its sandbox uses that id. */
+  /** The chat's id has changed: the tenant `movedTo`, named after the previous id, owns its events. */
   | { admitted: false; note: string; movedTo: TenantId }
-  /** `group`: id of an unlisted group; see `LedgerEntry`. */
+  /** `group`: id of a group that the config does not list; see `LedgerEntry`. */
   | { admitted: false; note: string; group?: string | undefined; movedTo?: undefined };
 
-/** A tenant's status report, sent once a minute while active. */
+/** Status report that a tenant sends to the directory once a minute while active. */
 export interface TenantReport {
   running: boolean;
-  /** Version of the container's last run, if any. */
+  /** Version with which the container last ran, if it ever ran. */
   version?: string | undefined;
   counts: LedgerCounts;
   /** Last use, ISO 8601. */
@@ -31,22 +31,22 @@ export interface TenantReport {
   names?: readonly Sighting[];
 }
 
-/** State of an updated container; `starts` until it answers or fails. */
+/** State of an updated container: `starts` at first, then `answers` or `fails`. */
 export type RenewalOutcome = "answers" | "starts" | "fails";
 
 export interface TenantDirectory {
   introduce(tenant: TenantId, event: Delivery): Promise<AdmissionDecision>;
-  /** Registers a tenant with a schedule that has not written yet. */
+  /** Registers a tenant that has a schedule but has not written yet. */
   meet(tenant: TenantId): Promise<void>;
   report(tenant: TenantId, report: TenantReport): Promise<void>;
   moved(tenant: TenantId, to: TenantId): Promise<void>;
   /**
-   * Frees a slot by putting another tenant's container to sleep.
+   * Frees a slot for a container by putting another tenant's to sleep.
    *
-   * @returns false if all of them are in use.
+   * @returns false if no container could be put to sleep.
    */
   makeRoom(tenant: TenantId): Promise<boolean>;
-  /** Sends the deployment's changed config to running containers. */
+  /** Sends the deployment's changed config to all running containers. */
   configChanged(): Promise<void>;
   /** Returns true if the staged update may replace the tenant's container now. */
   mayRenew(tenant: TenantId): Promise<boolean>;
@@ -71,13 +71,13 @@ export interface TenantTotals {
 export interface Tenants {
   /** Starts no container. */
   totals(): Promise<TenantTotals>;
-  /** Lists tenants by id, those with problems first. Starts no container. */
+  /** Returns tenants with problems first, and then by id. Starts no container. */
   tenants(query: TenantQuery): Promise<Tenant[]>;
   /** Returns true for an admitted chat. */
   knows(tenant: TenantId): Promise<boolean>;
   /**
-   * Returns the update's progress. `look` checks the containers and starts the canaries. Absent on a host, where an
-   * update reaches all chats together.
+   * Returns the update's progress. With `look`, checks the updated containers and starts the canaries. Absent on a
+   * host, which updates all chats together.
    */
   renewal?(options: { look: boolean }): Promise<Renewal>;
 }

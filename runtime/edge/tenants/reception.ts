@@ -33,7 +33,7 @@ import { waitAtMost } from "../../shared/timeout.ts";
 const MOST_SHOWN = 5;
 const LONGEST_NAME = 60;
 
-/** Milliseconds that an operator's command waits for a chat to apply changed rights. */
+/** Maximum milliseconds that an operator's command waits until a chat has applied changed rights. */
 const RIGHTS_MS = 3_000;
 
 const KEEP_AGAIN_MS = 60_000;
@@ -48,15 +48,15 @@ export interface TenantReceptionOptions {
   readConfig(): Promise<string | undefined>;
   /** The sandbox that served every chat before. */
   sandbox: Sandbox;
-  /** Start of the shared sandbox that serves every chat, ISO 8601; `undefined` if it has no state. */
+  /** ISO 8601 time since which one sandbox has served every chat; `undefined` if that sandbox has no state. */
   servedAllSince(): Promise<string | undefined>;
-  /** Stores the approvals for a return to one sandbox for every chat. Absent if they are stored there anyway. */
+  /** Stores the approvals for a return to one sandbox for every chat. Absent if nothing has to be stored for it. */
   storeApprovals?(approvals: Approvals): Promise<void>;
-  /** Applies a person's changed rights in a chat, whose next event asks the directory again. */
+  /** Applies a person's changed rights in a chat. Its next event asks the directory again. */
   changeRights(tenant: TenantId, grant: Grant): Promise<void>;
   /** `role` is absent if access was revoked. */
   changeBrowser(tenant: TenantId, role: GrantedRole | undefined): Promise<void>;
-  /** Schedules {@link TenantReception.tell} at `time` (milliseconds since the epoch) or earlier. */
+  /** Schedules {@link TenantReception.tell} for `time` (milliseconds since the epoch) or earlier. */
   wakeAt(time: number): void;
   fetch: Fetch;
   clock: Clock;
@@ -75,7 +75,10 @@ export class TenantReception {
   readonly #browsers: Browsers;
   readonly #desk: TenantDesk;
   readonly #outbox: TenantOutbox;
-  /** Changed rights to send. Retried forever, since a revoked person has access until the tenant applies them. */
+  /**
+   * Queue of changed rights. Sending is retried forever, since a revoked person has access until the tenant applies
+   * them.
+   */
   readonly #rights: TenantOutbox;
   #adopting: Promise<void> | undefined;
   #isAdopted = false;
@@ -112,7 +115,7 @@ export class TenantReception {
     this.#outbox = new TenantOutbox({
       sql,
       table: "tenant_outbox",
-      // The last attempt is about 40 minutes after the first.
+      // With growing delays, the last attempt is about 40 minutes after the first.
       mostAttempts: 10,
       send: async (tenant, text) => {
         const { platform, chat } = chatOfTenant(tenant);
@@ -144,13 +147,13 @@ export class TenantReception {
     this.names.see(peopleOf(event).sightings, this.#options.clock());
     await this.#adopt();
     const standing = await this.#desk.introduce(tenant, event);
-    // A stranger may have a new code. Delay the write, so that a flood of strangers is not a flood of writes.
+    // The refused stranger may have a new pairing code. Store it later, so that a flood of strangers causes few writes.
     if (!standing.admitted && this.#unstored() !== undefined)
       this.#options.wakeAt(this.#options.clock() + KEEP_CODES_MS);
     return standing;
   }
 
-  /** Admits a browser that has proven its key, or records its request. */
+  /** Admits an approved browser that has proven its key, or records its request. */
   async enter(device: NewDevice, known?: string): Promise<DeviceEntry> {
     await this.#adopt();
     const entry = this.#browsers.enter(device, known);
@@ -169,7 +172,7 @@ export class TenantReception {
   async operate(request: OperationRequest): Promise<OperationReply> {
     await this.#adopt();
     const reply = await operateOnPeople(this.#people, this.#browsers, request);
-    // Apply the rights before the next message. If a chat does not answer in time, the alarm retries.
+    // Apply the rights before the chat's next message. If the chat does not answer in time, the alarm retries.
     await waitAtMost(RIGHTS_MS, this.#rights.run());
     await this.#keepApprovals();
     return reply;
@@ -181,7 +184,7 @@ export class TenantReception {
     this.#schedule();
   }
 
-  /** Copies the approvals of the sandbox that served every chat, once for each time that it did. */
+  /** Copies the approvals of the sandbox that served every chat, once for each period in which it did. */
   async #adopt(): Promise<void> {
     if (this.#isAdopted) return;
     this.#adopting ??= this.#adoptOnce().finally(() => {
@@ -205,7 +208,7 @@ export class TenantReception {
     await this.#keepApprovals();
   }
 
-  /** Stores the lists for a return to one sandbox. Never rejects. */
+  /** Stores the approvals for a return to one sandbox. Never rejects. */
   async #keepApprovals(): Promise<void> {
     this.#keeping = this.#keeping.then(() => this.#keepOnce());
     await this.#keeping;
@@ -227,18 +230,18 @@ export class TenantReception {
     }
   }
 
-  /** Returns `undefined` if the lists are stored or need not be. */
+  /** Returns the approvals; `undefined` if they are already stored or need not be stored. */
   #unstored() {
     const { notes, storeApprovals } = this.#options;
     const lists = platformSchema.options.map((platform) => {
       const { approved, operators, pending } = this.#people.on(platform);
-      // The time of the last request changes too often to be worth a write.
+      // Omit the time of the last request: it changes too often to be worth a write.
       const requests = pending().map(({ id, code, createdAt, meta }) => ({ id, code, createdAt, meta }));
       return [platform, { allowFrom: approved(), operators: operators(), requests }] as const;
     });
-    // The schema accepts additional fields, which the interface type cannot express.
+    // The schema accepts additional fields, which the type of `paired()` cannot express.
     const browsers = this.#browsers.paired() as unknown as NonNullable<Approvals["browsers"]>;
-    // Likewise, a browser's time of last use changes too often to be worth a write.
+    // Ignore a browser's time of last use too: it also changes too often.
     const text = JSON.stringify([lists, browsers], (key, value) =>
       key === "lastUsedAtMs" ? undefined : value,
     );
@@ -263,7 +266,7 @@ export class TenantReception {
     return channelAccess(rules, this.#people.on(platform));
   }
 
-  /** Tells operators who have a direct chat with the bot about waiting requests. */
+  /** Notifies operators about waiting requests, if they have a direct chat with the bot. */
   async #tellOperators(platform: Platform): Promise<void> {
     const { readConfig, environment } = this.#options;
     const config = await readConfig();
@@ -297,7 +300,7 @@ function waitingText(platform: Platform, requests: readonly PairingRequest[], or
     .slice(-MOST_SHOWN)
     .toReversed()
     .map(({ id, code, meta: { username = "" } = {} }) => {
-      // A stranger chose this name.
+      // Remove unusual characters, because a stranger chose this name.
       const name = username.replaceAll(/[^\w.-]/g, "").slice(0, LONGEST_NAME);
       return `${id}${name && ` (${name})`}: ${AGENT} pairing approve ${platform} ${code}`;
     });

@@ -16,7 +16,7 @@ interface TenantReporterOptions {
 /** Reports a tenant's status to the directory, once a minute and when its container starts or stops. */
 export class TenantReporter {
   readonly #options: TenantReporterOptions;
-  /** A new instance does not know what was last reported. */
+  /** True at first: a new instance does not know the last reported status. */
   #changed = true;
   #sentAt = Number.NEGATIVE_INFINITY;
 
@@ -28,7 +28,7 @@ export class TenantReporter {
     this.#changed = true;
   }
 
-  /** Makes a report due now: only reported containers receive config changes. */
+  /** Makes a report due now, because only containers reported as running receive config changes. */
   runChanged(): void {
     this.#changed = true;
     this.#sentAt = Number.NEGATIVE_INFINITY;
@@ -39,7 +39,7 @@ export class TenantReporter {
     return this.#changed ? Math.max(this.#sentAt + MINUTE_MS, now) : undefined;
   }
 
-  /** Sends a report. Never rejects: the next report replaces a lost one. */
+  /** Sends a report. Never rejects, because the next report replaces a lost one. */
   async report(): Promise<void> {
     const { tenant, read, send, clock, log } = this.#options;
     this.#changed = false;

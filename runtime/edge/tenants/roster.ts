@@ -23,7 +23,7 @@ export class TenantRoster {
     sql.all(
       "CREATE TABLE IF NOT EXISTS tenant_moves (id TEXT PRIMARY KEY, tenant TEXT NOT NULL) WITHOUT ROWID",
     );
-    // Both columns must ascend for SQLite to seek to a page's first row.
+    // Both columns must be ascending, so that SQLite can seek to a page's first row.
     sql.all("CREATE INDEX IF NOT EXISTS tenants_listing ON tenants (is_well, id)");
     sql.all(
       `CREATE INDEX IF NOT EXISTS tenants_running ON tenants (report ->> '$.usedAt')
@@ -41,13 +41,13 @@ export class TenantRoster {
     );
   }
 
-  /** Records a chat's new id, if the tenant is known. */
+  /** Records a chat's new id. Ignores unknown tenants. */
   move(tenant: TenantId, to: TenantId): void {
     if (!this.has(tenant) || tenant === to) return;
     this.#sql.all("INSERT OR REPLACE INTO tenant_moves (id, tenant) VALUES (?, ?)", to, tenant);
   }
 
-  /** Returns the tenant of a chat whose id has changed. */
+  /** Returns the tenant that serves a chat with a changed id. */
   movedTo(id: TenantId): TenantId | undefined {
     const [row] = this.#sql.all("SELECT tenant FROM tenant_moves WHERE id = ?", id);
     return row && String(row["tenant"]);
@@ -90,9 +90,9 @@ export class TenantRoster {
     return { chats: number("chats"), running: number("running"), failing: number("failing"), counts };
   }
 
-  /** Lists tenants by id, those with problems first. */
+  /** Returns tenants with problems first, and then by id. */
   list({ limit, after }: TenantQuery): Tenant[] {
-    // Keep `?2` instead of `id` in the subquery: otherwise SQLite seeks by only one of the columns.
+    // Select `?2` instead of the column `id`: otherwise SQLite seeks by only one of the two columns.
     const from =
       after === undefined ? "" : "WHERE (is_well, id) > (SELECT is_well, ?2 FROM tenants WHERE id = ?2)";
     const rows = this.#sql.all(

@@ -5,12 +5,12 @@ import { placeOf } from "./place.ts";
 
 const TENANT_PART = "/tenant/";
 
-/** Returns the broker's path for a tenant's gateway. */
+/** Returns the path at which a tenant's gateway reaches the broker. */
 export function brokerPath(tenant: TenantId | undefined): string {
   return tenant === undefined ? BROKER_PATH : `${BROKER_PATH}${TENANT_PART}${tenant}`;
 }
 
-/** Extracts the tenant from a broker URL and removes it from the path. */
+/** Returns the tenant in a broker URL, and the URL without it. */
 export function readBrokerUrl(url: string): { tenant?: TenantId; url: string } {
   const whole = new URL(url);
   const start = `${BROKER_PATH}${TENANT_PART}`;
@@ -26,6 +26,6 @@ export function readBrokerUrl(url: string): { tenant?: TenantId; url: string } {
 export function tenantOfEvent(event: Delivery): TenantId | undefined {
   const place = placeOf(event);
   const tenant = place && tenantOf(place.chat);
-  // Defensive: no platform has ids that are too long for a tenant's name.
+  // Defensive check: no known platform has ids that are too long for a tenant's name.
   return tenant !== undefined && isTenantId(tenant) ? tenant : undefined;
 }

@@ -13,14 +13,15 @@ interface WavesOptions {
   canaries: readonly TenantId[];
   knows(tenant: TenantId): boolean;
   isWell(tenant: TenantId): boolean;
-  /** Starts a sleeping container and returns its state. */
+  /** Returns the state of an updated container. Starts the container if it sleeps. */
   look(tenant: TenantId): Promise<RenewalOutcome>;
   clock: Clock;
 }
 
 /**
- * Decides which running containers an update may replace. When all canaries answer, waves of one, two, four and
- * more containers follow, each after the last one answers. A failing container stops the update.
+ * Decides which running containers an update may replace. The canaries come first. Once they answer, growing waves of
+ * one, two, four and more containers follow, each after the previous wave answers. A failing container stops the
+ * update.
  */
 export class Waves {
   readonly #options: WavesOptions;
@@ -39,10 +40,10 @@ export class Waves {
     sql.all("DELETE FROM tenant_renewals WHERE version <> ?", version);
   }
 
-  /** Returns true if a tenant's container may be replaced now, and from then on until the next version. */
+  /** Returns true if a tenant's container may be replaced now. The permission lasts until the next version. */
   async mayRenew(tenant: TenantId): Promise<boolean> {
     const canaries = this.#beginCanaries();
-    // A broken tenant cannot get worse, and proves nothing about the update.
+    // A failing tenant may always be updated: it cannot get worse, and it proves nothing about the update.
     if (this.#answers(tenant) !== undefined || !this.#options.isWell(tenant)) return true;
     await this.look();
     if (this.#failing.size > 0 || canaries.some((one) => this.#answers(one) !== true)) return false;
@@ -52,7 +53,7 @@ export class Waves {
     return isWaveOver;
   }
 
-  /** Checks renewed containers that have not answered yet. */
+  /** Checks the updated containers that have not answered yet. */
   look(): Promise<void> {
     const { clock } = this.#options;
     this.#beginCanaries();
@@ -104,7 +105,7 @@ export class Waves {
     );
   }
 
-  /** Returns `undefined` if the tenant's container may not be replaced yet. */
+  /** Returns true if the updated container has answered, else false; `undefined` if its update may not begin yet. */
   #answers(tenant: TenantId): boolean | undefined {
     const [row] = this.#options.sql.all("SELECT answers FROM tenant_renewals WHERE tenant = ?", tenant);
     return row && row["answers"] === 1;

@@ -1,4 +1,6 @@
-/** File names of the pages' styles and scripts. Bundles replace this module with one that has hashed names. */
+/**
+ * File names of the pages' styles and scripts. Bundling replaces this module with a copy that contains hashed names.
+ */
 export const ASSET_NAMES = {
   "console.css": "console.css",
   "chat.css": "chat.css",

@@ -9,7 +9,7 @@ interface Series {
 
 export interface Chart {
   title: string;
-  /** Meaning of the labels, for the table's header. */
+  /** Meaning of the labels, such as "Day", for the table's header. */
   labelled: string;
   labels: readonly string[];
   /** Shown as adjacent bars; at most two, since the style defines two colours. */
@@ -17,16 +17,16 @@ export interface Chart {
   unit: keyof typeof FORMATS;
 }
 
-/** Formats dollars and cents. A smaller positive amount must not look like zero. */
+/** Formats an amount in dollars. A positive amount below one cent must not look like zero. */
 const dollars = (value: number): string =>
   value > 0 && value < 0.01 ? "under $0.01" : `$${value.toFixed(2)}`;
 
 export const FORMATS = { count: (value: number) => value.toLocaleString("en-US"), dollars };
-/** Minimum upper ends of the scale, so that its middle label differs from zero. */
+/** Minimum values at the top of the scale, so that the label in its middle differs from zero. */
 const LEAST = { count: 2, dollars: 0.02 };
 
 const HEIGHT = 100;
-/** Width of a label in the chart, and the part that its bars use. */
+/** Width per label in the chart, and the share of it that the bars use, in SVG units. */
 const PLACE = 10;
 const BAR = 8;
 
@@ -100,7 +100,7 @@ export function Sparkline({ values }: { values: readonly number[] }): Markup {
   );
 }
 
-/** Total and peak per series. Adding series would count the same thing twice. */
+/** Returns the total and peak of each series. A sum of several series would count the same thing twice. */
 function summary({ series, unit }: Chart): string {
   const texts = series.map(({ name, values }) => {
     const known = values.filter((value) => value !== undefined);
@@ -113,7 +113,7 @@ function summary({ series, unit }: Chart): string {
   return texts.join(" ");
 }
 
-/** Returns the scale's upper end: an even digit times a power of ten, not below `most`. */
+/** Returns the value at the top of the scale: the next even digit times a power of ten. */
 function topOf(most: number): number {
   const power = 10 ** Math.floor(Math.log10(most));
   const digit = [2, 4, 6, 8].find((one) => one * power >= most) ?? 10;

@@ -5,10 +5,10 @@ import { assetPath } from "../assets.ts";
 import type { Markup } from "./document.tsx";
 import { Icon } from "./icons.tsx";
 
-/** Window colours of the installed app; equal to `--page` in tokens.css. */
+/** Window colours of the installed web app; equal to `--page` in tokens.css. */
 const FRAME = { light: "#f6f7f9", dark: "#111317" };
 
-/** Renders the chat page. It contains no data; the socket decides about access. */
+/** Renders the chat page. It contains no data, because access is checked when its WebSocket connects. */
 export function ChatPage(): Markup {
   return html`<!doctype html>${(
       <html lang="en">
@@ -97,7 +97,7 @@ function Sidebar(): Markup {
   );
 }
 
-/** The pairing request of an unknown browser. The script adds the code to the link. */
+/** Shows an unknown browser how to request access. The page's script adds the pairing code to the link. */
 function Pairing(): Markup {
   return (
     <section id="pairing" hidden aria-labelledby="pairing-title">

@@ -67,16 +67,18 @@ const TONES: Record<Overall, string> = {
 
 /** Reload interval while the container starts. */
 const STARTING_SECONDS = 3;
-/** Actions that soon change the state. Without scripts, the reload removes their notice. */
+/**
+ * Actions that soon change the displayed state. Without scripts, the page reloads, which removes the action's notice.
+ */
 const CHANGES_STATE: ReadonlySet<Done> = new Set(["restarting", "restored", "fresh", "saved", "waking"]);
 
 interface FrameOptions {
   title: string;
-  /** Result of the last button. Default: from the query. */
+  /** Result of the last pressed button. Default: read from the query. */
   flash?: Flash;
   refreshSeconds?: number | undefined;
   /**
-   * True for a page that shows state. Scripts keep it up to date; without them, it reloads while the container
+   * True for a page that shows the container's state. Scripts update it; without them, it reloads while the container
    * starts.
    */
   waits?: boolean;
@@ -104,7 +106,7 @@ export async function adminPage(
   return context.html(shown, status);
 }
 
-/** Returns the HTTP status for a page with this problem; 200 without one. */
+/** Returns the HTTP status for a page that shows this problem; 200 without a problem. */
 export function statusOf(problem: Reason | undefined): ContentfulStatusCode {
   return problem === undefined ? 200 : ERRORS[problem.code].status;
 }
@@ -126,9 +128,9 @@ function ConsolePage(props: ConsoleProps): Markup {
   const open = (visitor.facts.details?.pending ?? 0) + health.problems.length;
   const isWaking = overall === "Asleep" || overall === "Starting";
   const isChanging = flash?.done !== undefined && CHANGES_STATE.has(flash.done);
-  // A reload would remove the error before it is read.
+  // A reload would remove the error message before the operator has read it.
   const reloads = waits && flash?.problem === undefined && (isWaking || isChanging);
-  // A notice of a start would contradict the state of a gateway that cannot start.
+  // Hide a notice such as "restarting" if the gateway cannot start.
   const isRefuted = overall === "Down" && (flash?.done === "restarting" || flash?.done === "waking");
   return (
     <Document
@@ -199,7 +201,7 @@ function Header({ title, visitor }: { title: string; visitor: Visitor }): Markup
   );
 }
 
-/** Renders a link to a page. The badge is outside the link, so that its accessible name stays the same. */
+/** Renders a link to a page. The badge is outside the link, so that it does not change the link's accessible name. */
 function navigationLink(
   { path, title, icon }: NavigationEntry,
   isCurrent: boolean,
@@ -221,7 +223,7 @@ function navigationLink(
   );
 }
 
-/** Renders the age of the content and the button to start a sleeping container. */
+/** Renders the age of the displayed state, and a button that starts a sleeping container. */
 function asOfPart(asOf: string | undefined, wakeFrom: string | undefined): Markup | null {
   if (asOf === undefined && wakeFrom === undefined) return null;
   return (
@@ -249,7 +251,7 @@ function ShownChat({ chat }: { chat: Visitor["chat"] }): Markup | null {
   );
 }
 
-/** Renders the environment's name. Production stands out, to prevent confusion with a test. */
+/** Renders the environment's name. Production stands out, so that nobody mistakes it for a test environment. */
 function Environment({ name }: { name: string | undefined }): Markup | null {
   if (name === undefined) return null;
   return <span class={`badge ${/^prod/i.test(name) ? "production" : "environment"}`}>{name}</span>;

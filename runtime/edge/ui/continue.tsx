@@ -2,15 +2,15 @@ import { Document, type Markup } from "./document.tsx";
 import { Facts } from "./table.tsx";
 
 interface ContinueProps {
-  /** A path on this site, with its query. */
+  /** Path and query on this site. */
   address: string;
   /** `post` if opening the address changes something. */
   method?: "get" | "post";
 }
 
 /**
- * Asks for confirmation before opening an address from another site or from the sign-in, because a link alone must
- * not run a command.
+ * Asks the visitor to confirm an address opened from another site or from the sign-in, because a link alone must not
+ * run a command.
  */
 export function ContinuePage({ address, method = "get" }: ContinueProps): Markup {
   const { pathname, searchParams } = new URL(address, "http://here.invalid");

@@ -2,13 +2,13 @@ import { structuredPatch } from "diff";
 import type { Markup } from "./document.tsx";
 
 const CONTEXT_LINES = 3;
-/** Maximum changed lines. Above this, finding the shortest diff takes too long, so everything counts as replaced. */
+/** Maximum changed lines. For more, finding the shortest diff takes too long, so all lines are shown as replaced. */
 const MOST_CHANGES = 1_000;
 
 interface Hunk {
   /** Line number in the new text. */
   at: number;
-  /** Lines with a leading space, `+` or `-`. */
+  /** Lines that begin with a space, `+` or `-`. */
   lines: string[];
 }
 
@@ -62,7 +62,7 @@ function compare(before: string, after: string): Hunk[] {
   return [{ at: 1, lines: [...signed("-", old), ...signed("+", made)] }];
 }
 
-/** Normalises line ends to LF, as the form reader does, and adds a final one. */
+/** Normalises line endings to LF, as the form's reader does, and adds one at the end. */
 function ended(text: string): string {
   const lines = text.replaceAll("\r\n", "\n");
   return lines === "" || lines.endsWith("\n") ? lines : `${lines}\n`;

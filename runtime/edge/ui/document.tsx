@@ -11,7 +11,7 @@ export type Markup = ReturnType<typeof html>;
 const ICON =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cpath fill='%231d5cc0' d='M2 1h12a2 2 0 0 1 2 2v7a2 2 0 0 1-2 2H8l-4 4v-4H2a2 2 0 0 1-2-2V3a2 2 0 0 1 2-2z'/%3E%3Cpath fill='none' stroke='%23fff' stroke-width='1.6' d='M4.5 6.5 7 9l4.5-5'/%3E%3C/svg%3E";
 
-/** Styles and scripts only from this origin, nothing inline. */
+/** Allows styles and scripts from this origin only, and none inline. */
 export const CONTENT_SECURITY_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
@@ -22,10 +22,10 @@ interface DocumentProps {
   shell?: boolean;
   /** Seconds until the page reloads, without scripts. */
   refreshSeconds?: number | undefined;
-  /** Path to load instead of the same address. */
+  /** Path to load at the reload, instead of the current address. */
   refreshTo?: string | undefined;
   scripts?: readonly AssetName[];
-  /** True if a script may update the content in place. */
+  /** True if a script may update the content without a reload. */
   live?: boolean;
   notice?: Child;
 }
@@ -63,7 +63,7 @@ export function Document(props: DocumentProps): Markup {
     )}`;
 }
 
-/** Replaces a problem document for browsers. `form` is the refused form. */
+/** Renders a problem for browsers. `form` is the refused form, shown for correction. */
 export function ProblemPage({ title, detail, fix, code, status, form }: Problem & { form?: Markup }): Markup {
   return (
     <Document title={title}>
@@ -85,7 +85,7 @@ export function ProblemPage({ title, detail, fix, code, status, form }: Problem 
   );
 }
 
-/** A box of a page. `href` links to the complete list. */
+/** A box on a page. `href` leads to the complete list. */
 export function Card({ title, href, children }: { title?: string; href?: string; children: Child }): Markup {
   return (
     <section class="card">

@@ -71,7 +71,7 @@ interface TextAreaProps extends Record<string, string | number | boolean | undef
 }
 
 /**
- * Adds a line feed, because HTML drops one right after the tag:
+ * Renders a text area. Adds a line feed, because HTML drops one after the opening tag:
  * https://html.spec.whatwg.org/multipage/syntax.html#element-restrictions
  */
 export function TextArea({ text, ...attributes }: TextAreaProps): Markup {
@@ -91,12 +91,12 @@ interface EditorProps {
   isWrong?: boolean;
   /** Enables completion and help for config keys. */
   isConfig?: boolean;
-  /** Path that checks the submitted text for problems. */
+  /** Path to which a script sends the text to check it. */
   check?: string;
   problems?: readonly ToldProblem[];
 }
 
-/** A form's field `text`, which the script `editor.js` replaces with a code editor. */
+/** The text area `text` of a form. The script `editor.js` replaces it with a code editor. */
 export function Editor(props: EditorProps): Markup {
   const { label, text, describedBy, isWrong, isConfig, check, problems = [] } = props;
   return (
@@ -120,7 +120,7 @@ export function Editor(props: EditorProps): Markup {
   );
 }
 
-/** A refused form with its values. Wrong ones can be corrected. */
+/** Shows a refused form with the sent values, so that wrong values can be corrected. */
 export function SentForm(props: {
   method: "get" | "post";
   action: string;
@@ -152,7 +152,7 @@ interface ConfirmationProps {
   word: string;
   /** The previous, wrong input. */
   typed: string | undefined;
-  /** States that nothing was changed, such as "Nothing was restored". */
+  /** Sentence that says that nothing was changed, such as "Nothing was restored". */
   notDone: string;
 }
 
@@ -180,14 +180,14 @@ export function Confirmation({ word, typed, notDone }: ConfirmationProps): Marku
   );
 }
 
-/** Accepts any input of {@link Confirmation}, so that a wrong one can be shown again. */
+/** Accepts any input in {@link Confirmation}'s field, so that the page can show wrong input again. */
 export const TYPED = /^[\s\S]{0,20000}$/;
 
 export function confirms(typed: string, word: string): boolean {
   return typed.trim().toLowerCase() === word.toLowerCase();
 }
 
-/** Attributes of an invalid field. `id` names the element with the explanation. */
+/** Returns the attributes of an invalid field. `id` belongs to the element that explains the error. */
 export function invalid(isWrong: boolean, id: string) {
   return isWrong ? ({ "aria-invalid": "true", "aria-describedby": id } as const) : {};
 }

@@ -1,4 +1,4 @@
-/** Icons from Lucide (https://lucide.dev), imported one by one so that a bundle contains no others. */
+/** Icons from Lucide (https://lucide.dev). Separate imports keep all other icons out of the bundle. */
 import type { IconNode } from "lucide";
 import archive from "lucide/dist/esm/icons/archive.mjs";
 import boxes from "lucide/dist/esm/icons/boxes.mjs";
@@ -43,7 +43,7 @@ const ICONS = {
 
 export type IconName = keyof typeof ICONS;
 
-/** A decorative icon next to a text. Screen readers skip it. */
+/** Renders a decorative icon next to a text. Screen readers skip it. */
 export function Icon({ name }: { name: IconName }): Markup {
   const nodes: IconNode = ICONS[name];
   return (

@@ -6,19 +6,19 @@ import { SelectField } from "./form.tsx";
 import { type Column, sorted, Table } from "./table.tsx";
 
 const ROWS = 50;
-/** Lists up to this length have no search. */
+/** Lists with up to this many rows have no search form. */
 const FEW = 5;
 const LONGEST_SEARCH = 100;
 const HOUR_MS = 3_600_000;
 
-/** Time ranges by query value, with label and milliseconds. */
+/** Selectable time ranges: query value, label, and length in milliseconds. */
 export const RANGES = {
   day: ["The last 24 hours", 24 * HOUR_MS],
   week: ["The last 7 days", 7 * 24 * HOUR_MS],
   month: ["The last 30 days", 30 * 24 * HOUR_MS],
 } as const;
 
-/** Query of a searchable list, built lazily to keep startup fast. */
+/** Query of a searchable list. The schema is built lazily to keep startup fast. */
 export const listingQuery = () =>
   z.object({
     q: z._default(z.string().check(z.maxLength(LONGEST_SEARCH)), ""),
@@ -36,16 +36,16 @@ interface ListProps<Row> {
   now: number;
   rows: readonly Row[];
   columns: readonly Column<Row>[];
-  /** Returns the searched text, and the row's time in milliseconds since the epoch. */
+  /** Returns the text to search, and the row's time in milliseconds since the epoch. */
   read(row: Row): { text: string; at: number };
   label: string;
   /** Rows per page. Default: 50. */
   most?: number;
-  /** Returns the caption, given the number of matching rows. */
+  /** Receives the number of matching rows. */
   caption?(count: number): Child;
 }
 
-/** A sorted page of the rows that match the query. */
+/** Renders one page of the matching rows, with a search form and links to the other pages. */
 export function ListTable<Row>(props: ListProps<Row>): Markup {
   const { path, query, now, rows, columns, read, label, most = ROWS, caption } = props;
   const { q, range, page, sort } = query;
@@ -90,7 +90,7 @@ interface SearchProps {
   children?: Markup;
 }
 
-/** Search form with a page's additional fields. Preserves the sort order. */
+/** Renders a search form. `children` are additional fields; a hidden field preserves the sort order. */
 export function SearchForm({ path, query: { q = "", range, sort }, children }: SearchProps): Markup {
   const ranges = [
     ["", "All"] as const,

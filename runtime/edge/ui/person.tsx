@@ -14,13 +14,16 @@ interface PersonProps {
   href?: string | undefined;
   /** Fallback if the directory has no name. */
   otherwise?: string | undefined;
-  /** Replaces the name, for example in a direct chat. */
+  /** Shown instead of the directory's name, for example in a direct chat. */
   name?: string | undefined;
   /** Text instead of the avatar. */
   lead?: string | undefined;
 }
 
-/** A person or place. The id appears on hover, can be copied, and replaces an unknown name. */
+/**
+ * Renders the name of a person or place, or the id if the name is unknown. The id also appears on hover and can be
+ * copied.
+ */
 export function Person(props: PersonProps): Markup {
   const { id, entry, href, lead } = props;
   const shown = nameOf(props);
@@ -62,7 +65,7 @@ export function platformOf(id: string): string {
   return platform === "web" ? "Web chat" : (PLATFORM_TITLES[platform as Platform] ?? platform);
 }
 
-/** The avatar: an initial on a colour derived from the key. */
+/** Renders an avatar: an initial on a colour derived from the key. */
 function Face({ of, name }: { of: string; name: string }): Markup {
   const initial = /[\p{L}\p{N}]\p{M}*/u.exec(name)?.[0] ?? "?";
   return (

@@ -4,7 +4,7 @@ import { Age } from "./time.tsx";
 import type { Markup } from "./document.tsx";
 import { Table } from "./table.tsx";
 
-/** Progress of the current start. `now` is in milliseconds. */
+/** Renders the progress of the current start. `now` is in milliseconds since the epoch. */
 export function StartProgress({ status, now }: { status: SandboxStatus; now: number }): Markup | null {
   const { start, coldStarts = [] } = status;
   if (start === undefined) return null;
@@ -54,7 +54,7 @@ function againstUsual(elapsed: number, usual: number | undefined): string {
   return `usually ready after ${seconds(usual)}.${late}`;
 }
 
-/** Renders progress; indeterminate if the usual duration is unknown or exceeded. */
+/** Renders a progress bar, which is indeterminate if the usual duration is unknown or exceeded. */
 function bar(elapsed: number, usual: number | undefined): Markup {
   if (usual === undefined || elapsed > usual) return <progress aria-label="Start"></progress>;
   return <progress aria-label="Start" max={Math.round(usual)} value={Math.round(elapsed)}></progress>;

@@ -23,7 +23,7 @@ const TONES: Record<SandboxStatus["state"], string> = {
   "crash-looping": "bad",
 };
 
-/** Shows the gateway's state. `overall` keeps it consistent with the header. */
+/** Shows the gateway's state. `overall` is the health in the page's header, so that both agree. */
 export function StateLine({ status, overall }: { status: SandboxStatus; overall?: Overall }): Markup {
   const { state } = status;
   const isMute = state === "ready" && (overall === "Down" || sandboxFault(status) !== undefined);
@@ -39,7 +39,7 @@ interface ReasonProps {
   reason: Reason | undefined;
 }
 
-/** A box with a problem and its fix. */
+/** Renders a box with a problem and its fix. */
 export function ReasonBox({ reason }: ReasonProps): Markup | null {
   if (reason === undefined) return null;
   return (
@@ -49,7 +49,7 @@ export function ReasonBox({ reason }: ReasonProps): Markup | null {
   );
 }
 
-/** The failure of the requested action. Screen readers announce it; a field may reference its id. */
+/** Shows why the requested action failed. Screen readers announce the box, and form fields may refer to its id. */
 export function AlertBox({ reason }: ReasonProps): Markup | null {
   if (reason === undefined) return null;
   return (
@@ -88,7 +88,7 @@ export function ContainerAnswer<T>(props: AnswerProps<T>): Markup {
   );
 }
 
-/** A page before the gateway has ever run. `children` explains what is missing. */
+/** Renders a page's content until the gateway has run for the first time. `children` explains what is missing. */
 export function Unreached(props: ReasonProps & { status: SandboxStatus; children: string }): Markup {
   const { status, reason, children } = props;
   return (
@@ -106,7 +106,7 @@ export function Prose({ text }: { text: string }): Markup {
   return <>{text.split("`").map((part, at) => (at % 2 === 1 ? <code>{part}</code> : part))}</>;
 }
 
-/** A reason and its fix without a box. The detail may have several lines. */
+/** Renders a problem and its fix without a box. The detail may have several lines. */
 export function ReasonText({ reason: { code, detail, fix } }: { reason: Reason }): Markup {
   return (
     <>
@@ -120,13 +120,13 @@ export function ReasonText({ reason: { code, detail, fix } }: { reason: Reason }
   );
 }
 
-/** Links to the repairs of an invalid config, behind the sign-in. */
+/** Links to the page that repairs an invalid config. The page requires signing in. */
 export function RepairLink({ reason }: ReasonProps): Markup | null {
   if (reason?.code !== "config_invalid") return null;
   return <LinkLine href={`${ROUTES.configPage.path}#repairs`}>Repair the configuration</LinkLine>;
 }
 
-/** The page of `/` while the gateway is ready. */
+/** Renders the page at `/` while the gateway is ready. */
 export function HomePage({ status }: { status: SandboxStatus }): Markup {
   return (
     <Document title="steward">

@@ -7,7 +7,10 @@ export interface Column<Row> {
   cell?(row: Row): Child;
   /** Sort key. Numbers sort descending first. */
   by?(row: Row): string | number;
-  /** `name`: identifies the row. `number`: aligned. `action`: buttons, with a header only for screen readers. */
+  /**
+   * `name`: identifies the row. `number`: aligned as a figure. `action`: contains buttons; only screen readers see its
+   * header.
+   */
   kind?: "name" | "number" | "action";
 }
 
@@ -17,21 +20,21 @@ interface TableProps<Row> {
   caption?: Child;
   columns: readonly Column<Row>[];
   rows: readonly Row[];
-  /** Makes headers of columns with {@link Column.by} links that sort the rows. */
+  /** Current order of the rows. If set, headers of columns with {@link Column.by} become links that sort the rows. */
   order?: Order;
 }
 
 interface Order {
   /** Column name, prefixed with a minus for descending order. */
   sort: string | undefined;
-  /** Returns the URL of the list in another order. */
+  /** Returns the URL of the same list in the given order. */
   href(sort: string): string;
 }
 
 /** Column name in a URL. */
 const nameOf = (head: string): string => head.toLowerCase().replaceAll(" ", "-");
 
-/** Sorts rows by the URL's column; unchanged without one. */
+/** Sorts rows by the column in the URL. Returns them unchanged if `sort` names no sortable column. */
 export function sorted<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
@@ -67,7 +70,7 @@ function headCell<Row>({ head, kind, by }: Column<Row>, order?: Order, first?: R
   );
 }
 
-/** A table that scrolls horizontally if needed. On a phone, each row becomes a card. */
+/** Renders a table that scrolls horizontally if needed. On a phone, each row becomes a card. */
 export function Table<Row>({ label, caption, columns, rows, order }: TableProps<Row>): Markup {
   return (
     <div class="table" role="region" aria-label={label} tabindex={0}>

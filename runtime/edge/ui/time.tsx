@@ -7,7 +7,7 @@ const UNITS = [
   ["minute", 60_000],
 ] as const;
 
-/** Times: `at` is ISO 8601 or milliseconds since the epoch, `now` is milliseconds. */
+/** `at` is ISO 8601 or milliseconds since the epoch; `now` is milliseconds since the epoch. */
 interface AgeProps {
   at: number | string;
   now: number;
@@ -23,7 +23,7 @@ export function Age({ at, now }: AgeProps): Markup {
   );
 }
 
-/** Returns a column of ages. Times are milliseconds since the epoch; 0 and `NaN` are unknown. */
+/** Returns a table column of ages. Times are milliseconds since the epoch; 0 and `NaN` show "unknown". */
 export function ageColumn<Row>(head: string, now: number, by: (row: Row) => number): Column<Row> {
   const cell = (row: Row) =>
     by(row) > 0 ? <Age at={by(row)} now={now} /> : <span class="soft">unknown</span>;

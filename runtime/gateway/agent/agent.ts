@@ -27,7 +27,7 @@ interface AgentOptions {
   log: Log;
 }
 
-/** Stops an answer when a limit is reached during generation. */
+/** An error that stops an answer if a limit is reached while the model generates it. */
 class LimitReached extends Error {
   readonly reason: Reason;
 
@@ -48,8 +48,8 @@ export class Agent {
   }
 
   /**
-   * Returns the text to send. Stores the model's answer in the transcript first, so that a retry does not ask the
-   * model again. Refusals are not stored.
+   * Answers a question and returns the text to send. Stores the model's answer in the transcript first, so that a retry
+   * does not ask the model again. Refusals are not stored.
    *
    * @throws RetryableError if another attempt may help.
    */
@@ -93,7 +93,7 @@ export class Agent {
     const timer = ms !== undefined && ms <= LONGEST_TIMER_MS ? setTimeout(() => late.abort(), ms) : undefined;
     try {
       const text = await this.#run(question, AbortSignal.any([signal, late.signal]), onText);
-      // Store no remark about tools: the model would imitate it.
+      // Store only the answer's text: the model would imitate stored remarks about tools.
       sessions.keepAnswer(session, deliveries, text, clock());
       return { text, delivery };
     } catch (error) {
@@ -115,7 +115,7 @@ export class Agent {
     return { text: failure.detail, delivery, failure };
   }
 
-  /** Returns a model that counts usage and throws LimitReached if today's tokens are used up. */
+  /** Returns the model with a meter, which counts tokens and throws LimitReached if today's are used up. */
   #metered(question: Question): Pick<Model, "answer"> {
     const { model, limits } = this.#options;
     return {

@@ -14,7 +14,7 @@ const NOTHING = { files: [], memories: [] };
 const MEMORY = "MEMORY.md";
 const MOST_SKILLS = 50;
 const DESCRIPTION = "description:";
-/** Characters to read of a skill's file, whose description is at the beginning. */
+/** Maximum characters to read from a skill's file, which begins with its description. */
 const LONGEST_HEAD = 4_000;
 
 interface InstructionsOptions {
@@ -59,7 +59,7 @@ export function instructions(
   });
 }
 
-/** Reads the workspace's files, limited to `most` characters. A quarter is reserved for the end of the memory. */
+/** Reads the workspace's files, at most `most` characters. A quarter of these is reserved for the end of the memory. */
 function workspaceFiles(workspace: Workspace, most: number): Pick<SystemParts, "files" | "memories"> {
   const memory = readQuietly(workspace.shared, MEMORY);
   let left = most - Math.min(memory.length, Math.floor(most / 4));
@@ -94,8 +94,8 @@ function skills(workspace: Workspace): SystemParts["skills"] {
 }
 
 /**
- * Returns the description from the front matter, else the first line. Reads line by line, because a regular expression
- * over the text takes cubic time.
+ * Returns a skill's description from the front matter, or else its first line. Reads line by line, because a regular
+ * expression over the whole text can take cubic time.
  */
 function description(text: string): string {
   const lines = text.slice(0, LONGEST_HEAD).split("\n");
@@ -113,7 +113,7 @@ function folders(workspace: Workspace): string[] {
   }
 }
 
-/** Returns an empty text for an unreadable file, which must not prevent an answer. */
+/** Reads a file. Returns an empty text if it is unreadable, which must not prevent an answer. */
 function readQuietly(root: Pick<Reach, "read">, name: string): string {
   try {
     return root.read(name)?.trim() ?? "";

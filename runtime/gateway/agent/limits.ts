@@ -6,10 +6,10 @@ import { DAY_MS, dayOf, type SourceUsageStore } from "../models/usage.ts";
 import type { Question } from "./question.ts";
 
 const MINUTE_MS = 60_000;
-/** Only the current day counts. Older days are kept for inspection. */
+/** Days to store. Only the current day counts for limits; older days are for inspection. */
 const KEPT_DAYS = 7;
 
-/** Stores the tokens that each chat and person used per UTC day, in a table that older versions ignore. */
+/** Stores the tokens that each chat and person used per UTC day. Older versions ignore the table. */
 export class SpendingStore {
   readonly #database: DatabaseSync;
   readonly #add: StatementSync;
@@ -35,7 +35,7 @@ export class SpendingStore {
     this.#count = database.prepare("SELECT count(*) AS count FROM spending WHERE day = ? AND tokens >= ?");
   }
 
-  /** Adds tokens to each payer's day. `at`: milliseconds since the epoch. */
+  /** Adds tokens to the use of each chat and person on the day of `at` (milliseconds since the epoch). */
   add(whose: readonly string[], tokens: number, at: number): void {
     lightTransaction(this.#database, () => {
       this.#forget.run(dayOf(at - KEPT_DAYS * DAY_MS));
@@ -47,7 +47,7 @@ export class SpendingStore {
     return Number(this.#of.get(dayOf(at), who)?.["tokens"] ?? 0);
   }
 
-  /** Counts the chats and people that used at least `tokens` on the day of `at`. */
+  /** Counts the chats and people that used at least `tokens` on the UTC day of `at`. */
   reached(tokens: number, at: number): number {
     return Number(this.#count.get(dayOf(at), tokens)?.["count"]);
   }
@@ -70,12 +70,12 @@ export class Limits {
     this.#options = options;
   }
 
-  /** Counts a question's messages. Returns the reason if a limit is reached, worded for the chat. */
+  /** Counts a question's messages. If a limit is reached, returns the reason, worded for the chat. */
   refusal(question: Question): Reason | undefined {
     return this.#tooMany(question) ?? this.spent(question);
   }
 
-  /** Returns the reason if today's tokens are used up, worded for the chat. */
+  /** If today's tokens are used up, returns the reason, worded for the chat. */
   spent(question: Question): Reason | undefined {
     const { limits, spending, clock } = this.#options;
     const { tokensPerDay } = limits;
@@ -88,7 +88,7 @@ export class Limits {
     return reason("token_limit_reached", detail);
   }
 
-  /** Counts one model request's tokens for the question's chat and people. */
+  /** Adds one model request's tokens to the use of the question's chat and people. */
   spend(question: Question, answer: { model: string; tokens: { input: number; output: number } }): void {
     const { limits, spending, sources, clock } = this.#options;
     const { platform, target, messages } = question;
@@ -112,7 +112,7 @@ export class Limits {
     }
     const last = question.messages.at(-1) ?? question.messages[0];
     const own = this.#recent.filter(({ person }) => person === personOf(question, last.sender));
-    // Compare the message's position, so that a retry of an accepted message is accepted too.
+    // Compare the message's position in the minute, so that a retry of an accepted message is accepted too.
     if (own.findIndex(({ delivery }) => delivery === last.delivery) < most) return undefined;
     const detail = `That was more than ${most} messages within a minute, so I have not read this one. Write again in a minute.`;
     return reason("message_limit_reached", detail);

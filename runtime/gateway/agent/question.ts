@@ -8,7 +8,7 @@ export interface Place {
   /** `slack`, `telegram`, `discord`, or `web` for the web chat. */
   platform: string;
   target: { chat: string };
-  /** False for groups and schedules. Affects only the prompt's wording and grants nothing. */
+  /** False for groups and schedules. Affects only the prompt's wording, not rights. */
   direct: boolean;
 }
 
@@ -21,9 +21,9 @@ export interface QuestionMessage {
   quoted?: readonly Quoted[];
   /** The platform's id of the message. */
   message?: string;
-  /** Length of the sender's part of `text`. Remarks on files follow it. */
+  /** Number of characters in `text` that the sender wrote. Remarks about files follow them. */
   words?: number;
-  /** Shown to the model with this question only. The transcript keeps the remarks in `text`. */
+  /** Pictures for this question only. The transcript stores the remarks about them in `text`. */
   images: readonly ModelImage[];
 }
 
@@ -41,10 +41,10 @@ export interface AnswerOptions {
   onText?(soFar: string): void;
 }
 
-/** Answer of the model or a refusal. `delivery` is the question's last one, in this or an earlier attempt. */
+/** The model's answer, or a refusal. `delivery` is the question's last event, in the attempt that made the answer. */
 export interface AgentAnswer {
   text: string;
   delivery: string;
-  /** Reason for a missing answer, which `text` explains to the chat. */
+  /** Reason why there is no answer. `text` explains it to the chat. */
   failure?: Reason;
 }

@@ -6,20 +6,27 @@ import type { Place } from "./question.ts";
 import type { Rights } from "../admission.ts";
 import { ToolError } from "./tools/tool.ts";
 
-/** The end of this file is included in every prompt. */
+/** Name of a memory file. Every prompt includes the end of the file. */
 const MEMORY = "MEMORY.md";
 const BY = { by: "agent" } as const;
 
-/** Files that a chat may use, by workspace path. Methods throw a ToolError or StewardError for other paths. */
+/**
+ * Files that a chat may use, by their paths in the workspace. Methods throw a ToolError or StewardError for other
+ * paths.
+ */
 export interface Reach {
   read(name: string): string | undefined;
   bytes(name: string): Uint8Array<ArrayBuffer> | undefined;
-  /** @throws also for invalid names, and if there is no room. */
+  /**
+   * Writes a text file.
+   *
+   * @throws also if the name is invalid or there is no room.
+   */
   write(name: string, text: string): void;
   list(folder: string): WorkspaceEntry[] | undefined;
   /**
-   * Stores a tool's file in the chat's folder and returns its name. Removes the oldest of these files to make room,
-   * and leaves an existing file unchanged.
+   * Stores a file from a tool in the chat's folder and returns its name. Removes the oldest such files to make room.
+   * Does not overwrite an existing file.
    *
    * @throws StewardError if there is no room.
    */
@@ -30,7 +37,7 @@ export interface Reach {
   folder?: string;
 }
 
-/** Folder for files from tools in a chat's root, with limits on their number and total bytes. */
+/** Folder for files from tools, inside the chat's root. Their number and total bytes are limited. */
 const FROM_TOOLS = "from-tools";
 const MOST_KEPT_FILES = 50;
 const MOST_KEPT_BYTES = 4 * 1024 * 1024;
@@ -39,8 +46,8 @@ const MOST_KEPT_BYTES = 4 * 1024 * 1024;
 export type Asker = Pick<Place, "platform" | "target"> & Pick<Rights, "may">;
 
 /**
- * Returns the files that a chat may use: all roots, or its own root and, if permitted, the shared root for reading.
- * The result holds no handles of other roots.
+ * Returns access to a chat's files: all roots, or only its own root and, if permitted, the shared root for reading. In
+ * the second case, the result holds no reference to other roots.
  */
 export function reachOf(workspace: Workspace, { platform, target, may }: Asker): Reach {
   const chat = chatName(platform, target.chat);

@@ -39,8 +39,8 @@ export interface AnswerRunOptions {
 }
 
 /**
- * Asks the model and runs the tools it calls, until it answers without a call. Stores each step before the next one,
- * so that a retry continues there.
+ * Asks the model and runs the tools that it calls, until it answers without a call. Stores each step before the next
+ * one, so that a retry continues after the last step.
  */
 export class AnswerRun {
   readonly #options: AnswerRunOptions;
@@ -68,7 +68,7 @@ export class AnswerRun {
     while (this.#allSteps().length < config.agent.maxSteps) {
       const { text, toolCalls } = await this.#ask(tools.definitions);
       if (toolCalls.length === 0) return text.trim() === "" ? NOTHING_TO_ADD : text;
-      // An edit may have changed the question meanwhile.
+      // Stop before the next step: the abort may come from an edit that has changed the question.
       if (this.#options.signal.aborted) throw stopped();
       const last = this.#deliveries.at(-1) ?? question.messages[0].delivery;
       const step = sessions.steps.add(question.session, last, text, toolCalls, clock());
@@ -83,7 +83,7 @@ export class AnswerRun {
     return [...this.#steps.values()].flat();
   }
 
-  /** Runs the calls of a step that were not started. Marks calls that a crash interrupted as failed. */
+  /** Runs a step's calls that were not started yet. Marks calls that a crash interrupted as failed. */
   async #finish(step: Step): Promise<void> {
     const { question, rights, sessions, tools, signal } = this.#options;
     const { session, platform, target, direct } = question;
@@ -125,7 +125,7 @@ export class AnswerRun {
       const { history, messages } = await this.#messages(tools);
       let soFar = "";
       const preferred = sessions.modelOf(session);
-      // Discard text shown by an earlier attempt.
+      // Remove text that an earlier attempt has shown in the chat.
       if (this.#shown) onText?.("");
       this.#shown = false;
       try {
@@ -168,7 +168,7 @@ export class AnswerRun {
 
   /**
    * Omits files after a refusal that they may have caused, since not every model accepts every file. Returns false if
-   * there are none or this was already tried.
+   * there are no files or this was already tried.
    */
   #withhold({ code, tooLong }: ModelRefusal): boolean {
     if (this.#withheld || (code !== "model_failed" && !tooLong)) return false;

@@ -5,9 +5,11 @@ import type { PlacedTurn } from "../sessions/store.ts";
 
 const CHARACTERS_A_TOKEN = 4;
 const TOKENS_AN_IMAGE = 1_600;
-/** The model gets a page both as a picture and as text. */
+/** Estimated tokens of a document's page, which the model gets both as a picture and as text. */
 const TOKENS_A_PAGE = 3_000;
-/** Below this many tokens, the estimate is mostly overhead and does not reflect the language. */
+/**
+ * Minimum estimate for a ratio. A smaller request is mostly overhead and does not reflect the conversation's language.
+ */
 const SMALLEST_SAMPLE = 1_000;
 
 const SUMMARY_TOKENS = 1_500;
@@ -77,7 +79,7 @@ export function requestTokens({
   return messages.reduce((sum, message) => sum + messageTokens(message), fixed);
 }
 
-/** Returns the ratio of counted to estimated tokens; `undefined` if the sample is too small. */
+/** Returns the ratio of the provider's token count to the estimate; `undefined` if the sample is too small. */
 export function tokenRatio(estimated: number, counted: number): number | undefined {
   if (estimated < SMALLEST_SAMPLE || counted <= 0) return undefined;
   return Math.min(4, Math.max(0.8, counted / estimated));

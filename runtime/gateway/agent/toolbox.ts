@@ -33,7 +33,7 @@ interface CallOutcome {
 export interface OpenTools {
   definitions: ToolDefinition[];
   notes: Prompt[];
-  /** Runs a call. Rejects only if the context's signal aborted it. */
+  /** Runs a tool call. Rejects only if the context's signal aborted the call. */
   run(call: ToolCall, context: ToolContext): Promise<CallOutcome>;
 }
 
@@ -46,7 +46,7 @@ export class Toolbox {
     this.#options = options;
   }
 
-  /** Returns the tools that the asker may use. Servers that are unavailable get a note instead. */
+  /** Returns the tools that the asker may use. `notes` lists unavailable servers and tools. */
   async open(
     { may, platform }: Pick<Rights, "may"> & Pick<Place, "platform">,
     signal: AbortSignal,
@@ -78,7 +78,7 @@ export class Toolbox {
     };
   }
 
-  /** Reads a result's files like those of a message, and stores them in the chat's folder. */
+  /** Reads the files of a tool's result, like those of a message, for the model. Stores them in the chat's folder. */
   async #read(tool: string, { text, files }: ToolOutcome, context: ToolContext) {
     if (files.length === 0) return { text, images: [] };
     const { workspace, media, config } = this.#options;
@@ -142,7 +142,9 @@ function cut(output: string, most = LONGEST_OUTPUT): string {
   return `${output.slice(0, most).toWellFormed()}\n(The rest is left out.)`;
 }
 
-/** Describes a failure. Reduces file system errors to their code, because their messages contain local paths. */
+/**
+ * Describes a failure for the model. A file system error becomes its code, because its message contains local paths.
+ */
 function failureText(error: unknown): string {
   if (!(error instanceof Error)) return "The tool failed.";
   const code = "code" in error && typeof error.code === "string" ? error.code : undefined;

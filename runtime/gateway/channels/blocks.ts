@@ -30,12 +30,12 @@ export function unreadableMessage(target: ReplyTarget): Inbound {
   return { kind: "refused", target, text: UNREADABLE_TEXT, note: "a message of a kind that cannot be read" };
 }
 
-/** Converts a parsed message to an edit. Senders without access get no second notice. */
+/** Converts a parsed message to an edit. Ignores a refusal, so that senders without access get no second notice. */
 export function asEdit(inbound: Inbound): Inbound {
   switch (inbound.kind) {
     case "message":
     case "context": {
-      // An edit has no further parts to wait for: those of the original message have already arrived.
+      // An edit waits for no further parts, because those of the original message have already arrived.
       const { continues: _, ...content } = inbound;
       return { ...content, edited: true };
     }
@@ -63,7 +63,7 @@ function lines(value: unknown, depth: number): string[] {
   if (!isNode(value)) return [];
   const kind = kindOf(value);
   if (kind.includes("table")) return rowsOf(value).map((row) => `| ${cells(row, depth + 1).join(" | ")} |`);
-  // Handle lists before reading their content: reading it twice at each level would take exponential time.
+  // Handle lists before `insideOf` reads their content: reading it twice at each level would take exponential time.
   if (kind.includes("list")) return itemsOf(value).flatMap((item, at) => bullet(item, at, value, depth + 1));
   const inside = insideOf(value, depth);
   if (/head|title/.test(kind)) return inside.map((line) => `# ${line}`);
@@ -128,7 +128,7 @@ function isRun(value: unknown): boolean {
   return !isBlock && !BLOCK_KEYS.some((key) => key in value);
 }
 
-/** Ignores types that are not strings, because converting a nested value can be expensive. */
+/** Returns a block's type. Ignores values other than strings, because converting a nested value can be expensive. */
 function kindOf({ type }: Node): string {
   return typeof type === "string" ? type.toLowerCase() : "";
 }

@@ -8,7 +8,7 @@ import { RefusedError } from "../failure.ts";
 import { catch as recovered, type core, optional } from "zod/mini";
 
 interface SentMessage {
-  /** For later edits, on platforms that support them. */
+  /** Id of the sent message, for later edits. Absent if the platform returns none. */
   id?: string;
 }
 
@@ -23,28 +23,26 @@ export interface OutgoingFile {
 interface FileSender {
   /** Documented upload limit for bots, in bytes. */
   readonly maxBytes: number;
-  /** Resolves when the platform has accepted the file. The caption is plain text. */
+  /** Sends a file. Resolves when the platform has accepted it. The caption is plain text. */
   send(target: ReplyTarget, file: OutgoingFile, caption?: string): Promise<void>;
 }
 
 /**
- * Chat platform. Its methods handle payloads, mentions, threads, limits and errors, so the rest of the gateway does
- * not depend on the platform.
- *
- * Sending methods reject with a RetryableError if the platform does not accept the request.
+ * A chat platform. Its methods handle payloads, mentions, threads, limits and errors, so the rest of the gateway does
+ * not depend on the platform. Sending methods reject with a RetryableError if the platform does not accept the request.
  */
 export interface Channel {
   readonly platform: Platform;
 
-  /** True if edits update a reply while it is generated. Otherwise the complete reply is sent. */
+  /** True if a reply is sent early and edited while it is generated. Otherwise it is sent when it is complete. */
   readonly streams: boolean;
 
-  /** Size limit in bytes. A question only mentions larger files. */
+  /** Maximum bytes of a received file. The model learns that a larger file exists, but not its content. */
   readonly mediaMaxBytes: number;
 
   /**
-   * Bot's identity, on platforms where people address it by name. `username` is `undefined` until the platform returns
-   * it.
+   * The bot's identity, on platforms where people address it by name. `username` is `undefined` until the platform
+   * returns it.
    */
   readonly bot?: { readonly id: string; readonly username: string | undefined };
 
@@ -54,10 +52,10 @@ export interface Channel {
    */
   receive(payload: Record<string, unknown>): Inbound;
 
-  /** Returns the names of unknown parts, such as `message.hologram`. */
+  /** Returns the names of payload fields that the channel does not know, such as `message.hologram`. */
   unknownParts(payload: Record<string, unknown>): string[];
 
-  /** Records a group's new id. Its messages continue under the former id. */
+  /** Records a group's new id. The group's messages continue under the previous id. */
   moved?(move: Pick<Extract<Inbound, { kind: "moved" }>, "former" | "chat">): void;
 
   /** Splits a reply into messages that the platform accepts. */
@@ -70,14 +68,14 @@ export interface Channel {
   send(target: ReplyTarget, text: string, part?: number, buttons?: readonly Button[]): Promise<SentMessage>;
 
   /**
-   * Acknowledges a button press, and removes the buttons if `done`. Never rejects. Absent if messages cannot have
-   * buttons.
+   * Acknowledges a button press with `word`, and removes the buttons if `done`. Never rejects. Absent if messages
+   * cannot have buttons.
    */
   answerPress?(press: ButtonPress, word: string, done: boolean): Promise<void>;
 
   /**
-   * Requests the name of a person or place, `undefined` if there is none. Rejects if the platform refuses. Absent if
-   * events include all names.
+   * Requests the name of a person or place, which is `undefined` if none exists. Rejects if the platform refuses.
+   * Absent if events include all names.
    */
   nameOf?(kind: NameKind, id: string): Promise<string | undefined>;
 
@@ -104,10 +102,10 @@ export interface Channel {
   /** Removes the pending indicator of an event that gets no answer. */
   dismiss?(target: ReplyTarget): Promise<void>;
 
-  /** Rejects if the file is unavailable or larger than `mediaMaxBytes`. */
+  /** Downloads an attachment. Rejects if it is unavailable or larger than `mediaMaxBytes`. */
   load?(attachment: Attachment, signal: AbortSignal): Promise<Uint8Array>;
 
-  /** Checks the credentials. `health` then includes the result. Never rejects. */
+  /** Checks the credentials, so that `health` includes the result. Never rejects. */
   probe(): Promise<void>;
 
   health(): ChannelHealth;
@@ -127,13 +125,13 @@ export interface OutgoingHealthOptions {
   log: Log;
 }
 
-/** Tracks a platform's outgoing requests. Keeps the last failure until a request succeeds. */
+/** Tracks a platform's outgoing requests. Stores the last failure until a request succeeds. */
 export class OutgoingHealth {
   readonly #options: OutgoingHealthOptions;
   #failure: Reason | undefined;
   #answered = false;
   #bot: ChannelHealth["bot"];
-  /** True if a probe found the failure. A successful probe then clears it. */
+  /** True if a probe found the current failure. A successful probe clears only such a failure. */
   #probed = false;
 
   constructor(options: OutgoingHealthOptions) {
@@ -152,7 +150,10 @@ export class OutgoingHealth {
     }
   }
 
-  /** Requests the account of the credentials. Never rejects. Success does not clear the failure of another request. */
+  /**
+   * Requests the bot's account to check the credentials. Never rejects. Success does not clear another request's
+   * failure.
+   */
   async probe(ask: () => Promise<BotAccount>): Promise<void> {
     try {
       const { id, name } = await ask();
@@ -167,7 +168,7 @@ export class OutgoingHealth {
     }
   }
 
-  /** Records a failure and returns the mapped error. Does not count refusals by a single chat. */
+  /** Records a failure and returns the mapped error. Ignores refusals that concern only one chat. */
   note(error: unknown): unknown {
     const { platform, read, log } = this.#options;
     const told = read?.(error) ?? error;
@@ -179,7 +180,7 @@ export class OutgoingHealth {
     return told;
   }
 
-  /** Returns the channel's health. `incoming` adds the state of its intake. */
+  /** Returns the channel's health. `incoming` adds the state of receiving events. */
   health(incoming: { reason?: Reason; answered?: boolean } = {}): ChannelHealth {
     const { platform } = this.#options;
     const why = this.#failure ?? incoming.reason;
@@ -189,7 +190,7 @@ export class OutgoingHealth {
   }
 }
 
-/** Known fields of a payload part. `left`: documented fields that are ignored on purpose. */
+/** Known fields of a part of a payload. `left`: documented fields that are ignored on purpose. */
 interface Fields {
   read: Readonly<Record<string, unknown>>;
   left: readonly string[];
@@ -204,5 +205,8 @@ export function unknownFields(part: unknown, name: string, { read, left }: Field
     .map((field) => (name === "" ? field : `${name}.${field}`));
 }
 
-/** Makes a part optional. A `null` or malformed part is dropped, so that a platform's change loses no other content. */
+/**
+ * Makes a part of a schema optional. A `null` or malformed part is dropped, so that a platform's change loses no other
+ * content.
+ */
 export const maybe = <T extends core.$ZodType>(part: T) => recovered(optional(part), undefined);

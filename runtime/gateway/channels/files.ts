@@ -10,7 +10,7 @@ export function attachmentKind(mediaType: string | undefined): Attachment["kind"
 }
 
 export interface FetchFileOptions {
-  /** Returns true if requests to a URL are allowed. Called for redirects too. */
+  /** Returns true if requests to a URL are allowed. Redirects are checked too. */
   allowed(url: URL): boolean;
   maxBytes: number;
   signal: AbortSignal;
@@ -45,13 +45,17 @@ export async function fetchFile(address: string, options: FetchFileOptions): Pro
   throw failed("too many redirects");
 }
 
-/** Reads a file. @throws StewardError if it is larger than `maxBytes`. */
+/**
+ * Reads a file from a response.
+ *
+ * @throws StewardError if it is larger than `maxBytes`.
+ */
 export async function readFileBody(response: Response, maxBytes: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of response.body ?? []) {
     size += chunk.byteLength;
-    // Leaving the loop cancels the rest.
+    // Leaving the loop cancels the rest of the download.
     if (size > maxBytes) throw failed(`it is larger than ${maxBytes} bytes`);
     chunks.push(chunk);
   }

@@ -3,7 +3,7 @@ import type { ChannelHealth } from "../../contract/control.ts";
 import { isErrorCode, reason } from "../../contract/errors.ts";
 import { type FetchedPlatform, intakeQuery, readIntakeRow, type IntakeState } from "../../process/intake.ts";
 
-/** Longer than three long polls or four heartbeats without a response. */
+/** Silence in milliseconds that counts as stalled: longer than three long polls or four heartbeats. */
 const STALLED_MS = 180_000;
 
 const STALLED = {
@@ -12,12 +12,15 @@ const STALLED = {
 };
 
 /**
- * Returns the intake state of a bot, or the most recent one. `undefined` if no process on this data directory runs an
- * intake.
+ * Returns the intake state of a bot or, without `bot`, the most recent state. `undefined` if no process on this data
+ * directory fetches events.
  */
 export type ReadIntake = (bot?: string) => IntakeState | undefined;
 
-/** Reads the state that the fetching process writes. That process creates the table, perhaps after this one starts. */
+/**
+ * Returns a reader of the state that the event-fetching process writes. That process creates the table, perhaps after
+ * this process has started.
+ */
 export function intakeReader(database: DatabaseSync, platform: FetchedPlatform): ReadIntake {
   let query: StatementSync | undefined;
   return (bot) => {

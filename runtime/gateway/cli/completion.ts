@@ -1,6 +1,6 @@
 import { AGENT } from "../../contract/names.ts";
 
-/** Words that may follow the words in `before`. */
+/** Words that the shell suggests after the words in `before`. */
 export type Place = readonly [before: string, words: readonly string[]];
 
 const SHELLS = { bash, zsh, fish } as const;

@@ -10,17 +10,17 @@ import { readConfigFile } from "./config-file.ts";
 import type { CommandContext } from "./context.ts";
 
 interface SetOptions {
-  /** Environment variable to reference instead of a value. */
+  /** Name of an environment variable that the config references instead of containing the value. */
   env: string | undefined;
   /** Allows a secret in plain text. */
   plain: boolean | undefined;
 }
 
-// As keys, these would reach the object's prototype instead of adding an entry.
+// Refused as keys: they would change the object's prototype, or are empty.
 const NO_KEYS = new Set(["__proto__", "constructor", "prototype", ""]);
 
 /**
- * Writes one value, after checking the whole changed file.
+ * Sets one config value, if the changed file as a whole is valid.
  *
  * @throws StewardError `config_refused`, `config_invalid`, `secret_in_plain`, `usage_invalid`, `config_missing`.
  */
@@ -45,7 +45,7 @@ export async function setConfig(
 }
 
 /**
- * Removes one value, so that its default applies.
+ * Removes one config value, so that its default applies.
  *
  * @throws StewardError `config_path_not_found`, `config_refused`, `config_invalid`, `config_missing`.
  */
@@ -63,8 +63,8 @@ export async function unsetConfig(context: CommandContext, path: string): Promis
 }
 
 /**
- * Checks the changed file without the lock, which must be held only briefly. Starts over if the file has changed
- * meanwhile.
+ * Changes the config file. Checks the new text before it takes the file lock, to hold the lock only briefly. Starts
+ * over if the file has changed meanwhile.
  */
 async function change(
   { settings, environment }: CommandContext,
@@ -105,7 +105,7 @@ function jsonOrText(text: string): unknown {
   }
 }
 
-/** Recognises a secret by its path or by its format. */
+/** Throws if the value contains a plain-text secret, recognised by its config path or its format. */
 function refusePlainSecret({ redact }: CommandContext, keys: string[], value: unknown, path: string): void {
   const written = JSON.stringify(value);
   const byPlace = secretsOf(value, keys).some(({ secret }) => typeof secret === "string");

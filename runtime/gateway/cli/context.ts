@@ -12,27 +12,27 @@ export interface CommandContext {
   output: Output;
   /** Milliseconds since the epoch. */
   clock(): number;
-  /** For a command that printed a result but found a problem. */
+  /** Sets the exit code, for a command that prints a result but found a problem. */
   setExitCode(code: number): void;
 }
 
 interface Output {
-  /** Prints the text, or the value with `--json`. */
+  /** Prints `text`, or `value` as JSON if `json` is true. */
   answer(json: boolean | undefined, value: unknown, text: string): void;
-  /** Prints a file. Without a terminal, the text is unchanged, so that it can be copied. */
+  /** Prints a file's text. Outside a terminal, the output equals the file, so that it can be redirected. */
   file(text: string): void;
   /** Prints text unchanged. */
   text(text: string): void;
   /** Prints to stderr. */
   warn(text: string): void;
-  /** Prints the error and its fix to stderr; with `--json`, also an object to stdout. */
+  /** Prints the error and its fix to stderr. If `json` is true, also prints a JSON object to stdout. */
   fail(json: boolean, error: unknown): void;
 }
 
 interface OutputOptions {
   stdout: NodeJS.WritableStream;
   stderr: NodeJS.WritableStream;
-  /** Redacts failures and warnings. Results contain secrets only if requested. */
+  /** Redacts failures and warnings, but not results, which contain secrets only on request. */
   redact: Redactor;
 }
 

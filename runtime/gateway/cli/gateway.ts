@@ -13,12 +13,12 @@ import { isErrorCode, StewardError } from "../../contract/errors.ts";
 import { homeName } from "../../process/settings.ts";
 import type { CommandContext } from "./context.ts";
 
-/** Milliseconds. A local gateway answers much faster unless it hangs. */
+/** Timeout in milliseconds. A local gateway answers much sooner unless it hangs. */
 const TIMEOUT_MS = 2_000;
 
 /**
- * Answer of the local gateway. `details` requires its control token or readable status token. `foreign` is true if
- * another program answers on its port, such as another data directory's gateway.
+ * Answer of the local gateway. `details` is absent without the control token or a readable status token. `foreign` is
+ * true if another program uses the port, such as the gateway of another data directory.
  */
 export interface GatewayAnswer {
   url: string;
@@ -46,7 +46,7 @@ export async function askGateway(context: Surroundings): Promise<GatewayAnswer> 
 }
 
 /**
- * Lets the local gateway test a model; `undefined` if no gateway runs.
+ * Asks the local gateway to test a model. Resolves to `undefined` if no gateway runs.
  *
  * @throws StewardError the gateway's error
  */
@@ -74,7 +74,7 @@ function bearer({ settings }: Surroundings): Record<string, string> {
   return { authorization: `Bearer ${controlToken}` };
 }
 
-/** Returns an empty token if it is not readable. */
+/** Returns the status token; empty if its file cannot be read. */
 function statusToken(home: string): string {
   try {
     return readFileSync(path.join(home, STATUS_TOKEN_FILE), "utf8").trim();
@@ -83,7 +83,7 @@ function statusToken(home: string): string {
   }
 }
 
-/** A wildcard address is reached through loopback. */
+/** Returns the gateway's URL, with the loopback address in place of a wildcard address. */
 function gatewayUrl({ bind, gatewayPort }: CommandContext["settings"]): string {
   if (bind === "0.0.0.0") return `http://127.0.0.1:${gatewayPort}`;
   if (bind === "::") return `http://[::1]:${gatewayPort}`;

@@ -9,8 +9,8 @@ import { text } from "node:stream/consumers";
 import { runCommandLine, runRequest } from "./program.ts";
 
 /**
- * Switches from root to the owner of the data directory, because the gateway could not read root's files. `docker
- * exec` runs as root if each chat has its own user.
+ * Switches from root to the owner of the data directory, because the gateway cannot read files that root owns.
+ * `docker exec` runs as root if each chat has its own user.
  */
 function becomeOwnerOf(home: string): void {
   const { uid = 0, gid = 0 } = statSync(home, { throwIfNoEntry: false }) ?? {};
@@ -20,7 +20,7 @@ function becomeOwnerOf(home: string): void {
   process.setuid?.(uid);
 }
 
-// Only the gateway may read files that a command writes.
+// Make files that a command writes readable only for their owner.
 process.umask(0o077);
 const args = process.argv.slice(2);
 const received = readOwnEnvironment();
@@ -30,7 +30,7 @@ try {
   const settings = readProcessSettings(received);
   becomeOwnerOf(settings.home);
   const setExitCode = (code: number): void => void (process.exitCode = code);
-  // Ignore other variables of this shell, which the gateway does not have.
+  // Drop the shell's other variables, which the gateway would not have.
   const environment = gatewayVariables(received);
   const context = { environment, settings, redact, output, clock: Date.now, setExitCode };
   const isRequest = args.length === 1 && args[0] === REQUEST_FLAG;

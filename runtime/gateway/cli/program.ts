@@ -9,7 +9,11 @@ import type { Place } from "./completion.ts";
 import type { CommandContext } from "./context.ts";
 import { commandTools } from "./tools.ts";
 
-/** @throws StewardError `usage_invalid` for an invalid line, and the operation's errors. */
+/**
+ * Runs a command line.
+ *
+ * @throws StewardError `usage_invalid` for an invalid command line, and the operation's errors.
+ */
 export async function runCommandLine(context: CommandContext, args: readonly string[]): Promise<void> {
   const { output, setExitCode } = context;
   const line = readCommandLine(args, "terminal");
@@ -24,8 +28,8 @@ export async function runCommandLine(context: CommandContext, args: readonly str
 }
 
 /**
- * Runs an {@link OperationRequest} and writes its reply as JSON. The supervisor has checked it; this is the second
- * check.
+ * Runs an {@link OperationRequest} and writes its reply as JSON. Validates the request again, although the supervisor
+ * already has.
  */
 export async function runRequest(context: CommandContext, text: string): Promise<void> {
   const reply = await replyOf(async () => {

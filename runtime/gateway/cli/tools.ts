@@ -12,15 +12,15 @@ import type { Place } from "./completion.ts";
 import type { CommandContext } from "./context.ts";
 
 const BUSY_MS = 5_000;
-/** Used while the config is invalid, since files can be edited even then. */
+/** Limits in MiB for editing workspace files while the config is invalid. */
 const LIMITS = { workspaceMiB: 256, groupMiB: 16 };
 const PEOPLE = `SELECT key, name, admitted, first_at, seen_at FROM ledger_names
   WHERE kind = 'person' AND person_of IS NULL ORDER BY seen_at DESC, key DESC LIMIT ?`;
 const SILENT = { debug: noop, info: noop, warn: noop, error: noop };
 
 /**
- * Creates the tools of operations on this machine, whether the gateway is up or down. Imports modules on use, to
- * keep commands fast.
+ * Creates the local tools that operations use, whether or not the gateway runs. Imports modules on use, to keep
+ * commands fast.
  */
 export function commandTools(context: CommandContext, places: () => Place[]) {
   const { settings, environment, redact, output, clock } = context;
@@ -39,7 +39,7 @@ export function commandTools(context: CommandContext, places: () => Place[]) {
     configPath,
     redact,
     clock,
-    /** Modules of the config's schema. A Worker loads the operations but none of these. */
+    /** Modules of the config schema, imported on use. A Worker loads the operations without these modules. */
     contract: {
       config: () => import("../../contract/config/index.ts"),
       ids: () => import("../../contract/config/ids.ts"),
@@ -53,14 +53,20 @@ export function commandTools(context: CommandContext, places: () => Place[]) {
     /** Returns rows of state.db; none if the file or table does not exist. Never creates or migrates the file. */
     rows: async (table: string, query: string, ...values: (string | number)[]) =>
       (await readTable(file, table, (database): Row[] => database.prepare(query).all(...values))) ?? [],
-    /** Returns people of a host's directory, last seen first. Serverless containers have none. */
+    /**
+     * Returns people from a host's directory table, last seen first; none in a serverless container, which lacks that
+     * table.
+     */
     async people(most: number) {
       const rows = await readTable(file, "ledger_names", (database): Row[] =>
         database.prepare(PEOPLE).all(most),
       );
       return (rows ?? []).map(personOf);
     },
-    /** Returns the result of `act`; `undefined`, without calling it, if state.db does not exist. */
+    /**
+     * Calls `act` with the stored sessions and returns its result. If state.db does not exist, returns `undefined`
+     * and skips the call.
+     */
     async sessions<T>(act: (sessions: Sessions, remove: (name: string) => number | undefined) => T) {
       if (!existsSync(file)) return undefined;
       const { openStore } = await import("../store.ts");
@@ -123,7 +129,7 @@ export function commandTools(context: CommandContext, places: () => Place[]) {
     doctor: {
       examine: async () =>
         (await import("../doctor.ts")).diagnose(context, await (await gateway()).askGateway(context)),
-      /** Makes lossless repairs. Resolves to one line per change. */
+      /** Repairs the config file and permissions without losing data. Resolves to one line per change. */
       mend: async () => [
         ...(await import("./mend.ts")).mendFile(context),
         ...(await import("../doctor.ts")).fixPermissions(context),
@@ -183,7 +189,7 @@ function backupTools({ settings, environment, redact, clock }: CommandContext) {
   };
 }
 
-/** Returns `undefined` if state.db or the table does not exist. */
+/** Returns the result of `read`; `undefined` if state.db or the table does not exist. */
 async function readTable<T>(
   file: string,
   table: string,
@@ -202,7 +208,7 @@ async function readTable<T>(
 }
 
 function noop(): void {
-  // Commands have no log: results and errors say enough.
+  // Commands write no log: their results and errors are enough.
 }
 
 function personOf({ key, name, admitted, first_at: first, seen_at: seen }: Row) {

@@ -34,7 +34,7 @@ import { testModel as askModel } from "../models/test-question.ts";
 import { completions, type CompletionsOptions } from "./completions.ts";
 import { hooks, type HooksOptions } from "./hooks.ts";
 
-/** A platform event has at most 1 MiB, to which the envelope and its escaping are added. */
+/** Maximum request body in bytes. A platform event has at most 1 MiB; its envelope and JSON escaping add to that. */
 const LONGEST_BODY = 2 * 1024 * 1024;
 
 const channelTestSchema = z.strictObject({ platform: platformSchema });
@@ -44,19 +44,23 @@ const chatFileSchema: z.ZodMiniType<ChatFileRequest> = z.strictObject({
   item: z.string(),
 });
 
-/** Milliseconds to wait for a name while the edge's request is open. */
+/** Timeout in milliseconds for asking a platform for a name, since the edge's request stays open meanwhile. */
 const NAME_MS = 5_000;
 
 export interface GatewayAppOptions extends CompletionsOptions, HooksOptions {
   parts(): Components;
-  /** If undefined, the routes that need it refuse every request. */
+  /** Token that most routes require. If `undefined`, these routes refuse every request. */
   controlToken: string | undefined;
-  /** Accepted only for reading status and usage, and for testing a model. */
+  /** Token that is accepted only for reading status and usage, and for testing a model. */
   statusToken: string;
   inbox: Inbox;
-  /** Time at which the answer to an event, or a notice, began to appear, in milliseconds since the epoch. */
+  /** Returns the time at which an event's answer or notice began to appear, in milliseconds since the epoch. */
   firstWordAt(event: Pick<Delivery, "platform" | "id">): number | undefined;
-  /** @throws StewardError if the page may not have the file. */
+  /**
+   * Returns a file for the web chat. `picture` is the media type of an image.
+   *
+   * @throws StewardError if the requesting browser may not have the file.
+   */
   chatFile(request: ChatFileRequest): { data: Uint8Array; picture?: string };
   /** Reads and redacts past events. Sends nothing. */
   replayRecord(deliveries: readonly unknown[]): Promise<ReplayRecord>;
@@ -139,7 +143,7 @@ export function gatewayApp(options: GatewayAppOptions): Hono {
 
   app.post(deliveriesPath, async (context) => {
     const delivery = readBody(deliverySchema, await context.req.text(), "delivery_invalid");
-    // Apply config changes first, since a redelivered event must see them.
+    // Apply config changes first, so that a redelivered event is processed with them.
     await options.configTaken();
     return context.json(await inbox.deliver(delivery));
   });
@@ -158,7 +162,7 @@ export function gatewayApp(options: GatewayAppOptions): Hono {
     const names = body.names === undefined ? undefined : learnNames(body.names, channels, log);
     return answerEach(all, log, { names, more: (index) => moreOf(read[index]?.data) });
   });
-  // Parsing again is safe, since it stores and sends nothing.
+  // Parses the event a second time. This is safe, since parsing stores and sends nothing.
   const moreOf = (delivery: Delivery | undefined): Pick<DeliveryEnd, "firstWordMs" | "admitted"> => {
     if (delivery === undefined) return {};
     const heardAt = options.firstWordAt(delivery);
@@ -192,7 +196,7 @@ function answerError(error: Error, log: Log): Response {
   return problemResponse({ ...body, status }, retryAfter === undefined ? {} : { "retry-after": retryAfter });
 }
 
-/** Converts an error to the result that the edge receives. Logs it unless the sender caused it. */
+/** Converts an error to the result that the edge receives. Logs the error unless the sender caused it. */
 function refusal(error: Error, log: Log): Omit<DeliveryEnd, "index"> & { body: Problem } {
   if (error instanceof RetryableError) {
     const { code, message, retryAfterMs } = error;
@@ -215,7 +219,7 @@ function refusal(error: Error, log: Log): Omit<DeliveryEnd, "index"> & { body: P
   return { status: 503, body: problem("internal", undefined, 503) };
 }
 
-/** Waits at most {@link NAME_MS} for each name. Never rejects. */
+/** Asks the platforms for names, for at most {@link NAME_MS} each. Never rejects. */
 async function learnNames(
   wanted: readonly WantedName[],
   channels: Channels,

@@ -35,8 +35,8 @@ const message = z.discriminatedUnion("role", [
 ]);
 
 /**
- * The supported part of a chat completion request. Refuses the caller's tools, since ignoring them would change
- * the answer. https://platform.openai.com/docs/api-reference/chat/create
+ * Supported fields of a chat completion request (https://platform.openai.com/docs/api-reference/chat/create). Tools
+ * of the caller are refused, since ignoring them would change the answer.
  */
 const completionSchema = z.object({
   model: textUpTo(200),
@@ -51,7 +51,7 @@ const completionSchema = z.object({
 
 /** Includes images in base64. */
 const LONGEST_BODY = 20 * 1024 * 1024;
-/** Model name for the configured order of models. */
+/** Model name that callers use to try the configured models in order. */
 const DEFAULT_MODEL = "steward";
 
 export interface CompletionsOptions extends GatewayTokenOptions {
@@ -62,9 +62,9 @@ export interface CompletionsOptions extends GatewayTokenOptions {
 }
 
 /**
- * `/v1`, compatible with OpenAI: a relay to the configured models and fallbacks. It stores nothing and uses no
- * tools or workspace. Callers without instructions get the agent's. `model` is `steward`, or a configured model to
- * try first. https://platform.openai.com/docs/api-reference/chat
+ * Creates the `/v1` routes, compatible with OpenAI (https://platform.openai.com/docs/api-reference/chat). They relay
+ * requests to the configured models and fallbacks, store nothing and use no tools or workspace. A request without
+ * instructions gets the agent's. `model` is `steward`, or a configured model to try first.
  */
 export function completions(options: CompletionsOptions): Hono {
   const { parts, clock, log } = options;
@@ -130,7 +130,7 @@ export function completions(options: CompletionsOptions): Hono {
   return app;
 }
 
-/** Streams an answer. A failure before the first piece has its own HTTP status. */
+/** Streams an answer. A failure before the first piece is returned as an HTTP error. */
 async function stream(
   models: Model,
   request: ModelRequest,
@@ -164,7 +164,7 @@ async function stream(
   const restarted = new RetryableError("model_failed", "The model's answer broke off and started over.");
   const onText = (delta: string | undefined): void => {
     if (delta !== undefined) piece(delta);
-    // Sent text cannot be retracted.
+    // Sent text cannot be retracted, so abort if the answer starts over.
     else if (sent !== "") gone.abort(restarted);
   };
   const signal = AbortSignal.any([request.signal, gone.signal]);
@@ -205,7 +205,7 @@ function readError(error: unknown, log: Log): { status: number; message: string;
     const { status, message, retryAfterMs } = error;
     return { status, message, ...(retryAfterMs !== undefined && { retryAfterMs }) };
   }
-  // Not 401 or 403, which would blame the caller's own token.
+  // Not 401 or 403, which would suggest that the caller's own token is wrong.
   if (error instanceof StewardError) return { status: 502, message: `${error.message} ${error.reason.fix}` };
   log.error("request failed", { error: String(error) });
   return { status: 500, message: "Internal error." };

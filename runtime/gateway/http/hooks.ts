@@ -15,7 +15,7 @@ const LONGEST_BODY = 256 * 1024;
 
 const hookSchema = z.strictObject({
   message: textUpTo(100_000),
-  /** Chat for the answer. Without it, the caller gets the answer. */
+  /** Chat to post the answer in. If absent, the response contains the answer. */
   to: z.optional(chatAddress),
   /** Identifies the conversation if `to` is absent. */
   name: z._default(z.string().check(z.regex(/^[\w .-]{1,64}$/)), "hook"),
@@ -37,9 +37,9 @@ export interface HooksOptions extends GatewayTokenOptions {
 }
 
 /**
- * `/hooks`: lets other programs ask the agent. `/hooks/agent` returns the answer, or posts it to `to`.
- * `/hooks/wake` posts to the heartbeat's chat by default. The response follows once the answer is sent. A repeated
- * Idempotency-Key neither asks the model nor posts again.
+ * Creates the `/hooks` routes, through which other programs ask the agent. `/hooks/agent` returns the answer, or
+ * posts it to `to`. `/hooks/wake` posts it to `to`, else to the heartbeat's chat. The response follows after the
+ * answer is posted. A repeated Idempotency-Key neither asks the model nor posts again.
  */
 export function hooks(options: HooksOptions): Hono {
   const { inTurn } = options;
@@ -115,7 +115,7 @@ async function answer(
   );
   if (failure !== undefined) throw new StewardError(failure.code, failure.detail);
   if (to === undefined || channel === undefined) return { text, delivered: false };
-  // Recorded like a reply, so that a repeated call posts only what is missing.
+  // Record the answer like a reply, so that a repeated call posts only the missing part.
   const { outcome, note } = await replies.say({ platform: to.platform, id }, channel, target, text);
   if (outcome !== "answered") throw new RefusedError("reply_refused", note ?? outcome);
   return { text, delivered: true };

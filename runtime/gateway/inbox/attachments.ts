@@ -11,7 +11,7 @@ const MOST_FILES = 4;
 const MOST_RECORDINGS = 4;
 /** Maximum image bytes per question. A request with the images as base64 and the text stays below 32 MB. */
 const MOST_SHOWN_BYTES = 22_000_000;
-/** Maximum characters of file text per question, unless `TEXT_SHARE` of the model's context is less. */
+/** Maximum characters of file text per question; lower if `TEXT_SHARE` of the model's context is smaller. */
 const MOST_TEXT = 100_000;
 const TEXT_SHARE = 0.3;
 const CHARACTERS_A_TOKEN = 4;
@@ -26,7 +26,7 @@ const LONGEST_QUOTED = 6_000;
 export interface ReadMessage {
   text: string;
   images: readonly ModelImage[];
-  /** Messages that it refers to. */
+  /** Messages that this message refers to. */
   quoted: readonly Quoted[];
 }
 
@@ -34,7 +34,7 @@ type Content = Pick<InboundMessage, "text" | "attachments" | "references">;
 
 interface ReadQuestion {
   messages: ReadMessage[];
-  /** Set if the question consists only of recordings without a transcript. The model is then not asked. */
+  /** Reason why no recording has a transcript, if the question contains nothing else. The model is then not asked. */
   unheard?: UnheardReason | undefined;
 }
 
@@ -47,8 +47,8 @@ export interface ReadOptions {
 }
 
 /**
- * Fetches a question's files. Adds a line per file to its message's text, followed by the file's own text. The line
- * marks files that were not read.
+ * Fetches and reads a question's files. Adds a line per file to its message's text, followed by the file's own text.
+ * The line says so if the file was not read.
  */
 export async function readMessages(
   messages: readonly Content[],
@@ -145,8 +145,8 @@ export function contextText(message: Content): string {
 }
 
 /**
- * Returns a file's line: `[image: photo.jpg]`, `[file: report.pdf, 1.2 MB, not read]`, `[voice note, 1:05,
- * transcribed]`.
+ * Returns the line that represents a file in the prompt: `[image: photo.jpg]`, `[file: report.pdf, 1.2 MB, not
+ * read]`, `[voice note, 1:05, transcribed]`.
  */
 function placeholder({ kind, name = "", sizeBytes, seconds }: Attachment, file?: ReadFile): string {
   const called = oneLine(name, LONGEST_NAME);
@@ -163,7 +163,10 @@ function placeholder({ kind, name = "", sizeBytes, seconds }: Attachment, file?:
   return remark(kind, called, sizeBytes === undefined ? "" : formatSize(sizeBytes), "not read");
 }
 
-/** Reads files in parallel. After the timeout, returns without those that hang, even if they ignore the signal. */
+/**
+ * Reads files in parallel. After the timeout, returns only the files read so far, even if other reads ignore the
+ * signal.
+ */
 async function readAll(
   wanted: readonly Attachment[],
   { channel, media, signal }: ReadOptions,

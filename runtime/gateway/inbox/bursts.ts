@@ -34,8 +34,8 @@ export class Bursts {
   }
 
   /**
-   * Returns true if two messages may be answered together. Messages of a thread are answered only there, and a retry
-   * keeps the grouping of the earlier attempt.
+   * Returns true if two messages may be answered together. Messages of a thread are answered only in that thread, and
+   * a retry keeps the grouping of the earlier attempt.
    */
   belong(first: Waiting, second: Waiting): boolean {
     const { records, sessions } = this.#options;
@@ -46,7 +46,7 @@ export class Bursts {
   }
 
   /**
-   * Returns true if a message continues the previously queued one, as part of an album or of a text that the app
+   * Returns true if a message continues the one queued before it, as part of an album or of a text that the app
    * split.
    */
   isRest(
@@ -59,7 +59,7 @@ export class Bursts {
     return first.continues === "text" || first.continues === continues;
   }
 
-  /** Returns the remaining wait for more of a message, in milliseconds. */
+  /** Returns the milliseconds left to wait for the rest of an album or a split text. */
   holdMs({ continues, receivedAt }: Waiting): number {
     if (continues === undefined) return 0;
     return Math.min(receivedAt + HOLD_MS - this.#options.clock(), HOLD_MS);
@@ -72,7 +72,7 @@ export class Bursts {
   isFollowUp(message: Waiting, { running, waiting, interrupted }: OpenMessages<Waiting>): boolean {
     const [first] = running;
     if (first === undefined || waiting.length !== 1 || interrupted) return false;
-    // A message with a ticket is shown as pending and needs its own answer.
+    // A message with a ticket comes from a Discord interaction, which shows as pending until it gets its own answer.
     if (running.length >= MOST_JOINED || first.target.ticket !== undefined) return false;
     if (this.#options.clock() - first.receivedAt >= FOLLOW_UP_MS) return false;
     return running.every(

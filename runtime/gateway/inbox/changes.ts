@@ -8,7 +8,7 @@ import type { Bursts, Waiting } from "./bursts.ts";
 import type { ChatQueues } from "./chat-queues.ts";
 import type { DeliveryRecords } from "./records.ts";
 
-/** Noted edits to keep for the next answer, even if `historyLimit` is lower. */
+/** Number of edits to store for the next answer if `historyLimit` is lower. */
 const MOST_EDITS = 10;
 const DELETED = ignored("deleted before it was answered");
 
@@ -26,8 +26,8 @@ interface ChangesOptions {
 type Content = Extract<Inbound, { kind: "message" | "context" }>;
 
 /**
- * Handles edits and deletions of messages. Before the answer begins, an edit changes the question. Afterwards, an edit
- * of the last question becomes a new question, and other edits are noted for the next answer.
+ * Handles edits and deletions of messages. Before the answer begins, an edit changes the question. Later, an edit of
+ * the last question becomes a new question, and other edits are noted for the next answer.
  */
 export class Changes {
   readonly #options: ChangesOptions;
@@ -37,8 +37,8 @@ export class Changes {
   }
 
   /**
-   * Applies an edit. An edit of a pending question resolves with that question, so the edge redelivers both after a
-   * crash. `ask` answers the edited message as a new one.
+   * Applies an edit. If the message's answer is still pending, resolves together with it, so that the edge redelivers
+   * both after a crash. `ask` answers the edited message as a new one.
    */
   async edit(
     { id, platform }: Delivery,
@@ -88,7 +88,7 @@ export class Changes {
     const gone = [...running, ...waiting].filter((one) => {
       if (one.message !== name) return false;
       const progress = bursts.progress(one, running);
-      // Tools were called for several messages together, so none of these can be dropped.
+      // If tools were called for several messages together, none of these messages can be withdrawn.
       return progress === "none" || (progress === "worked" && !(running.includes(one) && running.length > 1));
     });
     if (gone.length === 0) return { ...ignored("deletion: no answer was pending"), gone };
@@ -105,7 +105,7 @@ export class Changes {
     return { ...ignored("deletion: the message is not answered"), gone };
   }
 
-  /** Restarts the current question with a new message if that is a follow-up. */
+  /** Restarts the current question together with `message` if that is a follow-up. */
   join(session: string, message: Waiting): void {
     const { queues, bursts } = this.#options;
     const open = queues.open(session);
@@ -119,7 +119,7 @@ export class Changes {
     isRunning: boolean,
   ): Promise<DeliveryOutcome> {
     const { queues } = this.#options;
-    // Keep the reference to the original text if an edit is edited again.
+    // If an edit is edited again, keep the reference to the original text.
     const edits = (former.references ?? []).filter(({ kind }) => kind === "edit");
     const message = { ...former, text, attachments, references: [...edits, ...about] };
     const isChange = contentOf(former) !== contentOf(message);
@@ -153,7 +153,8 @@ interface Deleted extends DeliveryOutcome {
 }
 
 /**
- * Returns a key for comparing visible content. It omits file references, which platforms change from event to event.
+ * Returns a key for comparing visible content. The key omits file references, which platforms change from event to
+ * event.
  */
 function contentOf({ text, attachments, references = [] }: InboundMessage): string {
   return JSON.stringify([text, attachments, references], (key, value: unknown) =>

@@ -5,10 +5,10 @@ import { RetryableError } from "../failure.ts";
 export type InTurn = <T>(session: string, work: () => Promise<T>) => Promise<T>;
 
 export interface ChatQueuesOptions<Message> {
-  /** Returns the outcomes in the order of `messages`. */
+  /** Answers messages together. Returns the outcomes in the order of `messages`. */
   answer(messages: readonly [Message, ...Message[]], signal: AbortSignal): Promise<DeliveryOutcome[]>;
   together(first: Message, second: Message): boolean;
-  /** Returns the milliseconds to wait for more of a message. */
+  /** Returns the milliseconds to wait for the rest of a message. */
   holdMs?(message: Message): number;
 }
 
@@ -19,7 +19,7 @@ interface Waiting<Message> {
 
 interface ChatQueue<Message> {
   waiting: Waiting<Message>[];
-  /** The run settles its `entries`. They are empty once the run is to restart. */
+  /** Run in progress. It settles its `entries`, unless `restart` empties them to queue them again. */
   run: { entries: Waiting<Message>[]; abort: AbortController } | undefined;
 }
 
@@ -30,7 +30,7 @@ export interface OpenMessages<Message> {
   interrupted: boolean;
 }
 
-/** Milliseconds for an aborted run to end. The queue then continues without it. */
+/** Milliseconds that an aborted run has to end. Afterwards, the queue continues without it. */
 const HEED_MS = 5_000;
 const DONE: DeliveryOutcome = { outcome: "answered" };
 const STOPPED: DeliveryOutcome = { outcome: "ignored", note: "stopped" };
@@ -65,7 +65,7 @@ export class ChatQueues<Message> {
 
   /**
    * Stops the current run and all queued messages, and returns their number. Other queued work remains. `settle`
-   * persists this before the messages' promises resolve.
+   * stores the outcome before the messages' promises resolve.
    */
   stop(session: string, settle: (messages: readonly Message[]) => void): number {
     const state = this.#queues.get(session);
@@ -98,7 +98,7 @@ export class ChatQueues<Message> {
     if (entry !== undefined) entry.what = { message: instead };
   }
 
-  /** Resolves or rejects with the outcome of an unsettled message. */
+  /** Waits until a queued message is settled. Resolves or rejects with its outcome. */
   async ending(session: string, message: Message): Promise<DeliveryOutcome | undefined> {
     return this.#entry(session, message)?.settled.promise;
   }
@@ -148,7 +148,9 @@ export class ChatQueues<Message> {
     return settled.promise;
   }
 
-  /** Never rejects: failures are reported through the entries. */
+  /**
+   * Works through a conversation's queue until it is empty. Never rejects: failures are reported through the entries.
+   */
   async #work(session: string, state: ChatQueue<Message>): Promise<void> {
     // Let all messages of the same call join the queue first.
     await Promise.resolve();
@@ -172,7 +174,7 @@ export class ChatQueues<Message> {
       }
       state.run = undefined;
     }
-    // No await since the last check: a new message finds either a running loop or no queue.
+    // Nothing was awaited since the last check, so a new message finds either a running loop or no queue.
     this.#queues.delete(session);
   }
 

@@ -8,21 +8,23 @@ import type { Components } from "../components.ts";
 import { givenUpText, SLOW_MODEL_TEXT, waitText } from "./notices.ts";
 import type { Replies } from "./replies.ts";
 
-/** Milliseconds before the notice for a message that is already overdue when it arrives. */
+/** Minimum milliseconds before a notice, even if the message arrives overdue. */
 const LATE_MS = 10_000;
 const MOST_TOLD = 1_000;
 
 interface DelaysOptions {
   parts(): Pick<Components, "config" | "channels">;
   replies: Pick<Replies, "tell" | "tellDelay" | "expect">;
-  /** True while the gateway stops, when its store may be closed. The edge then retries the message. */
+  /**
+   * Returns true while the gateway stops. No notice is sent then, since the store may be closed and the edge retries.
+   */
   isStopping(): boolean;
   /** Milliseconds since the epoch. */
   clock(): number;
   log: Log;
 }
 
-/** Sends notices for delayed or failed answers. One notice covers all messages that its chat sent before. */
+/** Sends notices for delayed or failed answers. One notice covers all earlier messages of the same chat. */
 export class Delays {
   readonly #options: DelaysOptions;
   readonly #told = new Map<string, number>();
@@ -32,8 +34,8 @@ export class Delays {
   }
 
   /**
-   * Awaits an answer. Notifies the chat if no part of it was sent within `agent.noticeAfter`, or within {@link
-   * LATE_MS} for a message that arrives overdue.
+   * Awaits an answer. Notifies the chat if no part of the answer was sent within `agent.noticeAfter`, or within
+   * {@link LATE_MS} if the message arrives overdue.
    */
   async noticed<T>(
     delivery: Delivery,
@@ -62,8 +64,8 @@ export class Delays {
   }
 
   /**
-   * Sends a notice for a message that the edge holds back or has given up on. Commands and messages to others get
-   * none.
+   * Sends a notice for a message that the edge delays or has given up. Commands, and messages that do not address the
+   * bot, get no notice.
    */
   async tellOfWaiting(delivery: Delivery, notice: DeliveryNotice): Promise<DeliveryOutcome> {
     const { parts, replies, clock } = this.#options;

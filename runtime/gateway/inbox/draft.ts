@@ -11,7 +11,7 @@ const EVERY_MS = 1_000;
 export interface DraftOptions {
   channel: Channel;
   target: ReplyTarget;
-  /** Message of an earlier attempt, which the draft continues. */
+  /** Id of an earlier attempt's message, which the draft continues to edit. */
   id?: string;
   /** Persists the message's id, so that a retry edits the same message. */
   keep(id: string): void;
@@ -22,7 +22,7 @@ export interface DraftOptions {
 
 /**
  * Shows a reply while it is generated, by editing one message. Ignores errors, because a later edit or the complete
- * reply makes up for them. Sends one request at a time with the newest text, so that a slow platform gets fewer edits.
+ * reply repeats the text. Sends one request at a time with the newest text, so that a slow platform gets fewer edits.
  */
 export class Draft {
   readonly #options: DraftOptions;
@@ -96,7 +96,7 @@ export class Draft {
       this.#shown = text;
     } catch (error) {
       log.debug("a partial reply could not be shown", { platform: channel.platform, error: String(error) });
-      // The first message may have been delivered despite the error. Sending another could duplicate it.
+      // The first message may have been delivered despite the error. Send no other, which could duplicate it.
       if (this.#id === undefined) this.#closed = true;
       if (error instanceof RetryableError) this.#notBefore = clock() + (error.retryAfterMs ?? 0);
     }

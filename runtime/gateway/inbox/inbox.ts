@@ -26,7 +26,7 @@ import { sendWhole } from "./outgoing.ts";
 const MOST_ENDED = 1_000;
 
 export interface InboxOptions {
-  /** Returns the current components. Each event and run calls it once and keeps the result. */
+  /** Returns the current components. Each event and run calls it once and uses the result until it ends. */
   parts(): Pick<Components, "config" | "channels"> & { agent: Pick<Agent, "answer"> };
   pairing: PairingDesk;
   admissions: Pick<AdmissionQuestions, "ask" | "settle">;
@@ -92,7 +92,8 @@ export class Inbox {
    * rejects with a RetryableError if the edge should retry. If one event is rejected, all later ones are too. Events
    * in progress or already answered are not processed again.
    *
-   * `after` is the chat's previous event. All events are rejected unless it is in progress or successful.
+   * `after` is the id of the chat's previous event. All events are rejected unless that event is in progress or
+   * successful.
    */
   take(deliveries: readonly Delivery[], after?: string): Promise<DeliveryOutcome>[] {
     let failure: { error: unknown } | undefined;
@@ -119,7 +120,10 @@ export class Inbox {
     );
   }
 
-  /** Takes one event ({@link take}). With `notice`, only tells the chat that the event is delayed or given up. */
+  /**
+   * Queues one event as {@link take} does. An event with `notice` only tells the chat that its answer is delayed or
+   * given up.
+   */
   async deliver(delivery: Delivery): Promise<DeliveryOutcome> {
     const { notice, after } = delivery;
     this.#refuseWhileStopping();
@@ -223,7 +227,8 @@ export class Inbox {
       case "message":
         if (inbound.edited)
           return this.#changes.edit(delivery, inbound, (message) => this.#ask(delivery, channel, message));
-        // Only one message of an album has the text, and only the first part of a split text mentions the bot.
+        // The rest of an album or split text is not mere context: only one part of an album has the text, and only
+        // the first part of a split text mentions the bot.
         if (inbound.kind === "context" && !this.#isRest(delivery, inbound))
           return this.#keepContext(delivery, inbound);
         return this.#message(delivery, channel, inbound);
@@ -289,7 +294,7 @@ export class Inbox {
   async #answer(messages: readonly [Waiting, ...Waiting[]], signal: AbortSignal): Promise<DeliveryOutcome[]> {
     const { parts } = this.#options;
     const { channels } = parts();
-    // Read the agent only after the files are loaded: a config change may close the previous one meanwhile.
+    // Get the agent only after the files are loaded, since a config change may close the previous agent meanwhile.
     const agent: Pick<Agent, "answer"> = {
       answer: (question, options) => parts().agent.answer(question, options),
     };

@@ -72,7 +72,7 @@ async function finishDraft(
   }
 }
 
-/** Answers of more messages than this are also offered as a file. */
+/** Number of messages above which an answer is also offered as a file. */
 const MOST_MESSAGES = 3;
 const OFFER_MS = 7 * 24 * 3_600_000;
 const OFFER_TEXT = "The complete answer as a file:";
@@ -114,7 +114,11 @@ export async function offerWhole(
   }
 }
 
-/** Sends an answer as a file after a button press. @throws RetryableError if the platform cannot accept it now. */
+/**
+ * Sends an answer as a file after a button press.
+ *
+ * @throws RetryableError if the platform cannot accept the file now.
+ */
 export async function sendWhole(
   { records, clock }: { records: DeliveryRecords; clock(): number },
   { key, channel, target, text }: Omit<SentAnswer, "by" | "messages">,

@@ -4,7 +4,10 @@ import type { Delivery, Platform } from "../../contract/delivery.ts";
 import { isStoreError, transaction, lightTransaction } from "../../process/database.ts";
 import type { FirstWordReport } from "../../contract/control.ts";
 
-/** Longer than the edge keeps any event: one day of attempts, then a week until pruning. */
+/**
+ * Milliseconds to keep a record, longer than the edge keeps any event: one day of attempts, then a week until
+ * pruning.
+ */
 const KEEP_MS = 9 * 24 * 3_600_000;
 
 type Key = Pick<Delivery, "platform" | "id">;
@@ -19,13 +22,13 @@ export interface DeliveryRecord {
   /** Messages of the reply already sent. */
   sent: number;
   answered: boolean;
-  /** Delivery under which the reply is recorded: this one, or the last of a burst. */
+  /** Delivery under which the reply is recorded: this delivery, or the last one of a burst. */
   owner?: string;
   /** Destination of the reply, once it is fixed. */
   target?: ReplyTarget;
   /** Platform's id of the message that shows the partial reply. */
   draft?: string;
-  /** Text sent instead of an answer, or while the answer is delayed. */
+  /** Notice sent instead of an answer, or while the answer is delayed. */
   said?: string;
 }
 
@@ -33,9 +36,9 @@ export interface DeliveryRecord {
  * Records which deliveries are answered and how much of each reply was sent. A reply belongs to one delivery, its
  * owner, even if it answers several.
  *
- * Each entry is written right after the platform accepts a message. If the gateway crashes in between, or the platform
- * accepts a message after the request timed out, a retry sends that message twice. Entries that cannot be written, for
- * example on a full disk, stay in memory.
+ * Each entry is written right after the platform accepts a message. If the gateway crashes before the write, or the
+ * platform accepts a message after the request timed out, a retry sends that message twice. Entries that cannot be
+ * written, for example on a full disk, stay in memory.
  */
 export class DeliveryRecords {
   readonly #database: DatabaseSync;
@@ -92,8 +95,8 @@ export class DeliveryRecords {
   }
 
   /**
-   * Groups deliveries under the last one, which determines the reply's target. It also takes over the message of an
-   * earlier attempt's partial reply.
+   * Groups deliveries under the last one, which determines the reply's target. The last one also takes over the
+   * message with an earlier attempt's partial reply.
    */
   take(platform: Platform, ids: readonly string[], target: ReplyTarget, at: number): void {
     const id = ids.at(-1) ?? "";
@@ -108,7 +111,7 @@ export class DeliveryRecords {
     });
   }
 
-  /** Undoes {@link take}, so that deliveries can be regrouped. Call only if nothing of their reply was sent. */
+  /** Undoes {@link take}, so that deliveries can be regrouped. Call it only while no part of their reply is sent. */
   release(platform: Platform, ids: readonly string[]): void {
     transaction(this.#database, () => {
       for (const id of ids) this.#disown.run(platform, id);
@@ -128,7 +131,7 @@ export class DeliveryRecords {
     });
   }
 
-  /** Records a text, so that a retry sends the same text and repeats no action. */
+  /** Records the text of a notice or command, so that a retry sends the same text and repeats no action. */
   say(key: Key, said: string, at: number): void {
     this.#note([key], { said }, at);
   }
@@ -159,7 +162,7 @@ export class DeliveryRecords {
       this.#unwritten.clear();
     } catch (error) {
       if (isStoreError(error)) return;
-      // Drop the changes, or every later write would fail as well.
+      // Drop the failed changes, or every later write would fail as well.
       for (const key of keys) this.#unwritten.delete(recordName(key));
       throw error;
     }
@@ -185,7 +188,7 @@ export function recordName({ platform, id }: Key): string {
 
 /** Upper bucket bounds in seconds, as in a Prometheus histogram. */
 const BOUNDS = [1, 2, 5, 10, 30, 60, 120, 300, Number.POSITIVE_INFINITY] as const;
-/** The guaranteed minute, plus 5 s for the platform. */
+/** Seconds after which a first word counts as late: the guaranteed minute, plus 5 s for the platform. */
 const LATE_SECONDS = 65;
 /** Limit for each map of {@link FirstWords}. */
 const MOST_WAITING = 10_000;
@@ -236,7 +239,10 @@ export class FirstWords {
     lightTransaction(this.#database, () => this.#add.run(String(bound), seconds));
   }
 
-  /** Returns milliseconds since the epoch; `undefined` if not recent. */
+  /**
+   * Returns the time of a message's first word, in milliseconds since the epoch; `undefined` if there was none
+   * recently.
+   */
   heardAt(key: string): number | undefined {
     return this.#heard.get(key);
   }

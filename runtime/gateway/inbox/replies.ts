@@ -13,7 +13,7 @@ import { givenUpText, UNHEARD_TEXTS, waitText } from "./notices.ts";
 import { send, offerWhole } from "./outgoing.ts";
 import { type DeliveryRecord, type DeliveryRecords, recordName, type FirstWords } from "./records.ts";
 
-/** Platforms show the typing indicator for 5 s (Telegram) to 10 s (Discord). */
+/** Milliseconds between typing indicators. Platforms show one for 5 s (Telegram) to 10 s (Discord). */
 const REFRESH_MS = 6_000;
 
 const BUTTON_MS = 24 * 3_600_000;
@@ -36,13 +36,13 @@ export interface UnansweredMessage extends InboundMessage {
   last?: boolean | undefined;
 }
 
-/** Configured limits that keep a message from the model. */
+/** Error codes of configured limits, which stop a message before it reaches the model. */
 export const DELIBERATE_LIMITS: ReadonlySet<ErrorCode> = new Set([
   "token_limit_reached",
   "message_limit_reached",
 ]);
 
-/** Button that sends `text` as a message of the person `by`. */
+/** Button that sends `text` in the name of the person `by`. */
 interface SayButton {
   label: string;
   by: string;
@@ -68,8 +68,8 @@ export class Replies {
   }
 
   /**
-   * Answers messages together in the chat of the last one, and returns one outcome per message. An answer stored by an
-   * earlier attempt must belong to all of them.
+   * Answers messages together in the chat of the last one, and returns one outcome per message. If an earlier attempt
+   * has stored an answer, it must belong to all of these messages.
    */
   async answer(
     asked: readonly [UnansweredMessage, ...UnansweredMessage[]],
@@ -92,7 +92,8 @@ export class Replies {
     const { text, delivery: owner, shown } = made;
 
     const place = ids.indexOf(owner);
-    // The answer belongs to an earlier delivery. Return its draft, which `take` may have moved to this one.
+    // The answer is stored under an earlier delivery. Move the draft back to it, in case `take` moved the draft to
+    // this one.
     if (place === -1) records.moveDraft(platform, last.id, owner, clock());
     const record = records.of({ platform, id: owner });
     const parts = channel.split(text);
@@ -188,13 +189,16 @@ export class Replies {
     }
   }
 
-  /** Notifies the chat of the delay and rethrows. On the last attempt, returns a failed answer to send instead. */
+  /**
+   * Notifies the chat of the delay and rethrows the error. On the last attempt, returns a failure notice to send
+   * instead.
+   */
   async #postpone(
     asked: readonly [UnansweredMessage, ...UnansweredMessage[]],
     error: unknown,
     { platform, channel, signal }: Pick<ReplyContext, "platform" | "channel" | "signal">,
   ): Promise<AgentAnswer & { shown: string }> {
-    // Somebody stopped the answer, or the gateway is stopping: not a model failure.
+    // Rethrow if somebody stopped the answer or the gateway is stopping, since the model did not fail.
     if (signal.aborted || !(error instanceof RetryableError) || !isModels(error.code)) throw error;
     const { id, target } = asked.at(-1) ?? asked[0];
     if (asked.some(({ last }) => last)) {
@@ -215,7 +219,10 @@ export class Replies {
     throw error;
   }
 
-  /** Reports that messages cannot be answered. They are not recorded as answered, so a replay asks the model again. */
+  /**
+   * Tells the chat that messages cannot be answered. Does not record them as answered, so a replay asks the model
+   * again.
+   */
   async #fail(
     asked: readonly [UnansweredMessage, ...UnansweredMessage[]],
     text: string,
@@ -248,9 +255,9 @@ export class Replies {
   }
 
   /**
-   * Sends a notice, once per message, in place of a partial answer if there is one. New messages get `button` if the
-   * platform has buttons. On platforms with tickets, the reply later replaces the notice. Returns false if the chat
-   * refuses messages.
+   * Sends a notice, once per message, in place of a partial answer if there is one. A new message gets `button` if
+   * the platform has buttons. On platforms with tickets, the reply later replaces the notice. Returns false if the
+   * chat refuses messages.
    */
   async tell(
     key: Key,
@@ -264,7 +271,7 @@ export class Replies {
     const place = located(record, target);
     try {
       if (record.draft !== undefined && (await isEdited(channel, place, record.draft, text))) {
-        // The text has replaced the partial answer.
+        // Nothing to send: the edit has replaced the partial answer with the text.
       } else if (record.said !== text) {
         const buttons = channel.answerPress && button ? this.#offer(key.platform, button) : [];
         const { id } = await channel.send(target, text, 0, buttons);
@@ -327,7 +334,7 @@ function isPlain([first, ...others]: readonly [UnansweredMessage, ...UnansweredM
   return others.length === 0 && first.attachments.length === 0 && (first.references ?? []).length === 0;
 }
 
-/** Returns false if the message can no longer be edited. */
+/** Edits a message. Returns false if the platform no longer allows the edit. */
 async function isEdited(channel: Channel, target: ReplyTarget, id: string, text: string): Promise<boolean> {
   if (channel.edit === undefined) return false;
   try {
@@ -339,19 +346,21 @@ async function isEdited(channel: Channel, target: ReplyTarget, id: string, text:
   }
 }
 
-/** Returns true for model errors. Chats are not told of other errors, because a restart of the gateway ends those. */
+/**
+ * Returns true for model errors. Other errors get no notice in the chat, because a restart of the gateway ends them.
+ */
 function isModels(code: ErrorCode): boolean {
   return code.startsWith("model_");
 }
 
-/** Removes the pending indicator of an unanswered message. Ignores errors, which leave only a stale indicator. */
+/** Removes the pending indicator of an unanswered message. Ignores errors, which only leave the indicator behind. */
 export async function dismiss(channel: Channel, target: ReplyTarget): Promise<void> {
   await channel.dismiss?.(target).catch(() => undefined);
 }
 
 /**
- * Returns the target of a reply that may have begun elsewhere. Prefers `own` in the same chat and thread, since it may
- * include a ticket.
+ * Returns where to continue a reply: at the recorded target, or at `own` if that is the same chat and thread, since
+ * `own` may include a ticket.
  */
 function located({ target }: DeliveryRecord, own: ReplyTarget): ReplyTarget {
   if (target === undefined || (target.chat === own.chat && target.thread === own.thread)) return own;

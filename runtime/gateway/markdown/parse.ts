@@ -10,7 +10,7 @@ import type * as Any from "../../contract/markdown.ts";
  * therefore parsed in pieces, and nesting stops at eight levels, so time is linear and the stack bounded.
  */
 
-/** Markdown source of a node. The blocks' sources, concatenated, are the whole text. */
+/** Markdown source of a node. The concatenated sources of all blocks are the whole text. */
 interface Own {
   source: string;
 }
@@ -21,9 +21,9 @@ export type Item = Any.Item<Own>;
 
 /** Maximum nesting. Deeper markup is plain text. */
 const DEEPEST = 8;
-/** Characters of a list to parse in one piece. */
+/** Maximum characters of a list that are parsed in one piece. */
 const LIST_WINDOW = 1_500;
-/** Limits of a piece: its characters, and its characters times its markup characters. */
+/** Limits of a piece: its characters, and the product of its characters and its markup characters. */
 const LONGEST_PIECE = 8_000;
 const MOST_WORK = 100_000;
 const SIGNS = "\\`*_~![]<>/:@";
@@ -54,7 +54,7 @@ class BoundedTokenizer extends Tokenizer {
     return end === 0 ? undefined : super.blockquote(src.slice(0, end));
   }
 
-  /** Replaces a pattern that searches for an email address at each character, in quadratic time. */
+  /** Replaces the pattern of `marked`, which searches for an email address at each character, in quadratic time. */
   override inlineText(src: string): Tokens.Text {
     const raw = src.slice(0, textEnd(src));
     return { type: "text", raw, text: raw, escaped: false };
@@ -118,7 +118,7 @@ function withText(tokens: Token[], text: string): Token[] {
   return tokens;
 }
 
-/** Returns the end of the piece from `from`, if possible after a space or line feed. */
+/** Returns the end of the piece that begins at `from`, preferably after a space or line feed. */
 function pieceEnd(text: string, from: number): number {
   const last = Math.min(text.length, from + LONGEST_PIECE);
   let signs = 0;
@@ -132,7 +132,7 @@ function pieceEnd(text: string, from: number): number {
   return last === text.length || blank === 0 ? last : blank;
 }
 
-/** Parses Markdown, which may be cut off anywhere. */
+/** Parses Markdown, which may end anywhere, even inside markup. */
 export function parseMarkdown(text: string): Block[] {
   return readBlocks(new BoundedLexer().lex(text));
 }
@@ -146,7 +146,7 @@ export function hasGapBehind({ source }: Own): boolean {
 function readBlocks(tokens: readonly Token[]): Block[] {
   const blocks: Block[] = [];
   for (const token of tokens) {
-    // The item's `done` represents the checkbox.
+    // Skip the checkbox: the list item's `done` already represents it.
     if (token.type === "checkbox") continue;
     const last = blocks.at(-1);
     const block = readBlock(token as Tokens.Generic);
@@ -154,7 +154,7 @@ function readBlocks(tokens: readonly Token[]): Block[] {
       if (last === undefined) blocks.push({ kind: "paragraph", inside: [], source: token.raw });
       else last.source += token.raw;
     } else if (last?.kind === "list" && block.kind === "list" && continues(last, block)) {
-      // Rejoin lists that were parsed in pieces.
+      // Rejoin a list that was parsed in pieces.
       for (const item of block.items) last.items.push(item);
       last.source += block.source;
     } else blocks.push(block);
@@ -205,7 +205,7 @@ function readBlock(token: Tokens.Generic): Block | undefined {
   }
 }
 
-/** Returns the cells beyond the table's columns as plain text. GitHub and `marked` drop them. */
+/** Returns the cells beyond the table's columns as plain text, since GitHub and `marked` drop them. */
 function excess(row: string, columns: number): Inline[][] {
   const cells = row.trim().split(/(?<!\\)\|/);
   if (cells[0] === "") cells.shift();
@@ -248,7 +248,7 @@ function readPiece(token: Tokens.Generic): Inline {
     case "del": {
       const inside = readInline(token.tokens ?? []);
       const [only] = inside;
-      // `***x***` is parsed as emphasis around bold. Swap them, so that bold is outside.
+      // `***x***` is parsed as bold inside emphasis. Swap the two, so that bold is outside.
       const isBoth = token.type === "em" && only?.kind === "strong" && inside.length === 1;
       if (isBoth) return { ...only, inside: [{ kind: "emphasis", inside: only.inside, source }], source };
       return { kind: KINDS[token.type], inside, source };

@@ -1,26 +1,26 @@
 import { type Block, type Inline, type Item, parseMarkdown } from "./parse.ts";
 
-/** A part below this share of the limit is filled with the start of the next piece, if that may be cut. */
+/** A part smaller than this share of the limit is filled with the start of the next piece, if the piece may be cut. */
 const SMALLEST_SHARE = 0.3;
 /** Part size that fits on every platform, however much rendering expands it. */
 const ALWAYS_FITS = 300;
 
-/** Lines that must enclose every part of a split block: a code block's fences or a table's header. */
+/** Lines that must enclose every part of a split block: the fences of a code block, or the header of a table. */
 interface Frame {
-  /** Ends with a line feed. */
+  /** Opening line or lines, with a line feed at the end. */
   open: string;
-  /** Has no line feed; empty for a table. */
+  /** Closing line without a line feed; empty for a table. */
   close: string;
 }
 
 interface Piece {
   source: string;
-  /** May be cut to fill a small part. */
+  /** True if the piece may be cut to fill a small part. */
   fills?: boolean;
-  /** A heading, which must not end a part. */
+  /** True for a heading, which must not end a part. */
   leads?: boolean;
   frame?: Frame;
-  /** If absent, the piece is cut between words or, as a last resort, characters. */
+  /** Cuts the piece. If absent, the piece is cut between words or, as a last resort, between characters. */
   cut?: (limit: number) => Piece[];
 }
 
@@ -58,7 +58,7 @@ class Packer {
   readonly #parts: string[] = [];
   #part = "";
   #frame: Frame | undefined;
-  /** Start of a heading at the end of the part. */
+  /** Position of a heading that ends the current part. */
   #leads: number | undefined;
 
   constructor(limit: number) {
@@ -120,12 +120,12 @@ class Packer {
   }
 }
 
-/** Returns the text between a framed piece and the next one. */
+/** Returns the text between a block in a frame and the next block. */
 function behind({ close }: Frame): string {
   return close === "" ? "\n" : `${close}\n\n`;
 }
 
-/** Returns the nearest position up to `position` that splits no surrogate pair. */
+/** Returns the last position up to `position` that splits no surrogate pair. */
 function safe(text: string, position: number): number {
   if (position >= text.length) return text.length;
   const code = text.charCodeAt(position - 1);
@@ -154,14 +154,14 @@ function pieceOf(block: Block): Piece {
 function itemPiece({ source, blocks }: Item): Piece {
   if (!blocks.some(({ kind }) => kind === "code" || kind === "table"))
     return { source, fills: true, cut: () => lines(source) };
-  // Cut between the item's blocks. They lose the item's indentation.
+  // Cut between the item's blocks, which then lose the item's indentation.
   const sign = /^\s*\S+\s+/.exec(source.slice(0, 64))?.[0] ?? "";
   const [first, ...others] = blocks.map(pieceOf);
   const named = `${sign}${first?.source ?? ""}`;
   return { source, cut: () => [{ source: named, fills: true, cut: () => lines(named) }, ...others] };
 }
 
-/** Segment of a line. A `whole` segment is inline markup, which is cut last. */
+/** Segment of a paragraph. If `whole` is true, it is inline markup, which is cut last. */
 interface Segment {
   text: string;
   whole: boolean;
@@ -181,7 +181,7 @@ function lines(source: string): Piece[] {
   return cutAt(0, [{ text: source, whole: false }]);
 }
 
-/** Cuts at one kind of place. Pieces that are still too long are cut at the next kind. */
+/** Cuts at one kind of place. Pieces that are still too long are later cut at the next kind. */
 function cutAt(level: number, segments: readonly Segment[]): Piece[] {
   const place = PLACES[level];
   if (place === undefined) {
@@ -214,7 +214,7 @@ function cutAt(level: number, segments: readonly Segment[]): Piece[] {
 function codeLines(source: string, limit: number): Piece[] {
   const [, marker] = /^ {0,3}(`{3,}|~{3,})/.exec(source) ?? [];
   const feed = source.indexOf("\n");
-  // Use no frame if there is no fence, or if it is so long that little else would fit.
+  // Do not repeat the fences if there are none, or if they are so long that little else would fit.
   if (marker === undefined || feed === -1 || marker.length * 2 > limit / 4) return lines(source);
   const opening = source.slice(0, feed);
   const frame = { open: `${opening.length * 2 > limit ? marker : opening}\n`, close: marker };

@@ -5,19 +5,19 @@ const WIDEST_TABLE = 60;
 /** URLs that browsers, mail programs or chat apps can open. */
 const ADDRESS = /^(?:https?:\/\/|mailto:|tg:\/\/)[^\s<>]+$/i;
 
-/** Markup of a platform. `inside` and `label` are already rendered. */
+/** Functions that write a platform's markup. Their `inside` and `label` are already rendered. */
 export interface Forms {
   text(text: string): string;
   code(code: string): string;
   strong(inside: string): string;
   emphasis(inside: string): string;
   struck(inside: string): string;
-  /** `shown`: the label without markup; empty for a bare URL. */
+  /** Renders a link. `shown` is the label without markup; empty for a bare URL. */
   link(link: { target: string; label: string; shown: string }): string;
   quote(inside: string): string;
   codeBlock(code: string, language?: string): string;
   bullet: string;
-  /** Inserted between a style and an adjacent word, on platforms without styles inside words. */
+  /** Characters to insert between styled text and an adjacent word, for platforms that allow no styles inside words. */
   boundary?: string;
 }
 
@@ -38,9 +38,9 @@ function visible(piece: Inline): string {
 
 class Writer {
   readonly #forms: Forms;
-  /** Prevents bold inside bold, which some platforms show as markup. */
+  /** True inside bold text. Some platforms show nested bold as markup, so it is omitted. */
   #isBold = false;
-  /** Prevents quotes inside quotes, which some platforms refuse. */
+  /** True inside a quote. Some platforms refuse nested quotes, so they are flattened. */
   #isQuoted = false;
 
   constructor(forms: Forms) {
@@ -50,7 +50,7 @@ class Writer {
   blocks(blocks: readonly Block[], indent: string): string {
     let written = "";
     for (const [at, block] of blocks.entries()) {
-      // The first block follows the item's bullet on the same line.
+      // The first block needs no indent, since it follows the item's bullet on the same line.
       written += at === 0 || /^(?:code|quote|table|list)$/.test(block.kind) ? "" : indent;
       written += this.#block(block, indent, at === 0);
       if (at < blocks.length - 1) written += hasGapBehind(block) ? "\n\n" : "\n";
@@ -88,7 +88,7 @@ class Writer {
 
   #item({ done, blocks }: Item, sign: string, indent: string): string {
     const box = done === undefined ? "" : done ? "☑ " : "☐ ";
-    // A checkbox replaces the bullet, except if the platform renders list syntax itself.
+    // A checkbox replaces the bullet, unless the platform renders list syntax itself.
     const first = box !== "" && sign === "•" ? box : `${sign} ${box}`;
     return (first + this.blocks(blocks, `${indent}${" ".repeat(sign.length + 1)}`)).trimEnd();
   }

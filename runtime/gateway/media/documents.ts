@@ -1,14 +1,14 @@
 import { unzipSync } from "fflate";
 
-/** Limit for the total unpacked bytes, by the sizes that the parts declare. */
+/** Maximum total bytes of the unpacked parts, by the sizes that the archive declares. */
 const MOST_UNPACKED = 64_000_000;
 /** Characters. No question can contain more. */
 const MOST_TEXT = 1_000_000;
 const MOST_PAGES = 500;
-/** Limits the padding for empty cells. */
+/** Maximum empty cells to add before one cell of a row. */
 const MOST_EMPTY_CELLS = 100;
 
-/** Parts that contain text, by format: ISO/IEC 29500-1 (docx, pptx, xlsx) and OpenDocument 1.3, part 2. */
+/** Names of archive parts that contain text: ISO/IEC 29500-1 (docx, pptx, xlsx) and OpenDocument 1.3, part 2. */
 const WORD = /^word\/(?:document|footnotes|endnotes)\.xml$/;
 const SLIDE = /^ppt\/(?:slides\/slide|notesSlides\/notesSlide)(\d{1,5})\.xml$/;
 const SHEET = /^xl\/(?:workbook|sharedStrings|_rels\/workbook\.xml\.rels|worksheets\/[^/]{1,80})(?:\.xml)?$/;
@@ -17,7 +17,7 @@ const PARTS = [WORD, SLIDE, SHEET, OPEN];
 
 type Parts = Readonly<Record<string, string>>;
 
-/** A scanned page has no text. */
+/** Text of a PDF. A scanned page has none. */
 interface PdfText {
   pages: number;
   text: string;
@@ -25,7 +25,11 @@ interface PdfText {
   locked?: boolean;
 }
 
-/** @throws if the file is broken beyond what pdf.js repairs. */
+/**
+ * Extracts the text of a PDF.
+ *
+ * @throws if pdf.js cannot repair a broken file.
+ */
 export async function pdfText(data: Uint8Array): Promise<PdfText> {
   const { getDocumentProxy } = await import("unpdf");
   const pdf = await getDocumentProxy(new Uint8Array(data)).catch((error: unknown) => {
@@ -48,7 +52,7 @@ export async function pdfText(data: Uint8Array): Promise<PdfText> {
 }
 
 /**
- * Returns `undefined` for other archives.
+ * Extracts the text of an Office or OpenDocument archive; `undefined` for other archives.
  *
  * @throws if the archive is broken, or unpacks to more than 64 MB.
  */
@@ -146,7 +150,7 @@ const BREAKS: Readonly<Record<string, string>> = {
   "text:line-break": "\n",
 };
 
-/** Returns one line per row, with tabs between cells. Dates appear as serial numbers. */
+/** Returns the text of a workbook: one line per row, with tabs between cells. Dates appear as serial numbers. */
 function sheets(parts: Parts): string {
   const shared = sharedStrings(parts["xl/sharedStrings.xml"] ?? "");
   const targets = new Map<string, string>();
@@ -222,8 +226,8 @@ interface Tag {
 }
 
 /**
- * Calls `visit` for each tag and the text after it, until it returns false. Takes linear time and expands no
- * declared entities.
+ * Calls `visit` for each tag and the text after it, until `visit` returns false. Takes linear time and expands no
+ * entities that the file declares.
  */
 function walk(xml: string, visit: (name: string, tag: Tag, words: string) => boolean): void {
   let at = xml.indexOf("<");

@@ -1,8 +1,8 @@
-/** Facts that need no decoding. */
+/** Facts about an image, read without decoding it. */
 export interface ImageFacts {
   /**
-   * `image/png`, `image/jpeg`, `image/gif` or `image/webp`. Detected from the content, since names and declared
-   * types are unreliable.
+   * `image/png`, `image/jpeg`, `image/gif` or `image/webp`, detected from the content, since names and declared types
+   * are unreliable.
    */
   mediaType: string;
   /** Stored pixels, before rotation. */
@@ -10,16 +10,16 @@ export interface ImageFacts {
   height: number;
   /** False for a truncated file. */
   whole: boolean;
-  /** Exif's orientation, 1 to 8; 1 is upright (section 4.6.5 of JEITA CP-3451E). */
+  /** Orientation as in Exif, 1 to 8; 1 is upright (section 4.6.5 of JEITA CP-3451E). */
   orientation: number;
 }
 
 type Frame = Pick<ImageFacts, "width" | "height" | "whole"> & { orientation?: number };
 
-/** Start of scan and end of image (ITU-T T.81, table B.1). */
+/** JPEG markers: start of scan and end of image (ITU-T T.81, table B.1). */
 const SOS = 0xda;
 const EOI = Buffer.from([0xff, 0xd9]);
-/** Header of the Exif segment, and tag number of the orientation. */
+/** Header of the Exif segment, and number of its orientation tag. */
 const EXIF = "Exif\0\0";
 const ORIENTATION = 0x0112;
 
@@ -30,7 +30,7 @@ const READERS: Readonly<Record<string, (file: Buffer) => Frame | undefined>> = {
   "image/webp": webp,
 };
 
-/** Reads only the first bytes. Returns `undefined` for other files. */
+/** Detects an image's media type from its first bytes; `undefined` if they match no known type. */
 export function imageType(data: Uint8Array): string | undefined {
   const head = Buffer.from(data.buffer, data.byteOffset, Math.min(data.byteLength, 16)).toString("latin1");
   if (head.startsWith("\x89PNG\r\n\x1a\n")) return "image/png";
@@ -39,7 +39,10 @@ export function imageType(data: Uint8Array): string | undefined {
   return head.startsWith("RIFF") && head.startsWith("WEBP", 8) ? "image/webp" : undefined;
 }
 
-/** Reads headers and block structure in linear time. Returns `undefined` if it finds no size. */
+/**
+ * Reads an image's facts from its headers and block structure, in linear time. Returns `undefined` if it finds no
+ * size.
+ */
 export function imageFacts(data: Uint8Array): ImageFacts | undefined {
   const mediaType = imageType(data) ?? "";
   const frame = READERS[mediaType]?.(Buffer.from(data.buffer, data.byteOffset, data.byteLength));
@@ -60,7 +63,10 @@ function png(file: Buffer): Frame | undefined {
   return { width: file.readUInt32BE(16), height: file.readUInt32BE(20), whole };
 }
 
-/** Reads the segments up to the scan (ITU-T T.81, annex B). Scan data cannot contain the end marker by chance. */
+/**
+ * Reads a JPEG's segments up to the scan (ITU-T T.81, annex B). The end marker cannot occur inside scan data, so a
+ * search finds it.
+ */
 function jpeg(file: Buffer): Frame | undefined {
   let size: Pick<Frame, "width" | "height"> | undefined;
   let orientation = 1;
@@ -82,12 +88,12 @@ function jpeg(file: Buffer): Frame | undefined {
   return size && { ...size, whole: false };
 }
 
-/** Returns true for SOF0 to SOF15, except the markers in that range that define tables. */
+/** Returns true for the markers SOF0 to SOF15, but not for the markers in that range that define tables. */
 function isFrameHeader(marker: number): boolean {
   return marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
 }
 
-/** Reads the first directory of a TIFF block (section 2 of TIFF 6.0), with entries of 12 bytes. */
+/** Reads the orientation from the first directory of a TIFF block, with entries of 12 bytes (TIFF 6.0, section 2). */
 function exifOrientation(segment: Buffer): number | undefined {
   if (segment.toString("latin1", 0, 6) !== EXIF || segment.length < 16) return undefined;
   const tiff = segment.subarray(6);
@@ -106,8 +112,8 @@ function exifOrientation(segment: Buffer): number | undefined {
 }
 
 /**
- * https://www.w3.org/Graphics/GIF/spec-gif89a.txt. One complete picture is enough, since many files lack the
- * trailer.
+ * Reads a GIF (https://www.w3.org/Graphics/GIF/spec-gif89a.txt). One complete picture makes it whole, since many
+ * files lack the trailer.
  */
 function gif(file: Buffer): Frame | undefined {
   if (file.length < 13) return undefined;

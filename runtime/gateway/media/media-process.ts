@@ -3,18 +3,18 @@ import { preferOomKill, runtimeProgramFile } from "../../process/programs.ts";
 
 export type Task = "image" | "pdf" | "office";
 
-/** The kernel kills this process first if memory runs out. */
+/** Highest OOM score: the kernel kills this process first if memory runs out. */
 const OOM_SCORE = 1_000;
 const TASK_MS = 20_000;
-/** Seconds of processor time, which also ends a process that outlives its gateway. */
+/** Shell script that limits processor time to 60 s, which also ends a process that outlives its gateway. */
 const CPU_LIMIT = 'ulimit -t 60; exec "$@"';
-/** Megabytes of V8's heap. `mostPixels` limits WebAssembly's memory. */
+/** Limit of V8's heap in megabytes. The decoder's WebAssembly memory is limited by `mostPixels`. */
 const HEAP_MB = 192;
 const MOST_OUTPUT = 8_000_000;
 
 /**
- * Processes possibly hostile files in a separate process, one at a time. It has no keys, may only read its
- * program, and has limits for time and memory.
+ * Processes possibly hostile files in a separate process, one at a time. The process has no keys, can read only its
+ * own program, and has limits for time and memory.
  */
 export class MediaProcess {
   readonly #taskMs: number;
@@ -30,7 +30,7 @@ export class MediaProcess {
   /**
    * Returns the program's output.
    *
-   * @throws if it fails, exceeds its time or output limit, or is aborted.
+   * @throws if the program fails, exceeds its time or output limit, or is aborted.
    */
   run(task: Task, data: Uint8Array, signal: AbortSignal): Promise<Buffer> {
     const work = this.#last.then(() => this.#run(task, data, signal));
@@ -41,7 +41,7 @@ export class MediaProcess {
   async #run(task: Task, data: Uint8Array, signal: AbortSignal): Promise<Buffer> {
     signal.throwIfAborted();
     const { spawn } = await import("node:child_process");
-    // Without a bundle, packages are outside the program's folder.
+    // Outside a bundle, allow all paths, since packages are not in the program's folder.
     const readable = this.#program.endsWith(".ts") ? "*" : join(this.#program, "../../../*");
     const [program, ...args] = preferOomKill(OOM_SCORE, [
       "/bin/sh",
@@ -75,7 +75,7 @@ export class MediaProcess {
         if (code === 0) resolve(Buffer.concat(pieces));
         else reject(new Error(`The file cannot be read (${task}, exit ${code}).`));
       });
-      // The program does not read its input after a failure.
+      // Ignore write errors: after a failure, the program does not read its input.
       child.stdin.on("error", () => {});
       child.stdin.end(data);
     });

@@ -16,8 +16,8 @@ const LONGEST_SIDE = 8_000;
 const LONGEST_DECODED_SIDE = 20_000;
 const MOST_PIXELS = 100_000_000;
 /**
- * Memory of the decoder, its process, and supervisor with gateway, measured with photos of 12 and 49 megapixels
- * (323 and 676 MB).
+ * Memory in bytes: per decoded pixel, for the decoding process, and for supervisor with gateway. Measured with photos
+ * of 12 and 49 megapixels (323 and 676 MB).
  */
 const BYTES_A_PIXEL = 10;
 const PROGRAM_BYTES = 200_000_000;
@@ -27,7 +27,7 @@ const MOST_PDF_PAGES = 100;
 
 const MOST_TEXT_BYTES = 1_000_000;
 const PDF = "%PDF-";
-/** PDF readers accept the header in the first 1,024 bytes, and the end marker in the last 1,024. */
+/** Bytes at a PDF's start and end within which PDF readers accept its header and its end marker. */
 const PDF_MARGIN = 1_024;
 
 const documentSchema = z.object({
@@ -37,10 +37,10 @@ const documentSchema = z.object({
 });
 
 export interface ReadFile {
-  /** Facts for the remark after the file's name; may be empty. */
+  /** Facts to show after the file's name in the prompt; may be empty. */
   facts: readonly string[];
   image?: ModelImage;
-  /** Inserted into the question if the image is absent or does not fit. */
+  /** Text for the question if there is no image or the image does not fit. */
   text?: string;
 }
 
@@ -52,10 +52,10 @@ export interface MediaOptions {
   transcriber?: Transcriber | undefined;
 }
 
-/** Reason for which a recording has no transcript. */
+/** Reason why a recording has no transcript. */
 export type UnheardReason = "not configured" | "too long" | "failed";
 
-/** Prepares files for the model. Never fails: a file's facts report if it is unreadable. */
+/** Prepares files for the model. Never fails: the facts about a file say if it is unreadable. */
 export class Media {
   readonly #options: MediaOptions;
 
@@ -63,7 +63,7 @@ export class Media {
     this.#options = options;
   }
 
-  /** Returns `undefined` if the recording may be transcribed. Otherwise it need not be downloaded. */
+  /** Returns the reason why a recording cannot be transcribed and need not be downloaded; `undefined` if it may be. */
   unheard({ seconds = 0 }: Pick<Attachment, "seconds">): UnheardReason | undefined {
     const { transcriber } = this.#options;
     if (transcriber === undefined) return "not configured";
@@ -133,13 +133,13 @@ export class Media {
 
 type DocumentText = z.output<typeof documentSchema>;
 
-/** Returns the pixels that fit into the given memory when decoded. */
+/** Returns the number of pixels that can be decoded in the given memory. */
 export function mostPixels(memoryBytes: number): number {
   return Math.min(MOST_PIXELS, (memoryBytes - RESERVED_BYTES - PROGRAM_BYTES) / BYTES_A_PIXEL);
 }
 
 /**
- * Accepts a picture with an unknown header, which the provider may support. If the provider refuses it, the
+ * Accepts a picture with an unknown header, since the provider may support it. If the provider refuses it, the
  * request is repeated without the picture.
  */
 function ofUnknownSize(data: Uint8Array): ReadFile {
@@ -161,13 +161,13 @@ function isArchive(data: Uint8Array): boolean {
   return latin1(data.subarray(0, 4)) === "PK\x03\x04";
 }
 
-/** Returns the first megabyte of UTF-8, or of UTF-16 with a byte order mark; `undefined` for other files. */
+/** Returns the first megabyte of a text in UTF-8, or in UTF-16 with a byte order mark; `undefined` for other files. */
 function plainText(data: Uint8Array): string | undefined {
   const mark = latin1(data.subarray(0, 2));
   const encoding = mark === "\xff\xfe" ? "utf-16le" : mark === "\xfe\xff" ? "utf-16be" : "utf-8";
   try {
     const text = new TextDecoder(encoding, { fatal: true }).decode(data.subarray(0, MOST_TEXT_BYTES), {
-      // The cut may split a character.
+      // A cut may split the last character, which must not count as an error.
       stream: data.byteLength > MOST_TEXT_BYTES,
     });
     return text.includes("\0") ? undefined : text;

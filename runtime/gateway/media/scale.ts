@@ -5,13 +5,15 @@ import { join } from "node:path";
 import { programsFolder } from "../../process/programs.ts";
 import { imageFacts } from "./image.ts";
 
-/** Longest edge that a model does not scale down (https://docs.claude.com/en/docs/build-with-claude/vision). */
+/**
+ * Longest edge in pixels that providers do not scale down (https://docs.claude.com/en/docs/build-with-claude/vision).
+ */
 const LONG_EDGE = 1_568;
 const JPEG_QUALITY = 85;
 
 /**
- * Returns an upright JPEG of at most 1,568 pixels per side, with a white background. Needs a separate process,
- * since it decodes the whole picture.
+ * Returns an upright JPEG of at most 1,568 pixels per side, with a white background. Decodes the whole picture, so it
+ * must run in a separate process.
  *
  * @throws if the picture is broken.
  */
@@ -33,8 +35,8 @@ export async function scaleDown(data: Uint8Array): Promise<Uint8Array> {
 }
 
 /**
- * Returns the decoder's path: next to the program in the bundle, else in its package. Inlining it would use 90 MB
- * more memory.
+ * Returns the path of the decoder's WebAssembly file: next to the program in the bundle, else in its package.
+ * Inlining the file would use 90 MB more memory.
  */
 function codecFile(): string {
   const bundled = join(programsFolder(), "gateway/media/photon.wasm");
@@ -43,14 +45,14 @@ function codecFile(): string {
     : createRequire(import.meta.url).resolve("@cf-wasm/photon/photon.wasm");
 }
 
-/** Four bytes per pixel: red, green, blue, opacity. */
+/** Picture with four bytes per pixel: red, green, blue, opacity. */
 interface Bitmap {
   pixels: Uint8Array;
   width: number;
   height: number;
 }
 
-/** Applies the Exif orientation and replaces transparency with white. */
+/** Returns the picture upright, by its Exif orientation, and with white instead of transparency. */
 function turn({ pixels, width, height }: Bitmap, orientation: number): Bitmap {
   const isSwapped = orientation >= 5;
   const isFromRight = [2, 3, 7, 8].includes(orientation);

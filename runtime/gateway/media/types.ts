@@ -1,4 +1,4 @@
-/** Types that chats show or play, by file name extension. */
+/** Media types that chats show or play, by file name extension. */
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
   csv: "text/csv",
   gif: "image/gif",
@@ -23,7 +23,7 @@ export function mediaTypeOf(name: string): string {
   return (Object.hasOwn(MEDIA_TYPES, ending) && MEDIA_TYPES[ending]) || "application/octet-stream";
 }
 
-/** Returns an extension such as `png`; `bin` for an unknown type. */
+/** Returns a file name extension such as `png`; `bin` for an unknown media type. */
 export function endingOf(mediaType: string): string {
   const plain = mediaType.split(";", 1)[0]?.trim().toLowerCase().replace("/x-", "/");
   return Object.entries(MEDIA_TYPES).findLast(([, type]) => type === plain)?.[0] ?? "bin";

@@ -46,7 +46,7 @@ export function createModels(config: Config, options: ModelsOptions): ModelRelay
 export interface ModelAddress {
   provider: string;
   modelId: string;
-  /** Without a trailing slash. Usually ends in `/v1`. */
+  /** URL without a trailing slash. It usually ends in `/v1`. */
   baseUrl: string;
   /** Empty if none is set. */
   apiKey: string;
@@ -64,7 +64,7 @@ export function addressOf(reference: string, config: Config, environment: Enviro
     return {
       provider,
       modelId,
-      // The broker's paths have no version.
+      // The broker's URL has no version path; Anthropic's own URL needs one.
       baseUrl: isPass("anthropic", key, environment) ? address : `${address}/v1`,
       apiKey: key,
       catalog: operationRequest("anthropic/model", { id: modelId }, { key, environment }),
@@ -80,8 +80,8 @@ export function addressOf(reference: string, config: Config, environment: Enviro
 }
 
 /**
- * Returns a configured server's address and key. A server with the deployment's OpenAI key gets the address that the
- * deployment sets, instead of its own.
+ * Returns a configured server's URL and key. A server that uses the deployment's OpenAI key gets the URL that the
+ * deployment sets, not the configured one.
  */
 export function serverOf(
   { baseUrl, apiKey }: { baseUrl: string; apiKey?: Secret | undefined },

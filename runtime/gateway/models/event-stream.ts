@@ -1,9 +1,12 @@
 import { isRecord, parseJson } from "../../shared/json.ts";
 
-/** Converts a complete answer to stream events; `undefined` if it is not a complete answer. */
+/**
+ * Converts an answer that came as one document to stream events; `undefined` if the document is not a complete
+ * answer.
+ */
 export type ToEvents = (answer: Record<string, unknown>) => object[] | undefined;
 
-/** A response that is not an event stream. `body` is the parsed body if it was JSON. */
+/** Error for a response that is not an event stream. `body` is the parsed body if it was JSON. */
 export class NoStreamError extends Error {
   readonly body: unknown;
 
@@ -14,14 +17,14 @@ export class NoStreamError extends Error {
   }
 }
 
-/** Limit for one event, and for a complete answer instead of a stream. */
+/** Maximum bytes of one event, or of a complete answer that replaces the stream. */
 const LARGEST_BYTES = 8 * 1024 * 1024;
 const END = "[DONE]";
 const FINISHED = /"finish_reason":\s*"/;
 
 /**
- * Wraps `fetch` for a client that parses every success as an event stream. Converts the JSON answers of servers
- * that do not stream. Any other document is an error.
+ * Wraps `fetch` for a client that parses every successful response as an event stream. Converts JSON answers from
+ * servers that do not stream. Throws if the response is another document.
  */
 export function toStreamingFetch(
   toEvents: ToEvents,
@@ -52,9 +55,7 @@ function eventStream(text: string): Response {
   return new Response(text, { status: 200, headers: { "content-type": "text/event-stream" } });
 }
 
-/**
- * Adds a finish reason before `[DONE]` if the server omits it. Otherwise the client treats the answer as cut off.
- */
+/** Adds a finish reason before `[DONE]` if the server omits it, since the client would treat the answer as cut off. */
 export function withFinishReason(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
   return async (input, init) => {
     const response = await fetch(input, init);
@@ -137,7 +138,11 @@ export function fromMessage(message: Record<string, unknown>): object[] | undefi
   ];
 }
 
-/** @throws NoStreamError if the body is larger than {@link LARGEST_BYTES} */
+/**
+ * Reads a body as text.
+ *
+ * @throws NoStreamError if the body is larger than {@link LARGEST_BYTES}
+ */
 async function readText(body: ReadableStream<Uint8Array>): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";

@@ -10,7 +10,7 @@ export interface ModelImage {
   data: Uint8Array;
 }
 
-/** `id` is the provider's id of the call. */
+/** A tool call by the model. `id` is the provider's id of the call. */
 export interface ToolCall {
   id: string;
   name: string;
@@ -26,24 +26,24 @@ export interface ToolResult {
   failed: boolean;
 }
 
-/** A tool message follows the assistant message whose calls it answers. */
+/** A message of the conversation. A tool message follows the assistant message that contains its calls. */
 export type ModelMessage =
   | { role: "user"; text: Prompt; images?: readonly ModelImage[] }
   | { role: "assistant"; text: Prompt; toolCalls?: readonly ToolCall[] }
-  /** `caption` introduces the pictures, for providers whose tool results accept text only. */
+  /** `caption` introduces a separate message with the pictures, for providers that accept only text in tool results. */
   | { role: "tool"; results: readonly ToolResult[]; caption?: Prompt };
 
-/** `inputSchema` is the JSON Schema of an object. */
+/** A tool that the model may call. `inputSchema` is the JSON Schema of an object. */
 export interface ToolDefinition {
   name: string;
   description: Prompt;
   inputSchema: Record<string, unknown>;
 }
 
-/** A request for one step, with at most one round of tool calls. */
+/** A request for one step of an answer, which ends with a text or one round of tool calls. */
 export interface ModelRequest {
   instructions: Prompt;
-  /** The variable part of the instructions. It is separate, so that the provider can cache the rest. */
+  /** Part of the instructions that varies, kept separate so that the provider can cache the rest. */
   circumstances?: Prompt;
   /** The first message is a user's. */
   messages: readonly ModelMessage[];
@@ -51,7 +51,7 @@ export interface ModelRequest {
   maxOutputTokens: number;
   /** `<provider>/<model id>` to try first. */
   preferred?: string;
-  /** The only model to try. It is tried once, even while it rests after a failure. */
+  /** The only model to try. It is tried once, even while it rests after an earlier failure. */
   only?: string;
   /** Aborts the request, which then fails as retryable. */
   signal: AbortSignal;
@@ -69,14 +69,14 @@ export interface ModelAnswer {
 }
 
 /**
- * A model, or several in order of preference. `answer` returns only complete answers and rejects for interrupted
- * streams. A RetryableError means that a retry may help, a ModelRefusal that a person must act.
+ * One model, or several in order of preference. `answer` returns only complete answers and rejects if the stream
+ * breaks. It rejects with a RetryableError if a retry may help, and with a ModelRefusal if a person must act.
  */
 export interface Model {
   answer(request: ModelRequest): Promise<ModelAnswer>;
 }
 
-/** A permanent refusal. The chat gets the reason and the fix. */
+/** A permanent refusal by a model. The chat gets the reason and the fix. */
 export class ModelRefusal extends StewardError {
   /** True if the conversation exceeds the model's context, so that a shorter one may be accepted. */
   readonly tooLong: boolean;

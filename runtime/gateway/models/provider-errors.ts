@@ -24,18 +24,18 @@ export interface ReadingOptions {
 }
 
 const LONGEST_DETAIL = 300;
-/** Characters processed. */
+/** Maximum characters of an error message to process. */
 const LONGEST_READ = 4_000;
 const TOO_LONG =
   /prompt is too long|exceeds? the (?:maximum|context)|maximum context|context (?:window|length|limit)/i;
 const NO_CREDIT = /credit balance is too low|exceeded your current quota|insufficient (?:credits|quota)/i;
-/** Forms of quoted API keys. OpenAI shows the beginning and end with asterisks between. */
+/** Matches API keys quoted in error messages. OpenAI shows their beginning and end with asterisks between. */
 const QUOTED_KEYS = [
   /(?<!\S)\S*\*{3,}[\w*-]*/g,
   /\b(?:sk|pk|key)-[\w-]{4,}/gi,
   /(?<=api[ _-]?key provided: )\S+/gi,
 ];
-/** Errors inside a stream have no status, so their kind is mapped to one. */
+/** HTTP status by kind of error, for errors inside a stream, which have no status. */
 const STATUS_OF: Record<string, number> = {
   authentication_error: 401,
   invalid_api_key: 401,
@@ -53,7 +53,7 @@ const STATUS_OF: Record<string, number> = {
 };
 
 /**
- * Classifies a client's or provider's error as retryable or permanent. Statuses and bodies:
+ * Classifies an error of a provider or its client library as retryable or permanent. Statuses and bodies:
  * https://docs.claude.com/en/api/errors, https://platform.openai.com/docs/guides/error-codes
  */
 export function readProviderError(error: unknown, options: ReadingOptions): Error {
@@ -61,7 +61,7 @@ export function readProviderError(error: unknown, options: ReadingOptions): Erro
   const noStream = causesOf(error).find((one) => one instanceof NoStreamError);
   if (noStream !== undefined) return notStreamed(noStream, options);
   const failure = providerFailure(shapeOf(error), options, error);
-  // An error of another class means that the stream broke. Its message describes the client.
+  // Another class of error means that the stream broke. Its message describes the client library, so replace it.
   const isCut = failure.code === "model_no_answer" && isRecord(error) && error["name"] !== "AI_APICallError";
   return isCut ? answerInterruptedError(options.reference, { cause: error }) : failure;
 }
@@ -75,7 +75,10 @@ export function answerInterruptedError(
   return new ModelTrouble("model_broke_off", detail, { cause, quick: true });
 }
 
-/** An error in a JSON document counts as that error. Other documents are not model answers. */
+/**
+ * Classifies a response that is not a stream. JSON with an error is classified by its kind; any other document means
+ * that the server is not a model.
+ */
 function notStreamed({ message, body }: NoStreamError, options: ReadingOptions): Error {
   const kinds = errorKinds(body);
   if (isRecord(body) && kinds.length > 0)
@@ -84,18 +87,18 @@ function notStreamed({ message, body }: NoStreamError, options: ReadingOptions):
   return new ModelTrouble("model_not_streamed", detail, { quick: true });
 }
 
-/** The client library wraps errors that occur while it reads. */
+/** Returns an error and all its causes, since the client library wraps errors that occur while it reads. */
 function causesOf(error: unknown): unknown[] {
   return error instanceof Error ? [error, ...causesOf(error.cause)] : [error];
 }
 
-/** Classifies an error with known parts. `cause` is only logged. */
+/** Classifies an error by its status, kinds and message. `cause` is only logged. */
 export function providerFailure(
   { message, statusCode, headers, kinds }: ProviderError,
   { reference, now, redact }: ReadingOptions,
   cause?: unknown,
 ): RetryableError | ModelRefusal {
-  // A success status belongs to an answer that broke off, so use the kind of the error in the stream.
+  // With a success status, the answer began and then failed, so use the kind of the error in the stream.
   const answered = statusCode !== undefined && statusCode >= 400 ? statusCode : undefined;
   const status = answered ?? kinds.map(statusOfKind).find((known) => known !== undefined);
   const detail = `${reference}: ${clean(message, redact)}`;
@@ -108,7 +111,7 @@ export function providerFailure(
   if (status === 402 || kinds.includes("insufficient_quota") || kinds.includes("billing_error")) {
     return refusal("model_quota_exhausted");
   }
-  // Only the broker sends this content type, if it could not reach the provider.
+  // Only the broker sends this content type. It means that the broker could not reach the provider.
   const isBrokers = headers?.["content-type"]?.startsWith(PROBLEM_TYPE) === true;
   if (status === undefined && statusCode !== undefined) return answerInterruptedError(reference, { cause });
   if (status === undefined || isBrokers)
@@ -123,7 +126,10 @@ export function providerFailure(
   return TOO_LONG.test(message) ? refusal("model_context_exceeded", true) : refusal("model_failed");
 }
 
-/** Some servers use a status as the kind (https://openrouter.ai/docs/api-reference/errors). */
+/**
+ * Returns the HTTP status for a kind of error. Some servers use a status as the kind
+ * (https://openrouter.ai/docs/api-reference/errors).
+ */
 function statusOfKind(kind: string): number | undefined {
   return STATUS_OF[kind] ?? (/^[45]\d\d$/.test(kind) ? Number(kind) : undefined);
 }
@@ -137,7 +143,7 @@ function clean(message: string, redact: Redactor): string {
   return masked.length <= LONGEST_DETAIL ? masked : `${masked.slice(0, LONGEST_DETAIL - 1)}…`;
 }
 
-/** Checks the shape, because the library with the classes is loaded only on first use. */
+/** Reads an error by its shape, because the library with its classes is loaded only on first use. */
 function shapeOf(error: unknown): ProviderError {
   if (!isRecord(error)) return { message: typeof error === "string" ? error : "unknown error", kinds: [] };
   const { message, statusCode, responseHeaders, responseBody } = error;
@@ -150,7 +156,7 @@ function shapeOf(error: unknown): ProviderError {
   };
 }
 
-/** Reads a provider's error body, or the library's copy of it. */
+/** Returns the codes and types in a provider's error body, or in the client library's copy of it. */
 export function errorKinds(body: unknown): string[] {
   if (!isRecord(body)) return [];
   const inner = isRecord(body["error"]) ? body["error"] : isRecord(body["data"]) ? body["data"] : body;

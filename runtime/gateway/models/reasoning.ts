@@ -4,7 +4,7 @@ const ELEMENT = /^<(\/?)(?:think|thinking|thought|reasoning)>$/i;
 const TOKEN = /^<\|(start|channel|message|end|return|call)\|>$/;
 /** Possible beginning of a tag or token. */
 const BEGUN = /^<(?:\/?[a-z]{0,9}|\|[a-z]{0,7}\|?)$/i;
-/** Name of the channel for people, in a message's header. */
+/** Matches the header of a gpt-oss message in the channel for people. */
 const FINAL = /\bfinal\b/;
 
 export interface Added {
@@ -14,8 +14,8 @@ export interface Added {
 }
 
 /**
- * Creates a filter that removes reasoning, which some servers leave in the streamed answer. Tags inside code are
- * preserved, since the answer shows them on purpose.
+ * Creates a filter that removes reasoning from streamed answers, where some servers leave it. Preserves tags inside
+ * code, since the answer shows them on purpose.
  */
 export function createReasoningFilter(): ReasoningFilter {
   return new ReasoningFilter();
@@ -27,7 +27,7 @@ class ReasoningFilter {
   #mark = "";
   /** Text of an unclosed tag; `undefined` outside tags. */
   #element: { text: string; isOwnLine: boolean } | undefined;
-  /** For gpt-oss: the header of a message so far, or whether the message is for people. */
+  /** State of a gpt-oss message: its header so far, or whether the message is for people. */
   #message: { head: string } | { isFinal: boolean } | undefined;
   #isEmpty = true;
   #hasEnded = false;
@@ -81,7 +81,7 @@ class ReasoningFilter {
     }
   }
 
-  /** Returns false if the tag or token is ordinary text here. */
+  /** Handles a complete tag or token. Returns false if it is ordinary text here. */
   #readMark(added: Added): boolean {
     const [, token] = TOKEN.exec(this.#mark) ?? [];
     if (token !== undefined) return this.#readToken(token);
@@ -94,7 +94,8 @@ class ReasoningFilter {
     if (this.#element !== undefined) this.#element = undefined;
     else if (this.#hasEnded) return false;
     else {
-      // Some templates put the opening tag into the prompt, so only the closing tag arrives.
+      // Some templates put the opening tag into the prompt, so only the closing tag arrives. All text before it was
+      // reasoning.
       Object.assign(added, { text: "", startsOver: true });
       this.#isEmpty = true;
     }
@@ -124,9 +125,9 @@ interface Run {
 class CodeState {
   #fence: Run | undefined;
   #ticks: Run | undefined;
-  /** The run at the end of the text, and whether it may be a fence. */
+  /** Run of backticks or tildes at the end of the text. `isFirst` is true if it may be a fence. */
   #run: (Run & { isFirst: boolean }) | undefined;
-  /** Number of blanks so far in a line that has only blanks; `undefined` once it has another character. */
+  /** Number of blanks so far in a line that has only blanks; `undefined` once the line has another character. */
   #indent: number | undefined = 0;
 
   get isOpen(): boolean {

@@ -18,7 +18,7 @@ export interface RelayedModel {
 export interface RelayOptions {
   /** In order of preference. */
   models: readonly [RelayedModel, ...RelayedModel[]];
-  /** Milliseconds a model rests after a failure, unless its provider requests another time. */
+  /** Milliseconds that a model rests after a failure, unless its provider requests another time. */
   cooldownMs: number;
   usage: UsageStore;
   /** Milliseconds since the epoch. */
@@ -37,9 +37,9 @@ interface Entry extends RelayedModel {
 type Failures = Map<Entry, ModelTrouble | ModelRefusal>;
 
 /**
- * Combines several models. A model that fails rests while the next one is tried. A failure that may pass within
- * seconds is tried up to three times. The relay never waits longer: the edge keeps the message and retries, so
- * that other chats continue.
+ * Combines several models. A model that fails rests while the next one is tried. A request is tried up to three times
+ * if its failure may pass within seconds. For longer waits, the relay gives up: the edge keeps the message and
+ * retries, so that other chats continue.
  */
 export class ModelRelay implements Model {
   readonly #options: RelayOptions;
@@ -59,7 +59,7 @@ export class ModelRelay implements Model {
     return this.#entries.map(({ id, standing }) => standing.health(id, this.#options.clock()));
   }
 
-  /** Records a probe, which reports why the model would not answer. */
+  /** Records a probe's result: the problem that would keep the model from answering, or `undefined`. */
   probed(id: string, problem: { code: ErrorCode; detail: string } | undefined, askedAt: number): void {
     this.#entries.find((entry) => entry.id === id)?.standing.probed(problem, askedAt);
   }
@@ -101,7 +101,7 @@ export class ModelRelay implements Model {
     return [...first, ...this.#entries.filter(({ id }) => id !== preferred)];
   }
 
-  /** Skips models that failed this request, and prefers open to resting ones. */
+  /** Returns the next model to try: one that has not failed this request, an open one before a resting one. */
   #next(entries: readonly Entry[], failures: Failures): Entry | undefined {
     const now = this.#options.clock();
     const left = entries.filter((entry) => !failures.has(entry));
@@ -132,7 +132,7 @@ export class ModelRelay implements Model {
     }
   }
 
-  /** Returns milliseconds; `undefined` if a retry would not help. */
+  /** Returns the milliseconds before the next attempt; `undefined` if a retry would not help. */
   #pause(error: unknown, attempt: number): number | undefined {
     if (!(error instanceof ModelTrouble)) return undefined;
     const { retryAfterMs, quick } = error;
@@ -143,7 +143,7 @@ export class ModelRelay implements Model {
 
   #verdict(entries: readonly Entry[], failures: Failures): Error {
     const errors = entries.flatMap((entry) => failures.get(entry) ?? []);
-    // Takes precedence, since the agent can shorten the conversation.
+    // This error takes precedence, since the agent can shorten the conversation.
     const tooLong = errors.find((error) => error instanceof ModelRefusal && error.tooLong);
     if (tooLong) return tooLong;
 
@@ -153,7 +153,7 @@ export class ModelRelay implements Model {
     const [first] = errors;
     if (closed.length === 0 && troubles.length === 0 && first) return first;
 
-    // Give a retry time only if every model has one. Otherwise the edge chooses.
+    // Return a retry time only if every model has one. Otherwise, the edge chooses the time.
     const unclosed = entries.filter((entry) => !closed.includes(entry));
     const waits = [
       ...closed.map(({ standing }) => standing.until - now),
@@ -190,11 +190,14 @@ function trackText({ onText }: ModelRequest) {
   };
 }
 
-/** Milliseconds of rest after a failure that a person must fix, so that the fix takes effect soon. */
+/**
+ * Maximum rest in milliseconds after a failure that a person must fix. It is short, so that the fix takes effect
+ * soon.
+ */
 const LONGEST_REFUSAL_REST_MS = 60_000;
 /**
- * Longest wait for a model in milliseconds. If a model needs longer, the relay tries the next one or lets the edge
- * retry.
+ * Longest wait for a model, in milliseconds. If a model needs longer, the relay tries the next one or leaves the
+ * retry to the edge.
  */
 export const LONGEST_WAIT_MS = 2_000;
 const REFUSED: ReadonlySet<ErrorCode> = new Set([
@@ -210,7 +213,7 @@ export function concernsModel({ code }: ModelRefusal): boolean {
 
 /**
  * `resting`: the model failed recently, so it is tried last and only once. `closed`: the provider has requested a
- * longer wait.
+ * longer wait, so the model is not tried.
  */
 export type Availability = "open" | "resting" | "closed";
 
@@ -222,7 +225,7 @@ export class ModelState {
   #closed = false;
   #changedAt = 0;
 
-  /** A time in the past if the model may be tried. */
+  /** Time until which the model is resting or closed; in the past if it is open. */
   get until(): number {
     return this.#until;
   }
@@ -255,8 +258,8 @@ export class ModelState {
   }
 
   /**
-   * Records a probe sent at `askedAt`, unless there is a newer result. A success clears a refusal, but not a rate
-   * limit or overload. A problem is only shown, since the provider's list of models may be incomplete.
+   * Records a probe sent at `askedAt`, unless a newer result is known. A success clears a refusal, but not a rate
+   * limit or overload. A problem appears only in the status, since the provider's list of models may be incomplete.
    */
   probed(problem: { code: ErrorCode; detail: string } | undefined, askedAt: number): void {
     if (this.#changedAt >= askedAt) return;

@@ -34,17 +34,18 @@ export interface StreamedOptions extends Pick<ProviderOptions, "redact" | "repor
   reference: string;
   /** True if the provider may include reasoning in the text. */
   reasonsInText: boolean;
-  /** Loads the provider's client. Called again only after a failure. */
+  /** Loads the provider's client library. Called again only if loading failed. */
   load(): Promise<LanguageModelV4>;
 }
 
 /**
- * Creates a model that streams through its provider's client, which is loaded with the first request. Each call
- * makes one request: the relay and the edge retry, and the agent runs the tools.
+ * Creates a model that streams through its provider's client library, loaded with the first request. Each call makes
+ * one request: the relay and the edge retry, and the agent runs the tools.
  */
 export function createStreamedModel(options: StreamedOptions): Model {
   const { reference, reasonsInText, load, clock, redact, report } = options;
-  // Reasoning may begin without a tag, so only a complete answer proves that this model sends none.
+  // Reasoning may begin without a tag, so only a complete answer proves that this model does not mix reasoning into
+  // its text.
   let isPlain = !reasonsInText;
   let loading: Promise<LanguageModelV4> | undefined;
   const client = (): Promise<LanguageModelV4> => {
@@ -79,9 +80,9 @@ interface Streaming {
   request: ModelRequest;
   reference: string;
   patience: ModelDeadline;
-  /** Absent if the provider separates reasoning from text. */
+  /** Filter for reasoning in the text; absent if the provider separates the two. */
   reasoning: ReasoningFilter | undefined;
-  /** True if text may be shown before it is certain that it is not reasoning. */
+  /** True if text may be shown immediately, without waiting for reasoning to end. */
   isPlain: boolean;
   report: Report;
 }
@@ -115,7 +116,7 @@ async function stream(
     held = "";
   };
   for await (const part of parts) {
-    // Clients emit these parts before the server has sent anything.
+    // Client libraries emit these two parts before the server has sent anything.
     if (part.type !== "stream-start" && part.type !== "response-metadata") patience.renew();
     switch (part.type) {
       case "text-delta":
@@ -134,7 +135,8 @@ async function stream(
         // After tool calls, a model may have nothing to add.
         const mayBeEmpty = request.messages.at(-1)?.role === "tool";
         const { unified, raw } = part.finishReason;
-        // Servers use unknown finish reasons, too. A missing one means that the answer was cut off.
+        // An unknown finish reason counts as an end, since servers invent some. A missing one means that the answer
+        // was cut off.
         const finish = unified === "other" && raw !== undefined ? "stop" : unified;
         if (unified === "other") report("stream", `${reference}: finish reason ${raw ?? "none"}`);
         const answer = whole({ text, calls, finish, mayBeEmpty }, reference);
@@ -156,7 +158,7 @@ function readInput(text: string): Pick<ReceivedCall, "input" | "whole"> {
   }
 }
 
-/** Clients replace a missing input with an empty object. */
+/** Returns true if a call has an input. Client libraries replace a missing input with an empty object. */
 function hasInput({ input }: ToolCall): boolean {
   return typeof input === "object" && input !== null && Object.keys(input).length > 0;
 }
@@ -166,7 +168,7 @@ function noAnswer(signal: AbortSignal, reference: string): ModelTrouble {
   return new ModelTrouble("model_no_answer", `${reference}: ${how}`);
 }
 
-/** Platforms refuse texts without a visible character. */
+/** Returns true if a text has a visible character. Platforms refuse other texts. */
 function isVisible(text: string): boolean {
   return /[^\s\p{C}\p{Default_Ignorable_Code_Point}\u2800]/u.test(text);
 }
@@ -178,7 +180,11 @@ interface Received {
   mayBeEmpty: boolean;
 }
 
-/** @throws if the answer was cut off or is unusable. */
+/**
+ * Checks that an answer is complete.
+ *
+ * @throws if the answer was cut off or is unusable.
+ */
 function whole(
   { text, calls, finish, mayBeEmpty }: Received,
   reference: string,
@@ -202,22 +208,22 @@ function whole(
   throw new ModelTrouble("model_empty", `${reference}: the model's answer was empty.`, { quick: true });
 }
 
-/** Limits for the whole answer, for its first piece, and between pieces, in milliseconds. */
+/** Time limits in milliseconds: for the whole answer, for its first piece, and between pieces. */
 export interface ModelTimeout {
   totalMs: number;
   firstChunkMs: number;
   chunkMs: number;
 }
 
-/** Allows one minute between pieces, and 150 s for all pieces after the first. */
+/** Returns limits that allow one minute between pieces, and 150 s for all pieces after the first. */
 export function timeoutWith(firstChunkMs: number): ModelTimeout {
   return { totalMs: firstChunkMs + 150_000, firstChunkMs, chunkMs: 60_000 };
 }
 
-/** A busy model may take more than a minute before its first piece. */
+/** Limits if the config sets none. A busy model may take more than a minute before its first piece. */
 const DEFAULT_TIMEOUT = timeoutWith(90_000);
 
-/** Time limits of one request. The signal aborts if one is exceeded or the request is cancelled. */
+/** Enforces the time limits of one request. The signal aborts if a limit is exceeded or the request is cancelled. */
 export class ModelDeadline {
   readonly signal: AbortSignal;
   readonly #chunkMs: number;

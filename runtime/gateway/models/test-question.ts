@@ -3,9 +3,12 @@ import { prompt } from "../prompt/text.ts";
 import type { ModelRelay } from "./relay.ts";
 
 const QUESTION = prompt`Reply with the word OK.`;
-/** Leaves room for reasoning, since an empty answer would count as a failure. */
+/**
+ * Maximum tokens of the answer, including reasoning. With fewer, reasoning could leave the answer empty, which would
+ * count as a failure.
+ */
 const MOST_TOKENS = 512;
-/** Milliseconds. Shorter than a page waits for a command. */
+/** Timeout in milliseconds, shorter than the time that a page waits for an operation. */
 export const TEST_LIMIT_MS = 8_000;
 
 /**

@@ -7,13 +7,13 @@ import type { Redactor } from "../../shared/redact.ts";
 import { serverOf } from "./create.ts";
 import { errorKinds, messageOf, providerFailure } from "./provider-errors.ts";
 
-/** https://platform.openai.com/docs/guides/speech-to-text: 25 MB per file. */
+/** OpenAI's limit of 25 MB per file: https://platform.openai.com/docs/guides/speech-to-text */
 const MOST_BYTES = 25_000_000;
-/** The limit of gpt-4o-transcribe. Servers without a limit would take too long. */
+/** Maximum seconds of a recording: the limit of gpt-4o-transcribe. Servers without a limit would take too long. */
 const MOST_SECONDS = 1_500;
 const LONGEST_ANSWER_BYTES = 1_000_000;
 const TIMEOUT_MS = 100_000;
-/** Most transcripts cached. A failed answer is retried for a day, and each transcription costs money. */
+/** Maximum number of cached transcripts. A failed answer is retried for a day, and each transcription costs money. */
 const MOST_REMEMBERED = 50;
 
 export interface TranscriberOptions {
@@ -52,7 +52,7 @@ export function createTranscriber(
       method: "POST",
       headers: apiKey === "" ? {} : { authorization: `Bearer ${apiKey}` },
       body,
-      // A redirect would send the key elsewhere.
+      // Do not follow a redirect, which would send the key elsewhere.
       redirect: "manual",
       signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
     });
@@ -84,7 +84,7 @@ export function createTranscriber(
         remembered.set(key, text);
         return text;
       } catch (error) {
-        // A client's error may quote the request.
+        // Redact the message, since an HTTP client's error may quote the request.
         const detail = redact(error instanceof Error ? error.message : "no answer");
         log.warn("a recording was not transcribed", { model, detail });
         return undefined;
@@ -94,7 +94,7 @@ export function createTranscriber(
 }
 
 /**
- * Returns the extension for a recording's format. Servers detect the format by extension, and some refuse
+ * Returns a file name extension for a recording's format. Servers detect the format by extension, and some refuse
  * Telegram's `.oga`.
  */
 function audioFormat(data: Uint8Array): string | undefined {
@@ -104,7 +104,7 @@ function audioFormat(data: Uint8Array): string | undefined {
   if (head.startsWith("RIFF") && head.endsWith("WAVE")) return "wav";
   if (head.startsWith("\x1a\x45\xdf\xa3")) return "webm";
   if (head.startsWith("ftyp", 4)) return "m4a";
-  // An ID3 tag, or the sync bits of an MPEG audio frame with a valid layer.
+  // MP3 begins with an ID3 tag, or with the sync bits of an MPEG audio frame with a valid layer.
   const isFrame = data[0] === 0xff && ((data[1] ?? 0) & 0xe0) === 0xe0 && ((data[1] ?? 0) & 0x06) !== 0;
   return head.startsWith("ID3") || isFrame ? "mp3" : undefined;
 }

@@ -6,7 +6,7 @@ export const DAY_MS = 24 * 3_600_000;
 
 const WEEK_DAYS = 7;
 
-/** Returns YYYY-MM-DD in UTC. `time` is in milliseconds since the epoch. */
+/** Returns a time's day in UTC as YYYY-MM-DD. `time` is in milliseconds since the epoch. */
 export function dayOf(time: number): string {
   return new Date(time).toISOString().slice(0, 10);
 }
@@ -42,12 +42,12 @@ export class UsageStore {
     lightTransaction(this.#database, () => this.#add.run(dayOf(at), model, tokens.input, tokens.output));
   }
 
-  /** Last `days` days with requests, newest first. */
+  /** Returns the last `days` days with requests, newest first. */
   recent(days: number): ModelUsage[] {
     return this.#recent.all(days).map(readUsage);
   }
 
-  /** All days from `day` (YYYY-MM-DD) on, oldest first. */
+  /** Returns all days from `day` (YYYY-MM-DD) on, oldest first. */
   since(day: string): ModelUsage[] {
     return this.#since.all(day).map(readUsage);
   }
@@ -67,11 +67,11 @@ function countsOf(row: Record<string, SQLOutputValue>): Omit<ModelUsage, "day"> 
 }
 
 const KEPT_DAYS = 30;
-/** Most rows per kind and day, so that many strangers cannot fill the disk. */
+/** Maximum rows per kind and day, so that many strangers cannot fill the disk. */
 const MOST_ROWS = 1_000;
 const KINDS = ["person", "place"] as const;
 
-/** Counts tokens by day (UTC), model, and person or place, for 30 days. Older versions ignore the table. */
+/** Counts tokens by day (UTC), model, and person or place, for 30 days, in a table that older versions ignore. */
 export class SourceUsageStore {
   readonly #database: DatabaseSync;
   readonly #add: StatementSync;
@@ -136,8 +136,8 @@ export class SourceUsageStore {
   }
 
   /**
-   * Returns the rows with the most tokens since `day` (YYYY-MM-DD): `most` of each kind, and the sum of the
-   * others.
+   * Returns the usage since `day` (YYYY-MM-DD). For each kind, returns the `most` rows with the most tokens, and the
+   * sum of the other rows.
    */
   top(day: string, most: number): SourceUsage[] {
     const found: SourceUsage[] = [];

@@ -21,14 +21,14 @@ export class PairingDesk {
   }
 
   /**
-   * Returns the reply to a stranger. `meta` is the platform's data about the sender. If the list is full, the
-   * reply has the sender's id instead of a code; the operator can approve by id.
+   * Records a stranger's access request and returns the reply. `meta` is the platform's data about the sender. If the
+   * list of requests is full, the reply has the sender's id instead of a code; the operator can approve by id.
    */
   ask({ meta, ...stranger }: WaitingSender & { meta?: Record<string, string> }): string {
     const { stores, waiting, onWaiting, log } = this.#options;
     const { platform, sender } = stranger;
     const request = stores(platform).request(sender, meta);
-    // The code is only for the sender and the operator.
+    // Do not log the code, which only the sender and the operator may see.
     log.info(request ? "a sender requests access" : "a sender's request was not recorded: the list is full", {
       platform,
       sender,
@@ -41,14 +41,17 @@ export class PairingDesk {
   }
 }
 
-/** `target` is where to notify the sender. */
+/** A sender who waits for approval. `target` is the chat for the notice. */
 export interface WaitingSender {
   platform: Platform;
   sender: string;
   target: ReplyTarget;
 }
 
-/** Stores the senders to notify. An approval while the gateway is down is therefore sent later. */
+/**
+ * Stores the senders who wait for approval, so that an approval while the gateway is down is announced at its next
+ * start.
+ */
 export class WaitingSenders {
   readonly #add: StatementSync;
   readonly #remove: StatementSync;
@@ -63,7 +66,7 @@ export class WaitingSenders {
     this.#on = database.prepare("SELECT sender, chat, thread FROM waiting_senders WHERE platform = ?");
   }
 
-  /** After repeated requests, the last chat gets the notice. */
+  /** Adds a sender. After repeated requests, the last chat gets the notice. */
   add({ platform, sender, target }: WaitingSender): void {
     this.#add.run(platform, sender, target.chat, target.thread ?? null);
   }

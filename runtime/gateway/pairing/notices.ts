@@ -11,7 +11,7 @@ import type { WaitingSender, WaitingSenders } from "./desk.ts";
 
 const LOOK_EVERY_MS = 1_000;
 const RETRY = { firstMs: 5_000, longestMs: 10 * 60_000 };
-/** Waits double, so the last attempt is about 40 minutes after the first. */
+/** Maximum attempts per notice. The waits double, so the last attempt is about 40 minutes after the first. */
 const MOST_ATTEMPTS = 10;
 
 export interface ApprovalNoticesOptions {
@@ -24,8 +24,8 @@ export interface ApprovalNoticesOptions {
 }
 
 /**
- * Notifies senders of their approval. Another process writes approvals, so the store is polled every second while
- * anybody waits. A crash between sending and recording a notice repeats it.
+ * Notifies senders of their approval. Other processes may write approvals, so the store is polled every second while
+ * anybody waits. A crash after a notice is sent and before it is recorded repeats the notice.
  */
 export class ApprovalNotices {
   readonly #options: ApprovalNoticesOptions;
@@ -51,7 +51,7 @@ export class ApprovalNotices {
     if (!this.#stopped) this.#timer ??= setTimeout(() => this.start(), LOOK_EVERY_MS);
   }
 
-  /** Waits at most `graceMs` for a notice in progress. */
+  /** Stops checking. Waits at most `graceMs` for a notice in progress. */
   async stop(graceMs: number): Promise<void> {
     clearTimeout(this.#timer);
     this.#stopped = true;
@@ -67,19 +67,20 @@ export class ApprovalNotices {
     }
   }
 
-  // In parallel, so that a platform that hangs does not delay others.
+  // Checks the platforms in parallel, so that one that hangs does not delay others.
   async #look(): Promise<boolean> {
     const waits = await Promise.all(platformSchema.options.map((platform) => this.#lookOn(platform)));
     return waits.includes(true);
   }
 
-  /** Returns true while anybody waits, or if the check failed. */
+  /** Notifies a platform's approved senders. Returns true while anybody waits, or if the check failed. */
   async #lookOn(platform: Platform): Promise<boolean> {
     const { stores, waiting, log } = this.#options;
     try {
       const senders = waiting.on(platform);
       if (senders.length === 0) return false;
-      // Read the requests first: an approval writes the other list first, so none is missed.
+      // Read the requests before the approvals: an approval writes these lists in the opposite order, so it is never
+      // missed.
       const pending = new Set(
         stores(platform)
           .pending()
@@ -108,7 +109,7 @@ export class ApprovalNotices {
     try {
       await channel.send(target, APPROVED_TEXT[role]);
       waiting.remove(waitingSender);
-      // Logged last: the log proves that the notice will not be sent again.
+      // Log only now: the log entry proves that the notice will not be sent again.
       log.info("a sender was notified of its approval", { platform, sender });
     } catch (error) {
       const attempts = failed.attempts + 1;

@@ -33,7 +33,7 @@ export class AdmissionQuestions {
 
   /**
    * Asks each operator who is reachable in the web chat or on a platform with buttons, once per request. Never
-   * rejects, since operators also have the list of requests.
+   * rejects, since operators can also use the list of requests.
    */
   async ask(platform: Platform, sender: string, meta: Readonly<Record<string, string>> = {}): Promise<void> {
     const { parts, stores, devices, outbox, actions, clock, log } = this.#options;
@@ -103,7 +103,7 @@ async function send(
   await channel.send({ chat }, text, 0, buttons);
 }
 
-/** Includes the id, because names are not unique. */
+/** Returns a sender's name with the id, because names are not unique. */
 function nameOf(sender: string, { firstName = "", username = "" }: Readonly<Record<string, string>>): string {
   const shown = label(firstName, LONGEST_NAME);
   const account = label(username.replace(/[^\w.-]/g, ""), LONGEST_NAME);

@@ -42,8 +42,8 @@ export const approvedSchema = z.strictObject({
 });
 
 /**
- * `credentials/<channel>-operators.json`: approved senders with an operator's rights. Other approved senders have
- * a person's rights. A separate file, because other programs and earlier versions read the approvals.
+ * `credentials/<channel>-operators.json`: approved senders with an operator's rights. Other approved senders have a
+ * person's rights. It is a separate file, because other programs and earlier versions read the file of approvals.
  */
 export const operatorsSchema = z.strictObject({
   version: z.literal(1),
@@ -51,7 +51,7 @@ export const operatorsSchema = z.strictObject({
 });
 
 interface PairingStoreOptions extends StoreFileOptions {
-  /** The data directory. The files are in `credentials/`. */
+  /** The data directory. Pairings are stored in its `credentials/` folder. */
   home: string;
   channel: Platform;
 }
@@ -95,27 +95,27 @@ export class PairingStore {
     return grantedRole(this.#list(), id);
   }
 
-  /** Adds an access request by the rules of `requestPairing`. Returns `undefined` if the list is full. */
+  /** Adds an access request, or updates a pending one. Returns `undefined` if the list is full. */
   request(id: string, meta: Record<string, string> = {}): PairingRequest | undefined {
     return this.#change((list, now) => requestPairing(list, { id, meta }, { now }))?.request;
   }
 
-  /** Ignores the code's case. Returns `undefined` if it is not pending. */
+  /** Approves a pending request by its code, ignoring case. Returns `undefined` if no pending request has the code. */
   approve(code: string, role: GrantedRole = "person"): PairingRequest | undefined {
     return this.#settle((list, now) => approvePairing(list, code, role, now));
   }
 
-  /** Grants a role, even to a sender that never asked. */
+  /** Grants a role, even to a sender without a request. */
   grant(id: string, role: GrantedRole): void {
     this.#change((list, now) => grantRole(list, id, role, now));
   }
 
-  /** Returns `undefined` if the code is not pending. */
+  /** Rejects a pending request. Returns `undefined` if no pending request has the code. */
   reject(code: string): PairingRequest | undefined {
     return this.#settle((list, now) => rejectPairing(list, code, now));
   }
 
-  /** Returns false if the sender is not approved. */
+  /** Revokes a sender's access. Returns false if the sender is not approved. */
   revoke(id: string): boolean {
     return this.#change((list) => revokeAccess(list, id)) !== undefined;
   }
@@ -128,7 +128,7 @@ export class PairingStore {
     return existsSync(this.#requestsPath) ? this.#change(decide)?.request : undefined;
   }
 
-  /** Each access reads the list from its file. */
+  /** Returns the lists. Each access to a list reads its file. */
   #list(): PairingList {
     const options = this.#options;
     const [requests, approved, operators] = [this.#requestsPath, this.#approvedPath, this.#operatorsPath];
@@ -154,9 +154,9 @@ export class PairingStore {
     });
   }
 
-  // The order makes crashes safe. The role comes first: a crash then leaves a sender who is not admitted, not one
-  // with an earlier approval's rights. The request comes last: a crash then leaves it pending, so that the change
-  // can be repeated.
+  // The order of the writes makes crashes safe. The role comes first: after a crash, the sender is not admitted yet,
+  // rather than admitted with the rights of an earlier approval. The request comes last: after a crash it is still
+  // pending, so that the change can be repeated.
   #write({ operators, allowFrom, requests }: PairingChange): void {
     if (operators) writeStore(this.#operatorsPath, { operators });
     if (allowFrom) writeStore(this.#approvedPath, { allowFrom });

@@ -47,11 +47,11 @@ export interface ConversationParts {
   summary?: ModelText | undefined;
   turns: readonly Turn[];
   question: readonly OpenMessage[];
-  /** No more tools are offered. Providers then refuse past calls too, so these are described as text. */
+  /** True if the model gets no more tools. Providers then refuse past tool calls too, so these become text. */
   conclude: boolean;
-  /** The provider refused the images. The prompt omits them and says so. */
+  /** True if the provider refused the images. The prompt then omits them and says so. */
   withheld: boolean;
-  /** The context is nearly full, so long tool results are cut. */
+  /** True if the context is nearly full. Long tool results are then cut. */
   short: boolean;
 }
 
@@ -107,8 +107,8 @@ export function turnMessage(turn: Turn): ModelMessage {
 }
 
 /**
- * Builds a request of at most `most` characters to summarise turns and the previous summary. Drops the oldest turns if
- * necessary.
+ * Builds a request to summarise turns and the previous summary. Drops the oldest turns if all turns together exceed
+ * `most` characters.
  */
 export function summaryRequest(
   { summary, turns }: { summary: ModelText | undefined; turns: readonly Turn[] },
@@ -130,7 +130,8 @@ export function summaryRequest(
 }
 
 /**
- * Returns a turn as a marked block, or its end if it exceeds `most` characters. `undefined` if even that does not fit.
+ * Returns a turn as a block after its mark, or only the turn's end if it exceeds `most` characters; `undefined` if
+ * even that does not fit.
  */
 function turnBlock(turn: Turn, most: number): Prompt | undefined {
   const whole = turn.role === "assistant" ? answerBlock(turn.text) : saidBlock(turn.said);
@@ -150,7 +151,7 @@ function answerBlock(text: ModelText): Prompt {
   return prompt`[#you]: ${following(text)}`;
 }
 
-/** Adds a mark, which messages of a direct chat lack. */
+/** Returns a message after its speaker's mark. Adds `[#person]` in direct chats, which have no marks. */
 function saidBlock(said: Said): Prompt {
   const isMarked =
     said.speaker !== undefined || (said.quoted ?? []).length > 0 || (said.asides ?? []).length > 0;

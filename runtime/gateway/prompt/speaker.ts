@@ -11,15 +11,18 @@ import {
 
 const LONGEST_NAME = 40;
 const LONGEST_USERNAME = 40;
-/** Platform ids of people and chats. Unlike the gateway's marks, they begin with a digit or a capital letter. */
+/**
+ * Matches platform ids of people and chats. They begin with a digit or a capital letter, unlike the gateway's marks
+ * such as `#gateway`.
+ */
 const PERSON = /^-?[0-9A-Z][\w-]{0,23}$/;
-/** Ids that the gateway assigns to senders that are not people. */
+/** Matches ids that the gateway gives to senders that are not people. */
 const PROGRAM = /^(?:schedule|hook):[\w .:-]{1,100}$/;
 
 export interface Speaker {
   /** Platform's id; absent in old messages. */
   id?: string;
-  /** Display name, which people choose and which need not be unique. */
+  /** Display name. People choose it, so it need not be unique. */
   name?: string;
   /** Account name, used to mention the person. */
   username?: string;
@@ -33,7 +36,7 @@ export interface Aside {
   was?: SpeakerText;
 }
 
-/** Message that another one refers to. See `Reference` in contract/message.ts. */
+/** Message that another message refers to. See `Reference` in contract/message.ts. */
 export interface Quoted {
   kind: "reply" | "quote" | "forward" | "edit";
   /** Absent if unknown. */
@@ -43,7 +46,7 @@ export interface Quoted {
 
 export interface Said {
   text: SpeakerText;
-  /** Messages that it refers to, in order. */
+  /** Messages that this message refers to, in order. */
   quoted?: readonly Quoted[];
   /** Absent in direct chats. */
   speaker?: Speaker;
@@ -58,7 +61,7 @@ const QUOTED = {
   edit: prompt`edited, the next message takes its place`,
 };
 
-/** Returns the asides, the quoted messages and the text, as the model sees them. */
+/** Returns a message as the model sees it: after its asides and the messages that it quotes. */
 export function saidText({ text, speaker, asides = [], quoted = [] }: Said): Prompt {
   const others = asides.filter(({ was }) => was === undefined);
   const head = prompt`[#context: said in this chat meanwhile, not to you]`;
@@ -94,7 +97,8 @@ function attributed(speaker: Speaker, text: SpeakerText): Prompt {
 }
 
 /**
- * Returns a speaker as `Ada Lovelace @ada #123456789`, with the platform's id. Names can contain neither `#` nor `@`.
+ * Returns a speaker's names and platform id, as in `Ada Lovelace @ada #123456789`. Names can contain neither `#` nor
+ * `@`.
  */
 function speakerMark({ id, name = "", username = "" }: Speaker): Prompt {
   const isNamed = name !== id && name !== username;
@@ -108,11 +112,11 @@ function speakerMark({ id, name = "", username = "" }: Speaker): Prompt {
   return parts.reduce((all, part) => prompt`${all}${part}`);
 }
 
-/** Returns a unique id for the prompt. Hashes an id of unknown form and adds a prefix that no other id has. */
+/** Returns a unique id for the prompt. An id of unknown form is hashed and gets a prefix that no other id has. */
 function speakerId(id: string | undefined): Prompt {
   if (id === undefined) return prompt`?`;
   if (PERSON.test(id) || PROGRAM.test(id)) return id as Prompt;
-  // Loaded only when needed, to keep the start fast.
+  // Load the module only if needed, to keep the start fast.
   const { hash } = process.getBuiltinModule("node:crypto");
   return `~${hash("sha256", id, "base64url").slice(0, 22)}` as Prompt;
 }

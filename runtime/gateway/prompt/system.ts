@@ -46,7 +46,7 @@ export interface SystemParts {
   notes: readonly Prompt[];
   platform: string;
   direct: boolean;
-  /** Only folder that the chat may write below; absent if it may write anywhere. */
+  /** The only folder that the chat may write in; absent if it may write anywhere. */
   folder?: string | undefined;
   keepsFiles: boolean;
   /** Local date and time in the time zone `zone`. */
@@ -55,8 +55,8 @@ export interface SystemParts {
 }
 
 /**
- * Builds the system prompt. `circumstances` differ between questions and are separate, so that providers can cache the
- * instructions.
+ * Builds the system prompt. The `circumstances`, which differ between questions, are separate, so that providers can
+ * cache the instructions.
  */
 export function systemPrompt(
   parts: SystemParts,
@@ -101,7 +101,10 @@ function memorySection({ path, text, cut }: Memory): Prompt {
   return prompt`# ${title}\n${beginning}${indented(text)}`;
 }
 
-/** Omits folders whose names a label changes, since the model could not read them by that name. */
+/**
+ * Lists the skills. Omits a folder if `label` changes its name, since the model could not read it by the changed
+ * name.
+ */
 function skillSection(skills: readonly Skill[]): Prompt {
   const lines = skills.flatMap(({ name, description }) => {
     const title = label(name, LONGEST_SKILL);

@@ -1,9 +1,9 @@
 /**
- * Text types by trust level, and the functions that add text to a prompt.
+ * Types of text by trust level, and the functions that add text to a prompt.
  *
  * In a prompt, only lines of the gateway and the operator begin in column zero. Other text follows a mark on the
- * gateway's line or is indented by four spaces, so its headings, fences, names and marks stay inside that text. {@link
- * unmarked} is the exception for a whole message or tool result.
+ * gateway's line or is indented by four spaces, so that its headings, fences, names and marks have no effect outside.
+ * {@link unmarked} is the exception for a whole message or tool result.
  */
 
 declare const trust: unique symbol;
@@ -14,7 +14,7 @@ type Text<Level> = string & { readonly [trust]: Level };
 export type OperatorText = Text<"operator">;
 /** Notes from conversations: a `MEMORY.md`. */
 export type MemoryText = Text<"memory">;
-/** Written by a person in a chat, or by a program in that role. */
+/** Written by a person in a chat, or by a program that writes as a person would. */
 export type SpeakerText = Text<"speaker">;
 /** Result of a tool: a page, a file, an MCP server's answer, an error. */
 export type ToolText = Text<"tool">;
@@ -28,25 +28,27 @@ export type Prompt = string & { readonly [built]: true };
 type Untrusted = MemoryText | SpeakerText | ToolText | ModelText;
 
 const INDENT = "    ";
-/** Everything that some reader treats as a line end (https://www.unicode.org/reports/tr14/, class BK). */
+/** Matches everything that a program may treat as a line end (https://www.unicode.org/reports/tr14/, class BK). */
 const LINE_END = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/g;
-/** Control and invisible characters: bidi controls, joiners, tags, fillers, variation selectors. */
+/** Matches control and invisible characters: bidi controls, joiners, tags, fillers, variation selectors. */
 const UNSEEN = /(?:(?![\n\t])[\p{Cc}\p{DI}\uFFF9-\uFFFB])+/gu;
-/** Invisible characters that are part of letters and emoji. */
+/** Match invisible characters that are part of letters and emoji. */
 const JOINER = /^\uFE0F?[\u200C\u200D]$/;
 const VARIANT = /^[\uFE0E\uFE0F]$/;
-/** Tokens that separate roles in chat templates: `<|im_start|>`, `<start_of_turn>`, `[INST]`, `<<SYS>>`. */
+/** Matches tokens that separate roles in chat templates: `<|im_start|>`, `<start_of_turn>`, `[INST]`, `<<SYS>>`. */
 const ROLE_TOKEN =
   /[<[](?=[|｜][^\s<>|｜]{1,40}[|｜]>|(?:start|end)_of_turn>|\/?INST\]|\/?SYSTEM_PROMPT\]|<\/?SYS>>)/gu;
 /** Matches a line that begins like a mark of the gateway, `[… #…]`. */
 const MARK_LIKE = /^[^\S\n]*\p{Ps}[^\n]*[#＃﹟♯⌗]/mu;
 const BLANKS = /[\p{C}\p{DI}\p{Z}\u2800]+/gu;
-/** Everything except letters, digits, symbols and punctuation of names. Colons and hashes are removed too. */
+/**
+ * Matches everything except letters, digits, symbols and the punctuation of names. Colons and hashes are matched too.
+ */
 const NOT_IN_LABELS = /(?:[^\p{L}\p{M}\p{N}\p{So}\p{Sk}\p{Sc} .,;'’()&+!?/_%=$~"-]|[ː꞉⌗])+/gu;
-/** Maximum characters before normalisation, which can make a name longer. */
+/** Maximum characters of a name before normalisation, which can make it longer. */
 const LONGEST_UNCUT = 1_000;
 
-/** Longer than any Telegram poll with all its answers. */
+/** Maximum characters of one fact in a remark, enough for a Telegram poll with all its answers. */
 const LONGEST_FACT = 1_500;
 
 export const memoryText = (text: string): MemoryText => text as MemoryText;
@@ -63,12 +65,12 @@ export function joined(parts: readonly Prompt[], separator: "\n" | "\n\n"): Prom
   return parts.filter((part) => part !== "").join(separator) as Prompt;
 }
 
-/** Returns the operator's text with its own headings. */
+/** Returns the operator's text for a prompt, in which its headings take effect. */
 export function verbatim(text: OperatorText): Prompt {
   return seen(text) as Prompt;
 }
 
-/** Returns the model's text for a message in its own role. */
+/** Returns the model's text, for a message in the model's own role. */
 export function ownWords(text: ModelText): Prompt {
   return seen(text) as Prompt;
 }
@@ -77,14 +79,15 @@ export function indented(text: Untrusted): Prompt {
   return seen(text).replace(/^(?=[^\n])/gm, INDENT) as Prompt;
 }
 
-/** Returns a text to follow a mark. Indents all lines but the first. */
+/** Returns a text that can follow a mark on the mark's line. Indents all other lines. */
 export function following(text: Untrusted): Prompt {
   return seen(text).replace(/\n(?=[^\n])/g, `\n${INDENT}`) as Prompt;
 }
 
 /**
- * Returns a text that the provider's protocol separates from others: the message of a direct chat's only person, or a
- * tool result. Keeps it unchanged, because the model may have to write it back, unless a line looks like a mark.
+ * Returns a whole message that needs no mark, since the provider's protocol separates it from other texts: a message
+ * in a direct chat, or a tool result. Keeps the text, because the model may have to write it back, but indents it if
+ * a line looks like a mark.
  */
 export function unmarked(text: SpeakerText | ToolText): Prompt {
   return MARK_LIKE.test(seen(text)) ? indented(text) : (seen(text) as Prompt);
@@ -101,7 +104,7 @@ export function oneLine(text: string, most: number): Prompt {
 export function label(name: string, most: number): Prompt {
   const shown = name.toWellFormed().replace(BLANKS, " ").trim().slice(0, LONGEST_UNCUT).toWellFormed();
   const plain = shown.normalize("NFKC").replace(BLANKS, " ").replace(NOT_IN_LABELS, " ");
-  // A leading combining character would change the mark before it.
+  // Remove leading combining characters, which would change the mark before the name.
   return cut(
     plain
       .replace(/^[\p{M}\s]+/u, "")
@@ -127,7 +130,7 @@ function seen(text: string): string {
     .replace(ROLE_TOKEN, "$& ");
 }
 
-/** Joiners and variants are part of Persian words, Indic letters and emoji. */
+/** Returns true for joiners and variation selectors in Persian words, Indic letters and emoji. */
 function isPartOfLetters(run: string, at: number, whole: string): boolean {
   const isBehind = whole.charCodeAt(at - 1) >= 0x80;
   if (VARIANT.test(run)) return isBehind;

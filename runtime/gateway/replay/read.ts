@@ -7,9 +7,9 @@ import { readSlackEvent } from "../channels/slack/inbound.ts";
 import { readTelegramUpdate } from "../channels/telegram/inbound.ts";
 import { readCommand } from "../commands.ts";
 
-/** Runs per measurement. The fastest one counts. */
+/** Repetitions per measurement, of which the fastest counts. */
 const RUNS = 3;
-/** Least parsing time that is assumed, in milliseconds. Avoids a division by zero. */
+/** Minimum parsing time in milliseconds to assume, which avoids a division by zero. */
 const SHORTEST_MS = 0.0005;
 
 /** Parses and admits one event as its channel would. Sends and stores nothing; may throw. */
@@ -59,7 +59,7 @@ function grounds(admission: Admission): string {
 }
 
 /**
- * Processes a record's events up to the point at which the model would be asked. Sends nothing.
+ * Processes the events of a replay record, up to the point at which the model would be asked. Sends nothing.
  *
  * @param now clock for measurements, in milliseconds
  */
@@ -79,7 +79,7 @@ function absent(): never {
   throw new Error("the record has no channel of this platform");
 }
 
-/** Returns the time to read an event, divided by the time to parse its JSON. */
+/** Returns an event's cost: the time to read it, divided by the time to parse its JSON. */
 export function costOf(read: Read, payload: Record<string, unknown>, now: () => number): number {
   const text = JSON.stringify(payload);
   const parsing = fastest(() => JSON.parse(text), now);

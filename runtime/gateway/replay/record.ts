@@ -15,15 +15,15 @@ export interface ReplayRecordOptions {
   channels: { get(platform: Platform): Pick<Channel, "bot" | "mediaMaxBytes"> | undefined };
   pairing(platform: Platform): Pick<PairingStore, "approved" | "operators">;
   moves: Pick<ChatMoves, "all">;
-  /** Secret key of this record's pseudonyms. */
+  /** Secret key for the pseudonyms of this record. */
   key: Uint8Array;
   /** Milliseconds, for measuring. */
   now(): number;
 }
 
 /**
- * Reads past events with the channels' own functions, and redacts them. Leaves out events whose outcome redaction
- * changes. Yields between events, so that messages do not wait.
+ * Creates a replay record: redacted past events, with the outcome of reading each one. Leaves out an event if
+ * redaction changes its outcome. Yields between events, so that messages do not wait.
  *
  * @param deliveries entries of the ledger; only the first {@link MOST_REPLAYED} are read
  */

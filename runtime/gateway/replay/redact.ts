@@ -6,9 +6,9 @@ import { isRecord } from "../../shared/json.ts";
 import { readCommand } from "../commands.ts";
 
 /**
- * Redacts payloads without changing how channels read them. Structure, lengths, punctuation and protocol words
- * stay. Letters become `x`; ids, numbers and names become keyed pseudonyms. Equal values get equal pseudonyms, so
- * mentions and allowlists still match. Runs in linear time.
+ * Redacts payloads so that channels read them as before. Structure, lengths, punctuation and protocol words stay.
+ * Letters become `x`; ids, numbers and names become keyed pseudonyms. Equal values get equal pseudonyms, so mentions
+ * and allowlists still match. Runs in linear time.
  */
 export interface Redaction {
   payload(platform: Platform, payload: Record<string, unknown>): Record<string, unknown>;
@@ -16,23 +16,23 @@ export interface Redaction {
   reading(reading: Reading): Reading;
 }
 
-/** Deeper parts become `null`. Channels read no deeper either. */
+/** Maximum nesting. Deeper parts become `null`; channels do not read them either. */
 const DEEPEST = 64;
-/** Field names of platforms. Other keys, such as an app's own data, are redacted like text. */
+/** Matches field names of platforms. Other keys, such as an app's own data, are redacted like text. */
 const FIELD = /^[a-z][a-z0-9_]{0,40}$/;
 /** Fields with protocol words as values. */
 const PROTOCOL_FIELDS = new Set(["type", "subtype", "channel_type", "mode", "t"]);
 const PROTOCOL_WORD = /^[A-Za-z][A-Za-z0-9_]{0,40}$/;
 const MEDIA_FIELDS = new Set(["mimetype", "mime_type", "content_type"]);
 const MEDIA_TYPE = /^(image|audio|video|text|application)(\/.*)$/s;
-/** Numbers that are not ids: positions, sizes, kinds. */
+/** Fields with numbers that are not ids: positions, sizes, kinds. */
 const MEASURES = new Set(
   `offset length type flags channel_type format_type file_size size duration duration_ms duration_secs
   width height`.split(/\s+/),
 );
 const OPTIONS = new Set(["text", "name", "file"]);
 
-/** An @name, a command, an id or capitalised word, a number, or a single letter. */
+/** Matches an @name, a command, an id or capitalised word, a number, or a single letter. */
 const TOKEN =
   /@(\w+)|(?<![^\s>])\/([A-Za-z]{1,16})(?!\w)|((?<![A-Za-z0-9])[A-Z][A-Z0-9]+(?![A-Za-z0-9]))|(\d+)|[A-Za-z]|[^!-~\s]/g;
 /** Slack's own bot has this id in every workspace. */
@@ -42,7 +42,7 @@ const DIGITS = "0123456789";
 const LETTERS = "abcdefghijklmnopqrstuvwxyz";
 const CAPITALS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 
-/** Nothing stores the key, so pseudonyms cannot be reversed. */
+/** Creates a redaction with a secret key. Nothing stores the key, so pseudonyms cannot be reversed. */
 export function createRedaction(key: Uint8Array): Redaction {
   const secret = Buffer.from(key).toString("hex");
   const known = new Map<string, string>();
@@ -56,7 +56,7 @@ export function createRedaction(key: Uint8Array): Redaction {
     known.set(entry, made.join(""));
     return made.join("");
   };
-  // No leading zero, and at most 16 digits below 9e15, so that a number stays a safe integer.
+  // The first digit becomes 1 to 8, so that a number of up to 16 digits stays a safe integer.
   const digits = (text: string): string => {
     const [first = "0", ...rest] = hashed(text, DIGITS);
     return `${(Number(first) % 8) + 1}${rest.join("")}`;
@@ -67,7 +67,7 @@ export function createRedaction(key: Uint8Array): Redaction {
 
   const text = (platform: Platform, value: string): string =>
     value.replace(TOKEN, (token: string, called?: string, command?: string, id?: string, number?: string) => {
-      // Only Telegram mentions people by name. Elsewhere an id may follow the sign.
+      // Only Telegram mentions people by name. On other platforms, an id may follow the @ sign.
       if (called !== undefined) return `@${platform === "telegram" ? name(called) : text(platform, called)}`;
       if (command !== undefined) return isOwnCommand(command) ? token : `/${"x".repeat(command.length)}`;
       if (id !== undefined) return platform === "slack" ? slackId(id) : text(platform, id.toLowerCase());

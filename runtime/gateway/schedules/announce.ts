@@ -8,33 +8,33 @@ import { StewardError } from "../../contract/errors.ts";
 import { RefusedError, RetryableError } from "../failure.ts";
 import type { Components } from "../components.ts";
 
-/** A message that nobody in the chat requested. Has either `text` or `prompt`. */
+/** A message to a chat that nobody there requested. Has either `text` or `prompt`. */
 export interface AnnounceRequest {
-  /** Deduplicates: a message with the same id is sent only once. */
+  /** Id for deduplication: a message with the same id is sent only once. */
   id: string;
   platform: Platform;
   target: ReplyTarget;
   text?: string;
-  /** Given to the agent, whose answer is sent. */
+  /** Prompt for the agent, if its answer is to be sent. */
   prompt?: string;
-  /** An answer with exactly this text is not sent. */
+  /** Text that is not sent if the agent's answer equals it. */
   silence?: string;
   name: string;
-  /** Determines the rights of the prompt. */
+  /** Determines the rights with which the prompt runs. */
   admission: Admission;
 }
 
 type Said = "said" | "nothing to say";
 
 /**
- * Sends an announcement, in order with the chat's other messages.
+ * Sends an announcement, in order with the chat's other messages. A retry with the same id may help.
  *
- * @throws StewardError if no answer could be generated or the chat refuses it. A retry with the same id may help.
+ * @throws StewardError if the agent generates no answer or the chat refuses the message.
  */
 export type Announce = (request: AnnounceRequest, signal: AbortSignal) => Promise<Said>;
 
 export interface AnnounceOptions {
-  /** Called once per announcement, so that a config change does not affect one in progress. */
+  /** Returns the current components. Each announcement uses one result throughout, even after a config change. */
   parts(): Pick<Components, "channels" | "agent">;
   records: DeliveryRecords;
   replies: Pick<Replies, "say">;

@@ -2,10 +2,10 @@ import type { Config } from "../../contract/config/index.ts";
 import { sendsTo } from "../../contract/tenant.ts";
 import { schedule as scheduleSchema, type Schedule } from "../../contract/config/schedules.ts";
 
-/** Cannot collide: ids of schedules in the config begin with `config:`. */
+/** Id of the heartbeat. Ids of other schedules in the config begin with `config:`, so they always differ. */
 export const HEARTBEAT_ID = "heartbeat";
 
-/** Answer to the heartbeat if there is nothing to report. It is not sent. */
+/** Answer with which the model reports that nothing needs attention. It is not sent. */
 export const HEARTBEAT_OK = "HEARTBEAT_OK";
 
 const HEARTBEAT_PROMPT = `If something needs attention, say it; else answer exactly ${HEARTBEAT_OK}`;
@@ -13,7 +13,8 @@ const HEARTBEAT_PROMPT = `If something needs attention, say it; else answer exac
 /**
  * Returns the config's schedules by id, including disabled ones.
  *
- * @param serves Value of TENANT_VARIABLE: schedules for other chats belong to other containers.
+ * @param serves Value of TENANT_VARIABLE. If it names a chat, schedules for other chats are left out, since other
+ * containers run them.
  */
 export function configSchedules(
   { schedules, agent: { heartbeat } }: Pick<Config, "schedules" | "agent">,
@@ -24,13 +25,13 @@ export function configSchedules(
     if (sendsTo(serves, schedule.to)) wanted.set(`config:${name}`, schedule);
   if (heartbeat !== undefined && sendsTo(serves, heartbeat.to)) {
     const { every, to, prompt = HEARTBEAT_PROMPT, sendElsewhere } = heartbeat;
-    // Parsing gives the keys the same order as in the store. Otherwise every start would see a change.
+    // Parsing puts the keys in the same order as in the store. Otherwise, every start would see a change.
     wanted.set(HEARTBEAT_ID, scheduleSchema.parse({ every, to, prompt, sendElsewhere }));
   }
   return wanted;
 }
 
-/** Returns the name in the config, else the id. */
+/** Returns the schedule's name in the config; the id for other schedules. */
 export function scheduleName(id: string): string {
   return id.replace(/^config:/, "");
 }

@@ -9,28 +9,30 @@ import { dueAfter, periodOf, type When } from "./times.ts";
 const MINUTE_MS = 60_000;
 const WHEN = ["at", "every", "cron", "timezone"] as const;
 /**
- * Shortest pause between two runs, in minutes, since each may cost a model request. It is longer for chats, where
- * others than the operator can write.
+ * Shortest pause between two runs in minutes, by source, since each run may cost a model request. It is longer for
+ * chats, where people other than the operator can write.
  */
 const SHORTEST: Readonly<Record<Exclude<ScheduleSource, "config">, number>> = { chat: 15, cli: 1 };
-/** Runs checked for the shortest pause. A quarter-hourly cron expression has 96 a day. */
+/** Number of runs to check for the shortest pause. A cron expression for every quarter of an hour has 96 runs a day. */
 const LOOKED_AT = 100;
 
 const MOST_FROM_CHATS = 100;
-/** Prevents one chat from using up {@link MOST_FROM_CHATS}. */
+/** Maximum schedules of one chat, so that it cannot use up {@link MOST_FROM_CHATS}. */
 const MOST_FROM_CHAT = 10;
 
-/** A chat's schedules. The chat can add, list and remove those that send to it. */
+/** Access to a chat's schedules, with which the chat can add, list and remove those that send to it. */
 export interface SchedulesPort {
   /**
-   * Adds a schedule with only the rights that all of its makers' roles have. `nextAt` is ISO 8601.
+   * Adds a schedule with only those rights that all roles in `madeBy` have. `nextAt` is ISO 8601.
    *
-   * @throws StewardError `schedule_invalid` if it is invalid, or if there are too many.
+   * @throws StewardError `schedule_invalid` if the schedule is invalid or there are too many.
    */
   add(spec: Schedule, madeBy: readonly Role[]): Promise<{ id: string; nextAt: string }>;
-  /** Returns the schedules that send to a chat, from any source. */
+  /** Returns the schedules that send to a chat, including those in the config. */
   list(chat: Pick<Schedule["to"], "platform" | "chat">): StoredSchedule[];
   /**
+   * Removes one of the chat's schedules.
+   *
    * @throws StewardError `schedule_unknown` if the chat has no such schedule; `schedule_invalid` if it is in the
    * config.
    */
@@ -77,7 +79,11 @@ export async function addSchedule(
   return { id, nextAt };
 }
 
-/** @throws StewardError if the schedule is unknown, or must be changed in the config. */
+/**
+ * Returns a schedule that may be changed in the store.
+ *
+ * @throws StewardError if the schedule is unknown or is in the config.
+ */
 function changeable(store: ScheduleStore, id: string, remedy = "set enabled there"): StoredSchedule {
   const found = store.get(id);
   if (found === undefined) throw unknownSchedule(id);
@@ -87,8 +93,8 @@ function changeable(store: ScheduleStore, id: string, remedy = "set enabled ther
 }
 
 /**
- * Changes a schedule and preserves its id, runs, rights and pause. The next run moves only if the time changes.
- * Returns the next due time in milliseconds since the epoch.
+ * Changes a schedule but not its id, runs or rights; a paused one stays paused. The next run moves only if the
+ * schedule's times change. Returns the next due time in milliseconds since the epoch.
  */
 export async function editSchedule(
   store: ScheduleStore,
@@ -114,7 +120,7 @@ export function pauseSchedule(store: ScheduleStore, id: string): void {
   store.put({ ...schedule, spec: { ...schedule.spec, enabled: false } });
 }
 
-/** Returns the next due time in milliseconds since the epoch. */
+/** Resumes a paused schedule. Returns its next due time in milliseconds since the epoch. */
 export async function resumeSchedule(store: ScheduleStore, id: string, now: number): Promise<number> {
   const schedule = changeable(store, id);
   const nextAt = await dueAfter(schedule.spec, schedule.createdAt, now);
@@ -130,7 +136,7 @@ export function runSchedule(store: ScheduleStore, id: string, now: number): void
     throw new StewardError("schedule_invalid", `the previous run of ${id} has not ended`);
 }
 
-/** Returns the removed rows, so that the removal can be undone. */
+/** Removes a schedule. Returns the removed rows, so that the removal can be undone. */
 export function removeSchedule(store: ScheduleStore, id: string): RemovedSchedule {
   if (store.get(id)?.source === "config") {
     throw new StewardError("schedule_invalid", `${id} is in the config file: remove it there`);
@@ -145,9 +151,9 @@ function unknownSchedule(id: string): StewardError {
 }
 
 /**
- * Returns the first run of a new schedule, in milliseconds since the epoch.
+ * Returns the time of a new schedule's first run, in milliseconds since the epoch.
  *
- * @throws StewardError `schedule_invalid`, naming the problem.
+ * @throws StewardError `schedule_invalid` with a description of the problem.
  */
 export async function firstRun(
   schedule: When,

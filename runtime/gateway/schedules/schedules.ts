@@ -15,25 +15,25 @@ import { dueAfter, findOverdueRuns } from "./times.ts";
 import { HEARTBEAT_ID, HEARTBEAT_OK, scheduleName, configSchedules } from "./config-schedules.ts";
 
 /**
- * A one-time schedule in the config still runs up to this many milliseconds late, because a deployment may take a
- * while.
+ * Milliseconds by which a new one-time schedule in the config may be late and still run, because a deployment may
+ * take a while.
  */
 const JUST_NOW_MS = 10 * 60_000;
 
-/** Delay in milliseconds above which the prompt tells the agent that the run is late. */
+/** Delay of a run in milliseconds above which the prompt mentions that the run is late. */
 const LATE_MS = 60_000;
 const RETRY = { firstMs: 5_000, longestMs: 10 * 60_000 };
 
 /**
- * Milliseconds between checks. Polling is needed because the CLI also writes the table, and the system clock may
- * be set.
+ * Milliseconds between checks. Polling is needed because the CLI also writes the table, and somebody may set the
+ * system clock.
  */
 const LOOK_EVERY_MS = 2_000;
-/** A missed recurring run still starts up to this many milliseconds late. */
+/** Milliseconds by which a recurring run may be late and still start. */
 const GRACE_MS = 10 * 60_000;
-/** A missed one-time run still starts up to this many milliseconds late. */
+/** Milliseconds by which a one-time run may be late and still start. */
 const GRACE_ONCE_MS = 24 * 3_600_000;
-/** Backward clock jumps up to this many milliseconds are ignored. */
+/** Milliseconds up to which a backward clock jump is ignored. */
 const SET_BACK_MS = 60_000;
 /** Milliseconds from the start of a run to its last attempt. */
 const GIVE_UP_MS = 3_600_000;
@@ -51,10 +51,10 @@ interface SchedulesOptions {
 }
 
 /**
- * Runs due schedules. A run is stored before it begins, so that the next start finishes one that a crash
+ * Runs due schedules. Stores a run before it begins, so that the gateway's next start finishes a run that a crash
  * interrupted.
  *
- * If each chat has its own sandbox, the sandbox of {@link REST_TENANT} runs no schedules. The ones that it stores wait
+ * If each chat has its own sandbox, the sandbox of {@link REST_TENANT} runs no schedules. Those in its store wait
  * until they are moved to their chats' sandboxes.
  */
 export class Schedules {
@@ -86,7 +86,10 @@ export class Schedules {
     this.#next(() => syncSchedules({ store, config, serves, now: clock(), log }));
   }
 
-  /** Starts no more runs and waits up to `graceMs` for those in progress. The next start finishes the others. */
+  /**
+   * Starts no more runs and waits up to `graceMs` for those in progress. The gateway's next start finishes the
+   * others.
+   */
   async stop(graceMs: number): Promise<void> {
     this.#stopped = true;
     this.#cancelTimer();
@@ -110,7 +113,10 @@ export class Schedules {
     await Promise.all(this.#active.values());
   }
 
-  /** Serialises access to the table. A failure is logged and retried. */
+  /**
+   * Runs `work` after all earlier work, so that access to the table is serialised. Logs a failure and checks the
+   * schedules again.
+   */
   #next(work: () => Promise<void>): void {
     this.#working = this.#working.then(work).catch((error: unknown) => {
       this.#options.log.error("schedules could not be processed", { error: String(error) });
@@ -122,7 +128,7 @@ export class Schedules {
     const { store, clock, log } = this.#options;
     if (this.#stopped) return;
     const now = clock();
-    // At startup, overly distant times are the only sign that the clock was set back.
+    // At startup, due times too far in the future are the only sign that the clock was set back.
     if (this.#lookedAt === Number.NEGATIVE_INFINITY) await this.#bringForward(now, now + GIVE_UP_MS);
     else if (now < this.#lookedAt - SET_BACK_MS) {
       const byMs = this.#lookedAt - now;
@@ -142,8 +148,8 @@ export class Schedules {
   }
 
   /**
-   * Recomputes due times from when the clock ran ahead; without this, schedules would not run for long. Attempts due
-   * later than `limit` become due now.
+   * Recomputes due times that were stored while the clock was ahead, since schedules would otherwise pause until
+   * these times. Attempts due later than `limit` become due now.
    */
   async #bringForward(now: number, limit: number): Promise<void> {
     const { store } = this.#options;
@@ -155,7 +161,7 @@ export class Schedules {
     store.retryBy(now, limit);
   }
 
-  /** One invalid schedule must not block the others. */
+  /** Processes schedules one by one. Logs errors, so that one invalid schedule does not block the others. */
   async #each(
     schedules: readonly StoredSchedule[],
     work: (schedule: StoredSchedule) => Promise<void>,
@@ -210,7 +216,7 @@ export class Schedules {
       store.end(run, "done", outcome, clock());
       log.info("schedule has run", { id, dueAt, outcome });
     } catch (error) {
-      // The next start finishes an interrupted run.
+      // Leave an interrupted run pending: the gateway's next start finishes it.
       if (this.#stop.signal.aborted) return;
       const detail = String(error);
       const wait = retryWait(run, error);
@@ -226,8 +232,8 @@ export class Schedules {
 }
 
 /**
- * Builds a run's announcement. Every attempt builds the same one, so that a retry finds the previous attempt's
- * records.
+ * Builds a run's announcement. All attempts build the same announcement, so that a retry finds the records of the
+ * previous attempt.
  */
 function requestOf({ schedule: { id, spec, madeBy = [] }, dueAt, begunAt }: PendingRun): AnnounceRequest {
   const { to, text, prompt, sendElsewhere = [] } = spec;
@@ -248,14 +254,14 @@ function requestOf({ schedule: { id, spec, madeBy = [] }, dueAt, begunAt }: Pend
   };
 }
 
-/** Returns milliseconds; infinite if a retry cannot help. */
+/** Returns the milliseconds before the next attempt; infinite if a retry cannot help. */
 function retryWait({ attempts }: PendingRun, error: unknown): number {
   if (!(error instanceof RetryableError || isStoreError(error))) return Number.POSITIVE_INFINITY;
   const wait = backoffMs(RETRY, attempts + 1);
   return Math.max(wait, error instanceof RetryableError ? (error.retryAfterMs ?? 0) : 0);
 }
 
-/** Describes a failure for the status. Other libraries' messages are hidden, since they may contain secrets. */
+/** Describes a failure for the status. Hides messages of other libraries, since they may contain secrets. */
 function failureNote(error: unknown): string {
   return error instanceof StewardError ? error.message : "internal error, see the log";
 }
@@ -274,7 +280,7 @@ interface SyncOptions {
 }
 
 /**
- * Synchronises the stored schedules with the config. Unchanged ones keep their times, so that a restart neither
+ * Synchronises the stored schedules with the config. Unchanged schedules keep their times, so that a restart neither
  * moves nor repeats them.
  */
 async function syncSchedules({ store, config, serves, now, log }: SyncOptions): Promise<void> {

@@ -5,7 +5,7 @@ import { transaction } from "../../process/database.ts";
 import type { DatabaseSync, SQLOutputValue } from "node:sqlite";
 import { schedule as scheduleSchema, type Schedule } from "../../contract/config/schedules.ts";
 
-/** Milliseconds for which ended and missed runs are stored. */
+/** Milliseconds for which ended and missed runs stay in the store. */
 export const KEEP_RUNS_MS = 7 * 24 * 3_600_000;
 
 export type ScheduleSource = "config" | "chat" | "cli";
@@ -16,12 +16,12 @@ export interface StoredSchedule {
   source: ScheduleSource;
   spec: Schedule;
   /**
-   * Roles of the people who made it in a chat. Absent if the operator made it, or a version that did not record
-   * roles.
+   * Roles of the people who made the schedule in a chat. Absent if the operator made it, or a version that did not
+   * record roles.
    */
   madeBy?: readonly Role[];
   createdAt: number;
-  /** Absent if the schedule is disabled or will not run again. */
+  /** Next due time; absent if the schedule is disabled or will not run again. */
   nextAt?: number;
   lastAt?: number;
   lastOutcome?: string;
@@ -36,7 +36,7 @@ export interface PendingRun {
 }
 
 export interface Begin {
-  /** Due time of the run to begin; absent if none should run. */
+  /** Due time of the run to begin; absent if no run should begin. */
   dueAt?: number;
   missed: number;
   nextAt?: number;
@@ -53,8 +53,8 @@ const COLUMNS = {
 export type RemovedSchedule = Record<keyof typeof COLUMNS, Record<string, string | number | null>[]>;
 
 /**
- * Stores schedules and runs. One transaction both advances the schedule and stores its run as pending, so that a
- * crash neither loses nor repeats the run.
+ * Stores schedules and runs. The transaction that advances a schedule also stores its run as pending, so that a crash
+ * neither loses nor repeats the run.
  */
 export class ScheduleStore {
   readonly #database: DatabaseSync;
@@ -63,7 +63,7 @@ export class ScheduleStore {
     this.#database = database;
   }
 
-  /** Returns the schedules that this version can parse, by id. */
+  /** Returns the schedules that this version can parse, sorted by id. */
   list(): StoredSchedule[] {
     return this.#all("SELECT * FROM schedules ORDER BY id").flatMap(readSchedule);
   }
@@ -87,7 +87,7 @@ export class ScheduleStore {
     );
   }
 
-  /** Removes a schedule with its pending runs. Returns their rows; `undefined` if there is none. */
+  /** Removes a schedule with its pending runs. Returns their rows; `undefined` if there is no such schedule. */
   remove(id: string): RemovedSchedule | undefined {
     return transaction(this.#database, () => {
       const runs = this.#all(
@@ -99,7 +99,7 @@ export class ScheduleStore {
     });
   }
 
-  /** Restores removed rows. Returns false if the id is in use again or this version cannot parse them. */
+  /** Restores removed rows. Returns false if the id is in use again or this version cannot parse the schedule. */
   restore(removed: RemovedSchedule): boolean {
     const [schedule] = removed.schedules;
     if (schedule === undefined || readSchedule(schedule).length === 0) return false;
@@ -125,8 +125,8 @@ export class ScheduleStore {
   }
 
   /**
-   * Advances a due schedule, and begins its run unless the previous one is still pending. Returns the number of
-   * missed times.
+   * Sets a due schedule's next time, and begins its run unless the previous run is still pending. Returns the number
+   * of missed runs.
    */
   begin(schedule: StoredSchedule, { dueAt, missed, nextAt }: Begin, now: number): number {
     const { id, nextAt: due = 0 } = schedule;
@@ -142,7 +142,7 @@ export class ScheduleStore {
       const runs = dueAt !== undefined && busy.length === 0;
       const left = dueAt !== undefined && !runs ? missed + 1 : missed;
       if (runs) this.#insertRun(id, dueAt, "pending", 1, now);
-      // One row represents all times that passed, under the first of them.
+      // One row represents all missed runs, with the due time of the first.
       if (left > 0) this.#insertRun(id, due, "missed", left, now);
       if (!runs && isOver(schedule)) this.#all("DELETE FROM schedules WHERE id = ?", id);
       this.#all("DELETE FROM schedule_runs WHERE at < ? AND state <> 'pending'", now - KEEP_RUNS_MS);
@@ -198,12 +198,12 @@ export class ScheduleStore {
     );
   }
 
-  /** Moves attempts that are due later than `limit` to `time`. */
+  /** Moves pending attempts that are due later than `limit` to `time`. */
   retryBy(time: number, limit: number): void {
     this.#all("UPDATE schedule_runs SET next_at = ? WHERE state = 'pending' AND next_at > ?", time, limit);
   }
 
-  /** Ends a run. A one-time schedule outside the config is removed with it. */
+  /** Ends a run. Removes a one-time schedule too, unless it is in the config. */
   end({ schedule, dueAt }: PendingRun, state: "done" | "failed" | "missed", note: string, now: number): void {
     const { id } = schedule;
     transaction(this.#database, () => {
@@ -235,7 +235,7 @@ export class ScheduleStore {
     return Number(this.#all("SELECT count(*) AS n FROM schedules WHERE source = 'chat'")[0]?.["n"]);
   }
 
-  /** Schedules that are due again. */
+  /** Number of schedules that have a next due time. */
   get count(): number {
     return Number(this.#all("SELECT count(*) AS n FROM schedules WHERE next_at IS NOT NULL")[0]?.["n"]);
   }
@@ -255,8 +255,8 @@ export class ScheduleStore {
 }
 
 /**
- * Returns true if the schedule must be removed after its only run. Those in the config stay, or the next start
- * would run them again.
+ * Returns true if the schedule must be removed after its only run. One in the config stays, or the next start would
+ * add and run it again.
  */
 function isOver({ source, spec }: StoredSchedule): boolean {
   return spec.at !== undefined && source !== "config";
@@ -280,7 +280,7 @@ function readSchedule(row: Row): StoredSchedule[] {
   ];
 }
 
-/** Treats invalid data as the role with the fewest rights. */
+/** Reads the stored roles. Treats invalid data as the role with the fewest rights. */
 function readMakers(text: string): readonly Role[] {
   return z.array(z.enum(ROLES)).safeParse(parseJson(text)).data ?? ["guest"];
 }

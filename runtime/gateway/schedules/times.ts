@@ -4,7 +4,7 @@ import { cronWords, readCron } from "../../process/cron.ts";
 
 export type When = Pick<Schedule, "at" | "every" | "cron" | "timezone">;
 
-/** Limit for counting the due times of a cron expression. Higher counts stop there. */
+/** Maximum number of due times of a cron expression to count. */
 const MOST_COUNTED = 1_000;
 
 /**
@@ -15,7 +15,7 @@ export async function dueAfter(when: When, createdAt: number, after: number): Pr
   return (await runsAfter(when, createdAt, after, 1))[0];
 }
 
-/** Returns the next `most` times. See {@link dueAfter}. */
+/** Returns the next `most` due times. See {@link dueAfter}. */
 async function runsAfter(when: When, createdAt: number, after: number, most: number): Promise<number[]> {
   if (when.at !== undefined) return [Date.parse(when.at)].filter((at) => at > after);
   if (when.cron !== undefined) {
@@ -30,7 +30,7 @@ async function runsAfter(when: When, createdAt: number, after: number, most: num
 const LOOKED_AHEAD = 3;
 
 export interface UpcomingRuns {
-  /** For example `At 09:00, Monday through Friday`, without the time zone. */
+  /** Description such as `At 09:00, Monday through Friday`, without the time zone. */
   words: string;
   /** At most three runs. `at` is ISO 8601; `local` is in the schedule's time zone. */
   next: { at: string; local: string }[];
@@ -62,7 +62,7 @@ export async function describeUpcomingRuns(
 }
 
 export interface OverdueRuns {
-  /** The last due time at or after `cutoff`. */
+  /** The last due time that has passed; absent if it is before `cutoff`. */
   last?: number;
   /** Number of due times that have passed, including `last`. */
   count: number;
@@ -70,7 +70,7 @@ export interface OverdueRuns {
   next?: number;
 }
 
-/** Returns the due times up to `now`. `from` is the first of them. */
+/** Summarises the due times up to `now`. `from` is the first of them. */
 export async function findOverdueRuns(
   when: When,
   createdAt: number,
@@ -89,7 +89,7 @@ export async function findOverdueRuns(
       }
       return found;
     };
-    // Search from the cutoff, because the count may end before the last one.
+    // Search from the cutoff, because the count has a maximum and may not reach the last due time.
     const first = from >= cutoff ? from : cron.nextRun(new Date(cutoff - 1))?.getTime();
     const last = slots(first ?? Number.POSITIVE_INFINITY).at(-1);
     return { count: slots(from).length, ...recent(last), ...further };
@@ -100,7 +100,7 @@ export async function findOverdueRuns(
   return { count: steps + 1, ...recent(from + steps * period), ...further };
 }
 
-/** Returns milliseconds; infinite if the schedule has no `every`. */
+/** Returns the schedule's period in milliseconds; infinite if it has no `every`. */
 export function periodOf({ every = "" }: When): number {
   return parseDuration(every) ?? Number.POSITIVE_INFINITY;
 }

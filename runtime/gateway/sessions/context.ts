@@ -8,10 +8,13 @@ import { oneLine, speakerText } from "../prompt/text.ts";
 
 const DAY_MS = 24 * 3_600_000;
 
-/** Characters. Longer context messages are shortened. */
+/** Maximum characters. Longer context messages are shortened. */
 const LONGEST_TEXT = 2_000;
 const LONGEST_NAME = 200;
-/** A line of the format before JSON. Such text began with a line in parentheses. */
+/**
+ * Matches the first line of a message in the format that was used before JSON. Such texts began with a line in
+ * parentheses.
+ */
 const FORMER_LINE = /^\[([^\]]*)\]: (.*)$/;
 
 /** A group message that did not address the bot, or an edit of an earlier question. */
@@ -28,7 +31,7 @@ export interface ContextMessage {
   at: number;
 }
 
-/** Stores unanswered messages until the next answer in their conversation takes them. */
+/** Stores unanswered messages, until the next question in their conversation includes them. */
 export class ContextNotes {
   readonly #insert: StatementSync;
   readonly #trim: StatementSync;
@@ -55,7 +58,7 @@ export class ContextNotes {
     this.#remove = database.prepare("DELETE FROM session_context WHERE conversation = ? AND message = ?");
   }
 
-  /** Stores a message and removes all but the conversation's last `keep`. */
+  /** Stores a message. Removes older ones, so that the conversation's last `keep` messages remain. */
   note(session: string, { delivery, message, sender, text, was, at }: ContextMessage, keep: number): void {
     if (keep <= 0) return;
     const { name, username } = storedSenderNames(sender);
@@ -65,7 +68,7 @@ export class ContextNotes {
     this.#trim.run({ conversation: session, keep });
   }
 
-  /** Restores what {@link take} returned, for a retracted question. */
+  /** Restores the messages from {@link take} after their question was retracted. */
   giveBack(session: string, delivery: string, stored: string, at: number): void {
     for (const [index, { speaker, text, was }] of readAsides(stored).entries()) {
       const sender = { ...speaker, id: speaker.id ?? "" };
@@ -80,7 +83,10 @@ export class ContextNotes {
     }
   }
 
-  /** Replaces a message's text; `undefined` removes it. Returns false if it is not stored. */
+  /**
+   * Replaces the text of a message, or removes the message if `text` is `undefined`. Returns false if the message is
+   * not stored.
+   */
   change(session: string, message: string, text: string | undefined): boolean {
     const { changes } =
       text === undefined
@@ -89,7 +95,7 @@ export class ContextNotes {
     return Number(changes) > 0;
   }
 
-  /** Removes a conversation's messages and returns them as stored with a question; `null` if there are none. */
+  /** Removes a conversation's messages and returns them as JSON to store with a question; `null` if there are none. */
   take(session: string): string | null {
     const rows = this.#take.all(session).toSorted((a, b) => Number(a["seq"]) - Number(b["seq"]));
     if (rows.length === 0) return null;
@@ -105,7 +111,7 @@ function shortened(text: string): string {
   return text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT - 1).toWellFormed()}…` : text;
 }
 
-/** Returns a sender's names without line breaks. The id replaces a missing name. */
+/** Returns a sender's names without line breaks. `name` is the id if the sender has no name. */
 export function storedSenderNames({ id, name = "", username }: Sender): {
   name: string;
   username: string | null;
@@ -114,7 +120,7 @@ export function storedSenderNames({ id, name = "", username }: Sender): {
   return { name: shown === "" ? id : shown, username: username ? oneLine(username, LONGEST_NAME) : null };
 }
 
-/** Rows from before these columns lack the id or the user name. */
+/** Reads a speaker from a row. Rows from versions without these columns lack the id or the user name. */
 export function readSpeaker({ sender, name, username }: Record<string, unknown>): Speaker {
   return {
     ...(typeof sender === "string" && { id: sender }),
@@ -132,7 +138,10 @@ export function readAsides(stored: string): Aside[] {
   });
 }
 
-/** Parses the format before JSON: each message begins with its speaker's name; its other lines are indented. */
+/**
+ * Parses the format that was used before JSON. Each message begins with its speaker's name, and its other lines are
+ * indented.
+ */
 function readPreviousFormat(stored: string): Aside[] {
   const asides: { name: string; lines: string[] }[] = [];
   for (const line of stored.split("\n").slice(1)) {
@@ -144,8 +153,8 @@ function readPreviousFormat(stored: string): Aside[] {
 }
 
 /**
- * Returns true if the session must start over before the present message: the daily reset time has passed, or the
- * session was idle for too long. Times are milliseconds since the epoch.
+ * Returns true if the session must start over before the new message: the daily reset time has passed, or the session
+ * was idle for too long. Times are milliseconds since the epoch.
  */
 export function isResetDue(
   rules: Config["sessions"]["reset"],
@@ -157,11 +166,11 @@ export function isResetDue(
   if (idle !== undefined && now - lastAt >= (parseDuration(idle) ?? Number.POSITIVE_INFINITY)) return true;
   if (dailyAt === undefined || now <= lastAt) return false;
   if (now - lastAt >= 2 * DAY_MS) return true;
-  // Compare local dates, so that a change to daylight saving time needs no special case.
+  // Compare local dates, so that changes between summer and winter time need no special case.
   return dayOf(now, dailyAt, timezone) > dayOf(lastAt, dailyAt, timezone);
 }
 
-/** Returns the local date of a day that begins at `dailyAt`. */
+/** Returns the local date, counting hours before `dailyAt` as part of the previous day. */
 function dayOf(at: number, dailyAt: string, timeZone: string): string {
   // This locale formats as YYYY-MM-DD HH:MM.
   const [date = "", time = ""] = localTime(at, timeZone, { locale: "sv-SE", dateStyle: "short" }).split(" ");

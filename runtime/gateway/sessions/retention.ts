@@ -7,11 +7,11 @@ import { transaction } from "../../process/database.ts";
 
 const DAY_MS = 24 * 3_600_000;
 const LOOK_EVERY_MS = 3_600_000;
-/** Milliseconds. By then the gateway has started and answered its first messages. */
+/** Milliseconds before the first check, so that the gateway can first start and answer waiting messages. */
 const FIRST_LOOK_MS = 10_000;
-/** Milliseconds between a new rule and its effect, so that a mistake can be corrected. */
+/** Milliseconds before a new rule takes effect, so that a mistake can be corrected. */
 const NOTICE_MS = DAY_MS;
-/** Messages removed per batch. A batch blocks all other work. */
+/** Maximum messages to remove per batch, since a batch blocks all other work. */
 const BATCH = 1_000;
 
 type Rules = Config["sessions"]["retention"];
@@ -25,10 +25,10 @@ export interface RetentionOptions {
 }
 
 /**
- * Removes messages according to `sessions.retention`: expired ones, the oldest of conversations that have too
- * many, and conversations that became empty. A new rule takes effect after one day; until then, the status shows
- * what it will remove. Removed messages are overwritten in the file. They are also counted, so that a backup with
- * fewer messages is not mistaken for data loss.
+ * Removes messages according to `sessions.retention`: expired messages, the oldest ones of conversations that have
+ * too many, and conversations that became empty. A new rule takes effect after one day; until then, the status shows
+ * what the rule will remove. Removed messages are overwritten in the file, and counted, so that a backup with fewer
+ * messages is not mistaken for data loss.
  */
 export class Retention {
   readonly #options: RetentionOptions;
@@ -60,8 +60,8 @@ export class Retention {
   }
 
   /**
-   * Removes messages if the rules are a day old; until then, only counts them for {@link notice}. Call it when the
-   * rules change.
+   * Removes messages if the rules are at least a day old; until then, only counts them for {@link notice}. Call this
+   * when the rules change.
    */
   async look(): Promise<void> {
     await this.#working;
@@ -134,7 +134,10 @@ export class Retention {
     return removed;
   }
 
-  /** Removes expired context, and conversations whose messages have all expired. */
+  /**
+   * Removes expired context messages, and conversations that have only expired messages. Returns the number of
+   * conversations.
+   */
   #removeEmpty({ days }: Rules): number {
     if (days === undefined || this.#stop.signal.aborted) return 0;
     const { database, clock } = this.#options;
@@ -150,7 +153,7 @@ export class Retention {
     });
   }
 
-  /** Returns `seq` of the first message that has not expired. Reads only the expired ones. */
+  /** Returns `seq` of the first message that has not expired. Reads only the expired messages. */
   #firstToKeep({ days }: Rules): number {
     if (days === undefined) return 0;
     const { database, clock } = this.#options;
@@ -159,7 +162,7 @@ export class Retention {
     return row === undefined ? Number.MAX_SAFE_INTEGER : Number(row["seq"]);
   }
 
-  /** Returns conversations with too many messages. Does not count expired ones. */
+  /** Returns conversations with too many messages, not counting expired ones. */
   #tooLong({ messages }: Rules, before: number): { session: string; excess: number }[] {
     if (messages === undefined) return [];
     return this.#options.database
@@ -172,7 +175,7 @@ export class Retention {
   }
 }
 
-/** Older versions ignore this table. */
+/** Creates the table of rules and removal counts, which older versions ignore. */
 function countRemovals(database: DatabaseSync): void {
   database.exec(
     `CREATE TABLE IF NOT EXISTS retention (
@@ -186,7 +189,7 @@ function countRemovals(database: DatabaseSync): void {
   );
 }
 
-/** Removes rows, overwrites them in the file and returns their number. */
+/** Removes rows and overwrites them in the file. Adds their number to the removal counts and returns it. */
 function overwriting(database: DatabaseSync, counted: "messages" | "sessions", remove: () => number): number {
   // https://sqlite.org/pragma.html#pragma_secure_delete
   database.exec("PRAGMA secure_delete = ON");
@@ -202,7 +205,7 @@ function overwriting(database: DatabaseSync, counted: "messages" | "sessions", r
 }
 
 /**
- * Removes a conversation and overwrites its messages in the file. Existing backups still contain it.
+ * Removes a conversation and overwrites its messages in the file. Existing backups still contain the conversation.
  *
  * @returns the number of removed messages; `undefined` if the conversation does not exist.
  */
@@ -222,7 +225,7 @@ export function deleteConversation(database: DatabaseSync, session: string): num
 }
 
 /**
- * Removes a conversation's last question and its answer, and overwrites them in the file.
+ * Removes a conversation's last question and its answer, and overwrites both in the file.
  *
  * @returns false if the delivery is not the last question of the session, or is already summarised.
  */

@@ -2,7 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 
 export type SessionStatements = ReturnType<typeof sessionStatements>;
 
-/** Each statement reads only a few rows, through an index. */
+/** Prepares the statements of {@link Sessions}. Each reads only a few rows, through an index. */
 export function sessionStatements(database: DatabaseSync) {
   return {
     append: database.prepare(
@@ -21,7 +21,7 @@ export function sessionStatements(database: DatabaseSync) {
     retract: database.prepare(
       "DELETE FROM messages WHERE conversation = ? AND delivery = ? AND role = 'user' RETURNING context",
     ),
-    /** Newest version of a platform's message, except that of the given delivery. */
+    /** Reads the newest version of a platform's message, except the one from the given delivery. */
     version: database.prepare(
       `SELECT text, words, seq <= coalesce(begins_after, 0) AS forgotten, NOT EXISTS (
          SELECT 1 FROM messages AS later WHERE later.conversation = :conversation AND later.seq > messages.seq
@@ -30,7 +30,7 @@ export function sessionStatements(database: DatabaseSync) {
        WHERE conversation = :conversation AND message = :message AND role = 'user' AND delivery <> :delivery
        ORDER BY seq DESC LIMIT 1`,
     ),
-    /** Records the delivery under which this one's answer is stored. */
+    /** Records, for a delivery's message, under which delivery its answer is stored. */
     join: database.prepare(
       "UPDATE messages SET question = ? WHERE conversation = ? AND delivery = ? AND role = 'user'",
     ),
@@ -64,12 +64,12 @@ export function sessionStatements(database: DatabaseSync) {
       `SELECT conversation, messages, updated_at, model, summary IS NOT NULL AS summarised FROM sessions
        ORDER BY updated_at DESC`,
     ),
-    // Few rows: each browser has one conversation.
+    // Reads few rows, since each browser has one conversation.
     webChat: database.prepare(
       "SELECT coalesce(sum(messages), 0) AS messages FROM sessions WHERE conversation >= 'web:' AND conversation < 'web;'",
     ),
     totals: database.prepare("SELECT conversations, messages FROM session_totals"),
-    // One row per day. Rows are never removed.
+    // Reads one row per day since installation, since rows are never removed.
     answered: database.prepare("SELECT coalesce(sum(answered), 0) AS answered FROM message_days"),
     days: database.prepare("SELECT day, received, answered FROM message_days WHERE day >= ? ORDER BY day"),
   };

@@ -1,16 +1,16 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
 import type { ModelImage, ToolCall } from "../models/model.ts";
 
-/** Milliseconds. Longer than the edge retries a delivery. */
+/** Milliseconds to keep steps, longer than the edge retries a delivery. */
 const KEEP_MS = 9 * 24 * 3_600_000;
 
-/** Progress of a tool call. The result of a call that a crash interrupted in `begun` is unknown. */
+/** Progress of a tool call. After a crash, the result of a call in state `begun` is unknown. */
 export type CallState = "waiting" | "begun" | "done" | "failed";
 
 export interface StepCall extends ToolCall {
   state: CallState;
   output?: string;
-  /** Not stored: after a restart, the answer continues without pictures. */
+  /** Pictures in the result. They are not stored, so an answer continues without them after a restart. */
   images?: readonly ModelImage[];
 }
 
@@ -22,8 +22,8 @@ export interface Step {
 }
 
 /**
- * Stores each step of an answer before the next one starts. A retried delivery therefore continues after it, and
- * no tool runs twice for one call.
+ * Stores each step of an answer before the next step starts. A retried delivery therefore continues after the last
+ * step, and no tool runs twice for one call.
  */
 export class Steps {
   readonly #insert: StatementSync;
@@ -38,7 +38,7 @@ export class Steps {
     this.#insert = database.prepare(
       "INSERT INTO steps (conversation, delivery, text, at) VALUES (?, ?, ?, ?) RETURNING seq",
     );
-    // A single statement, so that a step is stored with all of its calls or none.
+    // Insert all calls with one statement, so that either all calls of a step are stored or none.
     this.#insertCall = database.prepare(
       `INSERT INTO tool_calls (step, position, id, name, input, state)
        SELECT ?, key, value ->> 'id', value ->> 'name', value -> 'input', 'waiting' FROM json_each(?)`,
@@ -75,7 +75,7 @@ export class Steps {
     if (output !== undefined) call.output = output;
   }
 
-  /** Returns stored steps in order. Ignores steps without stored calls. */
+  /** Returns the stored steps of an answer in order. Ignores steps without stored calls. */
   of(session: string, delivery: string): Step[] {
     return this.#read
       .all(session, delivery)

@@ -19,7 +19,7 @@ interface Entry {
   at: number;
 }
 
-/** Messages that arrived in a burst form one question. */
+/** A question, which consists of one message, or of several that arrived in a burst. */
 interface QuestionEntry {
   session: string;
   messages: readonly {
@@ -29,16 +29,16 @@ interface QuestionEntry {
     quoted?: readonly Quoted[];
     /** The platform's id of the message. */
     message?: string;
-    /** Length of the sender's own part of `text`. Remarks about files follow it. */
+    /** Length of the sender's own words at the beginning of `text`. Remarks about files follow them. */
     words?: number;
   }[];
-  /** True if the model should see who wrote each message, and messages that did not address the bot. */
+  /** True for a group: the model then sees who wrote each message, and messages that did not address the bot. */
   group: boolean;
   /** Milliseconds since the epoch. */
   at: number;
 }
 
-/** A transcript message. `seq` increases along the transcript. */
+/** A message of the transcript. `seq` increases with each message. */
 export type PlacedTurn = Turn & { seq: number };
 
 export interface History {
@@ -50,15 +50,15 @@ export interface History {
 export interface Version {
   /** The sender's own text, without remarks about files. */
   words: string;
-  /** True if the sender has asked nothing since. */
+  /** True if the sender has asked no other question since. */
   latest: boolean;
-  /** True if the session has started over since. */
+  /** True if the session has started over since, which hides the message from the model. */
   forgotten: boolean;
 }
 
 interface SessionSummary {
   session: string;
-  /** Since the session began. */
+  /** Number of messages since the session began. */
   messages: number;
   /** ISO 8601; absent before the first message. */
   updatedAt?: string;
@@ -69,7 +69,7 @@ interface SessionSummary {
 }
 
 /**
- * Stores one session per conversation, with its transcript. A retried delivery finds its own message and any
+ * Stores one session per conversation, with its transcript. If a delivery is retried, finds its message and any
  * generated answer instead of adding them twice.
  *
  * A session that starts over hides its earlier messages from the model. Triggers maintain the counters, so that
@@ -88,15 +88,15 @@ export class Sessions {
     this.steps = new Steps(database);
   }
 
-  /** Repeating the same delivery and role has no effect. */
+  /** Adds a message to the transcript. Has no effect if the delivery already has a message in this role. */
   append({ session, delivery, role, sender, text, at }: Entry): void {
     const unused = [null, null, null, null] as const;
     this.#sql.append.run(session, delivery, role, sender ?? null, ...unused, text, at, null, null);
   }
 
   /**
-   * Adds each of a question's messages once, and updates an unanswered message that was edited. Moves the context noted
-   * for the session to the first new message. A power cut may lose these changes, but a retry repeats them.
+   * Adds each message of a question once, and updates an unanswered message that was edited. Moves the session's
+   * stored context to the first new message. A power cut may lose these changes, but a retry repeats them.
    */
   ask({ session, messages, group, at }: QuestionEntry): void {
     lightTransaction(this.#database, () => {
@@ -118,8 +118,8 @@ export class Sessions {
   }
 
   /**
-   * Returns the newest version of a platform's message, ignoring the one that arrived with `delivery`; `undefined`
-   * if the transcript does not contain it.
+   * Returns the newest version of a platform's message, ignoring the version that arrived with `delivery`;
+   * `undefined` if the transcript contains no other.
    */
   versionOf(session: string, message: string, delivery: string): Version | undefined {
     const row = this.#sql.version.get({ conversation: session, message, delivery });
@@ -127,7 +127,10 @@ export class Sessions {
     return { words: wordsOf(row), latest: row["latest"] === 1, forgotten: row["forgotten"] === 1 };
   }
 
-  /** Removes an unanswered question and its steps. Its context is stored again for the next question. */
+  /**
+   * Removes an unanswered message and the steps of its answer. Stores the message's context again, for the next
+   * question.
+   */
   retract(session: string, delivery: string, at: number): void {
     transaction(this.#database, () => {
       const context = this.#sql.retract.get(session, delivery)?.["context"];
@@ -138,8 +141,10 @@ export class Sessions {
 
   /**
    * Stores the answer under the last delivery and removes the question's steps. Only the given deliveries count as
-   * answered, even if an earlier attempt included more. A power cut may undo this until part of the answer is
-   * recorded as sent. A retry then resumes from the steps, which are restored too.
+   * answered, even if an earlier attempt included more.
+   *
+   * Until part of the answer is recorded as sent, a power cut may undo this and restore the steps, from which a retry
+   * resumes.
    */
   keepAnswer(session: string, deliveries: readonly string[], text: string, at: number): void {
     const delivery = deliveries.at(-1);
@@ -151,7 +156,7 @@ export class Sessions {
     });
   }
 
-  /** Returns the answer to a delivery, even if unsent, and the delivery under which it is stored. */
+  /** Returns the answer to a delivery, even if it is not sent yet, and the delivery under which it is stored. */
   answerTo(session: string, delivery: string): { text: string; delivery: string } | undefined {
     const row = this.#sql.answer.get({ conversation: session, delivery });
     return row === undefined ? undefined : { text: String(row["text"]), delivery: String(row["delivery"]) };
@@ -163,8 +168,8 @@ export class Sessions {
   }
 
   /**
-   * Returns the question's messages and earlier ones, at most `limit` in total. The earlier ones start with a
-   * user's message, as model APIs require.
+   * Returns the question's messages and earlier ones, at most `limit` in total. The earlier messages start with one
+   * from a user, as model APIs require.
    */
   history(session: string, deliveries: readonly string[], limit: number): History {
     const question = deliveries.flatMap((delivery) => {
@@ -200,7 +205,7 @@ export class Sessions {
     });
   }
 
-  /** Time of the last message or reset, in milliseconds since the epoch. */
+  /** Returns the time of the last message or reset, in milliseconds since the epoch. */
   updatedAt(session: string): number | undefined {
     const at = this.#sql.session.get(session)?.["updated_at"];
     return typeof at === "number" ? at : undefined;
@@ -210,18 +215,20 @@ export class Sessions {
     return Number(this.#sql.session.get(session)?.["messages"] ?? 0);
   }
 
-  /** Returns `<provider>/<model id>`. The choice survives a reset of the session. */
+  /**
+   * Returns the model chosen for the session, as `<provider>/<model id>`. The choice survives a reset of the session.
+   */
   modelOf(session: string): string | undefined {
     const model = this.#sql.session.get(session)?.["model"];
     return typeof model === "string" ? model : undefined;
   }
 
-  /** Restores the config's model if `undefined`. */
+  /** Chooses a model for the session; the config's if `undefined`. */
   setModel(session: string, model: string | undefined): void {
     this.#sql.setModel.run(session, model ?? null);
   }
 
-  /** Ratio of counted to estimated tokens; `undefined` before the first measurement. */
+  /** Returns the ratio of counted to estimated tokens; `undefined` before the first measurement. */
   tokenRatio(session: string): number | undefined {
     const ratio = this.#sql.session.get(session)?.["token_ratio"];
     return typeof ratio === "number" ? ratio : undefined;
@@ -241,12 +248,15 @@ export class Sessions {
     return this.#context.change(session, message, text);
   }
 
-  /** Most recently used first. */
+  /** Returns all sessions, most recently used first. */
   list(): SessionSummary[] {
     return this.#sql.list.all().map(readSession);
   }
 
-  /** Totals since installation, including messages that retention removed. Reads few rows. */
+  /**
+   * Returns totals since installation, including messages that retention removed. `webChat` counts only current
+   * sessions of the web chat. Reads few rows.
+   */
   counts(): { conversations: number; messages: number; webChat: number; answered: number } {
     const row = this.#sql.totals.get();
     return {
@@ -257,7 +267,7 @@ export class Sessions {
     };
   }
 
-  /** From `day` (YYYY-MM-DD) on, oldest first. Reads one row per day. */
+  /** Returns message counts from `day` (YYYY-MM-DD) on, oldest first. Reads one row per day. */
   daysSince(day: string): DayMessages[] {
     return this.#sql.days.all(day).map((row) => ({
       day: String(row["day"]),
@@ -278,7 +288,7 @@ function readTurn(row: Record<string, SQLOutputValue>): PlacedTurn {
     : { role: "assistant", text: modelText(String(row["text"])), seq };
 }
 
-/** Only group messages have a stored speaker name. */
+/** Reads a user's message from its row. Only group messages have a stored speaker name. */
 function readSaid(row: Record<string, SQLOutputValue>): Said {
   const { name, context, quoted, text } = row;
   return {

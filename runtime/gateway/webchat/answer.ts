@@ -26,7 +26,7 @@ export interface From {
 export interface WebMessage extends From {
   text: string;
   files: readonly IncomingFile[];
-  /** Id of the last message, which this one replaces. */
+  /** Id of the conversation's last message, if this message replaces it. */
   instead?: string | undefined;
 }
 
@@ -37,7 +37,7 @@ interface AnswerOptions {
   admission: Admission;
   signal: AbortSignal;
   tell(message: ToPage): void;
-  /** Receives the whole text so far, which may start over. */
+  /** Called with the whole text so far. The text is empty if the answer starts over. */
   onText(soFar: string): void;
   onAsked(): void;
   /** Milliseconds since the epoch. */
@@ -103,7 +103,7 @@ export function asMarkdown(text: string): Pick<ChatTurn, "text" | "blocks"> {
   return { text, blocks: parseMarkdown(text) };
 }
 
-/** Sends the newest text at most once per `everyMs`. */
+/** Passes the newest text to `send`, at most once per `everyMs` milliseconds. */
 function throttle(everyMs: number, send: (text: string) => void) {
   let newest: string | undefined;
   let timer: NodeJS.Timeout | undefined;

@@ -20,11 +20,11 @@ import type { Sessions } from "../sessions/store.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 
 const STOPPED = { outcome: "ignored", note: "stopped" } as const;
-/** Most finished commands remembered, so that a resent one does not run again. */
+/** Number of finished commands to remember, so that a resent command does not run again. */
 const MOST_SETTLED = 1_000;
 
 interface WebChatOptions {
-  /** Called once per run, so that a config change does not affect a run in progress. */
+  /** Returns the current agent. Called once per run, so that a config change does not affect a run in progress. */
   agent(): Pick<Agent, "answer">;
   /** Ids of the devices listed in `agent.operators`. */
   operators(): readonly string[];
@@ -47,8 +47,8 @@ interface Open {
 }
 
 /**
- * Manages the web chat's conversations. A device may have several, with one run at a time in each. All of its
- * pages receive the messages.
+ * Manages the web chat's conversations. A device may have several, with one run at a time in each. All pages of the
+ * device receive the messages.
  */
 export class WebChat {
   readonly #options: WebChatOptions;
@@ -70,7 +70,7 @@ export class WebChat {
     });
   }
 
-  /** Connects a page. Returns its first message and a function that disconnects it. */
+  /** Connects a page. Returns the first message to send to it and a function that disconnects it. */
   join(deviceId: string, listener: (message: ToPage) => void): { welcome: ToPage; leave(): void } {
     const { outbox, history } = this.#options;
     const stopListening = outbox.listen(deviceId, listener);
@@ -86,7 +86,7 @@ export class WebChat {
     };
   }
 
-  /** Returns the messages that show a conversation to a page. */
+  /** Returns the messages that a page needs to show a conversation. */
   opened(deviceId: string, conversation: string): ToPage[] {
     const named = conversation === "" ? {} : { conversation };
     const growing = [...(this.#open.get(webSession(deviceId, conversation)) ?? [])].flatMap(
@@ -126,7 +126,8 @@ export class WebChat {
   /**
    * Returns a file sent to the device of a connected page.
    *
-   * @throws StewardError `chat_file_refused` if no connected page has this ticket; `chat_file_unknown`.
+   * @throws StewardError `chat_file_refused` if no connected page has this ticket; `chat_file_unknown` if the file
+   * is not available.
    */
   file(ticket: string, item: string): { data: Uint8Array; picture?: string } {
     const { outbox, workspace } = this.#options;
@@ -137,7 +138,7 @@ export class WebChat {
     return file;
   }
 
-  /** Handles a button press. The button's text becomes a message with the press's id. */
+  /** Handles a button press: sends the button's text as the person's message, or decides a request for approval. */
   press({ press, ...from }: From & { press: string }): void {
     const { actions, admissions, outbox } = this.#options;
     const pressed = actions.take({ press, platform: WEB, sender: from.sender.id, delivery: from.id });
@@ -150,7 +151,7 @@ export class WebChat {
     this.#tell(from, { type: "answer", id: from.id, ...asMarkdown(text) });
   }
 
-  /** A resent message gets its existing answer. */
+  /** Handles a message. A resent message gets its existing answer. */
   say(said: WebMessage): void {
     const { sessions, history } = this.#options;
     const { id } = said;
@@ -186,7 +187,10 @@ export class WebChat {
     this.#queues.remove(session, open.said, STOPPED);
   }
 
-  /** Waits up to `graceMs` for answers in progress, then aborts them. Pages resend unanswered messages. */
+  /**
+   * Waits up to `graceMs` for answers in progress, then aborts them. Pages resend unanswered messages after the
+   * restart.
+   */
   async drain(graceMs: number): Promise<void> {
     this.#queues.dismissWaiting(new RetryableError("gateway_unavailable", "The gateway is restarting."));
     const end = Date.now() + graceMs;
@@ -247,14 +251,15 @@ export class WebChat {
         const open = this.#open.get(sessionOf(said))?.get(id);
         if (open !== undefined) open.soFar = soFar;
       },
-      // The question is now in the transcript, so a new conversation has a title.
+      // The question is now in the transcript and gives a new conversation its title.
       onAsked: () => this.#tellConversations(sender.id),
     });
     if (message !== undefined) this.#tell(said, message);
   }
 
   /**
-   * Stores the text so far as the answer and tells the pages that it was stopped. Without text, shows `otherwise`.
+   * Stores the text so far as the answer and tells the pages that it was stopped. If there is no text yet, shows
+   * `otherwise`.
    */
   #settleStopped(session: string, said: WebMessage, otherwise = ""): void {
     const { sessions, history, clock } = this.#options;
@@ -266,7 +271,7 @@ export class WebChat {
     this.#tell(said, { type: "answer", id, ...asMarkdown(text || otherwise), stopped: true });
   }
 
-  /** Removes the last message and its answer, after that message's run has ended. */
+  /** Queues the removal of the message with this id and of its answer, because `said` replaces them. */
   #replace(session: string, said: WebMessage, id: string): void {
     const former = this.#open.get(session)?.get(id)?.said;
     if (former !== undefined) this.#queues.remove(session, former, STOPPED);
@@ -274,7 +279,7 @@ export class WebChat {
       const isLast = this.#options.history.removeLast(session, id);
       if (isLast || former !== undefined) this.#withdraw({ ...said, id });
     });
-    // The failure is reported by the message that is queued next.
+    // If this fails, the queue also rejects the next message, which reports the failure.
     removal.catch(() => undefined);
   }
 

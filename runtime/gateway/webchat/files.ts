@@ -17,7 +17,7 @@ interface Piece {
 }
 
 /**
- * Collects the files of a page's next message. They arrive in parts before it, because sockets limit message
+ * Collects the files of a page's next message. Their parts arrive before the message, because sockets limit message
  * sizes.
  */
 export class IncomingFiles {
@@ -54,7 +54,7 @@ interface WithFiles {
   files: readonly IncomingFile[];
 }
 
-/** Returns a message as the model sees it. `unheard`: see {@link readMessages}. */
+/** Reads a message for the model. `unheard` is set if the message has only recordings and none has a transcript. */
 export async function readWebMessage({ text, files }: WithFiles, reading: Omit<ReadOptions, "channel">) {
   const attachments = files.map(({ name, kind, data }, at): Attachment => ({
     kind,

@@ -5,10 +5,11 @@ import { oneLine } from "../prompt/text.ts";
 import { deleteConversation, deleteLastExchange } from "../sessions/retention.ts";
 import { readWebSession, webSession } from "./outbox.ts";
 
-/** Most earlier messages, and most conversations, that a page shows. Transcripts contain all. */
+/** Maximum number of messages, and of conversations, that a page shows. Transcripts contain all messages. */
 const SHOWN = 200;
-/** Messages searched, characters of each, and results. */
+/** Maximum number of messages that a search reads. */
 const MOST_SEARCHED = 5_000;
+/** Characters of each message that a search reads. */
 const LONGEST_SEARCHED = 20_000;
 const MOST_HITS = 30;
 /** Characters of an excerpt on each side of the match. */
@@ -28,7 +29,7 @@ export class ChatHistory {
 
   constructor(database: DatabaseSync) {
     this.#database = database;
-    // Older versions ignore this table. A row with an empty delivery contains a conversation's title.
+    // Older versions ignore this table. In a row with an empty `delivery`, `mark` is the conversation's title.
     database.exec(
       `CREATE TABLE IF NOT EXISTS chat_marks (
          conversation TEXT NOT NULL,
@@ -59,7 +60,7 @@ export class ChatHistory {
        FROM sessions WHERE conversation >= :first AND conversation < :first || ';' AND updated_at IS NOT NULL
        ORDER BY updated_at DESC LIMIT ${SHOWN}`,
     );
-    // The inner query reads only the index.
+    // The inner query reads only the index, not the texts.
     this.#searched = database.prepare(
       `SELECT conversation, substr(text, 1, ${LONGEST_SEARCHED}) AS text, at FROM messages WHERE seq IN (
          SELECT seq FROM messages WHERE conversation >= :first AND conversation < :first || ';'
@@ -80,7 +81,10 @@ export class ChatHistory {
     });
   }
 
-  /** Searches titles and newest messages, ignoring case. Newest hits first. */
+  /**
+   * Searches titles and the newest messages, ignoring case. Returns matching titles first, then messages, newest
+   * first.
+   */
   find(device: string, query: string): Hit[] {
     const wanted = query.trim().toLowerCase();
     if (wanted === "") return [];
@@ -100,7 +104,7 @@ export class ChatHistory {
     return hits.slice(0, MOST_HITS);
   }
 
-  /** An empty title restores the conversation's first words as title. */
+  /** Sets a conversation's title. An empty title restores the default: the first words of the conversation. */
   rename(session: string, title: string): void {
     const { device, conversation } = readWebSession(session);
     if (!this.conversations(device).some(({ id }) => id === conversation)) return;
@@ -109,12 +113,12 @@ export class ChatHistory {
       this.#database.prepare("DELETE FROM chat_marks WHERE conversation = ? AND delivery = ''").run(session);
   }
 
-  /** Existing backups still contain the conversation. */
+  /** Deletes a conversation. Existing backups still contain it. */
   delete(session: string): void {
     deleteConversation(this.#database, session);
   }
 
-  /** Returns false if the message is not the last one. */
+  /** Removes a message and its answer. Returns false if it is not the last message. */
   removeLast(session: string, delivery: string): boolean {
     return deleteLastExchange(this.#database, session, delivery);
   }

@@ -11,7 +11,7 @@ import type { Workspace } from "../workspace/workspace.ts";
 
 export const WEB = "web";
 
-/** The first conversation has an empty id. */
+/** Returns the session of a web conversation. The first conversation has an empty id. */
 export function webSession(device: string, conversation = ""): string {
   const first = sessionOf(WEB, { chat: device });
   return conversation === "" ? first : `${first}:${conversation}`;
@@ -22,7 +22,7 @@ export function readWebSession(session: string): { device: string; conversation:
   return { device, conversation };
 }
 const MOST_BYTES = 16 * 1024 * 1024;
-/** Most earlier files and questions shown. */
+/** Maximum number of earlier files and questions to show. */
 const SHOWN = 200;
 
 const ALONE_MS = 7 * 24 * 3_600_000;
@@ -37,11 +37,11 @@ interface SentFile {
   caption?: string | undefined;
 }
 
-/** The version of the workspace file at `path` with this digest. */
+/** Refers to one version of a workspace file by its path and digest. */
 interface KeptFile {
   path: string;
   digest: string;
-  /** Media type if pages can show the file as a picture. */
+  /** Media type of a picture that pages can show; absent for other files. */
   picture?: string;
   size: number;
   caption?: string;
@@ -119,7 +119,7 @@ export class WebOutbox {
     };
   }
 
-  /** Sends to the connected pages of the session's device. */
+  /** Sends a message to all connected pages of the session's device. */
   tell(session: string, message: ToPage): void {
     const { device, conversation } = readWebSession(session);
     const told = conversation === "" ? message : { ...message, conversation };
@@ -139,15 +139,15 @@ export class WebOutbox {
   }
 
   /**
-   * Sends and stores a question with one button per answer. Without a message (an empty `delivery`), it is removed
-   * after a week.
+   * Sends and stores a question with one button per answer. A question that belongs to no message (empty
+   * `delivery`) is removed after a week.
    */
   ask(session: string, delivery: string, question: Question): void {
     this.#prune.run(this.#options.clock() - ALONE_MS);
     this.#add(session, delivery, "choices", question);
   }
 
-  /** Resends the question with this button, because its buttons have changed. */
+  /** Resends the question with this button, because a press changes the question's buttons. */
   refresh(device: string, press: string): void {
     for (const row of this.#withPress.all({ first: webSession(device), press: JSON.stringify(press) }))
       this.tell(String(row["conversation"]), this.#item(row));

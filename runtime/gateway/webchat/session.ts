@@ -58,14 +58,15 @@ const TYPES: ReadonlySet<unknown> = new Set(
   "picture file say press stop open rename delete find hello".split(" "),
 );
 
-/** Messages in a burst, and milliseconds until one more is allowed. Nobody types faster. */
+/** Number of messages that a page may send in a burst. */
 const BURST = 20;
+/** Milliseconds until one more message is allowed. */
 const REFILL_MS = 1_000;
 
 interface SessionOptions {
   wire: Wire;
   devices: Devices;
-  /** Absent if this gateway admits the device itself. */
+  /** Browser that the edge has already admitted. Absent if this gateway admits devices itself. */
   admitted?: AdmittedBrowser | undefined;
   chat: WebChat;
   /** Page origin as reported by the browser. */
@@ -87,8 +88,9 @@ export class ChatSession {
   readonly #options: SessionOptions;
   readonly #rate: Rate;
   readonly #files = new IncomingFiles();
-  /** The page's current conversation, and whether the page supports several. */
+  /** The page's current conversation. */
   #conversation = "";
+  /** True if the page supports several conversations. */
   #knowsOthers = false;
   #state: State;
 
@@ -133,7 +135,7 @@ export class ChatSession {
       if (!this.#files.add(message)) this.close(CHAT_CLOSE.invalid, "too many files for one message");
       return;
     }
-    // Check every message, so that a revocation takes effect immediately.
+    // Check the device on every message, so that a revocation takes effect immediately.
     const { sender } = state;
     const grants = this.#grantsOf(sender.id);
     if (grants === undefined) return this.close(CHAT_CLOSE.revoked, "revoked");
@@ -174,7 +176,7 @@ export class ChatSession {
     }
   }
 
-  /** Sends all messages of the page's conversation. From others, sends only those that begin or end an answer. */
+  /** Sends the page all messages of its current conversation. From other conversations, leaves out growing texts. */
   #tell(message: ToPage): void {
     const { conversation = "" } = message as { conversation?: string };
     const isElsewhere = conversation !== this.#conversation && message.type !== "conversations";
@@ -182,7 +184,7 @@ export class ChatSession {
     this.#options.wire.send(message);
   }
 
-  /** Called every second to check whether the operator has approved, rejected or revoked the device. */
+  /** Checks whether the operator has approved, rejected or revoked the device. Called every second. */
   look(paired: ReadonlyMap<string, PairedDevice>): void {
     const state = this.#state;
     if (state.phase === "door") void state.door.look();
@@ -233,7 +235,7 @@ class Rate {
     this.#at = clock();
   }
 
-  /** Returns false if no message is left in the allowance. */
+  /** Uses up one message of the rate limit. Returns false if none is left. */
   take(): boolean {
     const now = this.#clock();
     this.#left = Math.min(BURST, this.#left + Math.max(0, now - this.#at) / REFILL_MS);

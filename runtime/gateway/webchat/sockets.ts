@@ -24,9 +24,9 @@ import { ChatSession } from "./session.ts";
 const HELLO_MS = 10_000;
 const LOOK_MS = 1_000;
 const PING_MS = 30_000;
-/** Most connections of approved devices. Others have their own limit. */
+/** Maximum number of connections from approved devices. Unapproved devices have their own limit. */
 const MOST_PAIRED = 100;
-/** Bytes of unsent data after which a page is disconnected. It reconnects and catches up. */
+/** Bytes of unsent data after which a page is disconnected. The page reconnects and catches up. */
 const MOST_BUFFERED = 4 * 1024 * 1024;
 
 export interface ChatSocketsOptions {
@@ -55,7 +55,7 @@ interface Socket {
   silent: boolean;
 }
 
-/** Manages the WebSockets of chat pages. Loads the WebSocket library with the first one. */
+/** Manages the WebSockets of chat pages. Loads the WebSocket library when the first page connects. */
 export class ChatSockets {
   readonly #options: ChatSocketsOptions;
   readonly #sockets = new Set<Socket>();
@@ -114,7 +114,10 @@ export class ChatSockets {
     setTimeout(() => oldest.socket.terminate(), LOOK_MS).unref();
   }
 
-  /** Uses the edge's headers, or else the connection. */
+  /**
+   * Returns the caller's host, address and admission: from headers if the edge sent them, otherwise from the
+   * connection.
+   */
   #caller({ headers, socket }: IncomingMessage) {
     const trusted = isSameToken(bearerToken(headers.authorization), this.#options.controlToken ?? "");
     const told = (name: string): string | undefined => (trusted ? headers[name]?.toString() : undefined);
@@ -135,7 +138,7 @@ export class ChatSockets {
         send: (message) => {
           if (socket.readyState !== socket.OPEN) return;
           if (socket.bufferedAmount > MOST_BUFFERED) return socket.terminate();
-          // Pages show only the blocks; their Markdown source would double the size.
+          // Pages show only the parsed blocks. Sending their Markdown source too would double the size.
           socket.send(JSON.stringify(message, (key, value) => (key === "source" ? undefined : value)));
         },
         close: (code, reason) => socket.close(code, reason),

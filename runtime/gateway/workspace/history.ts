@@ -6,8 +6,9 @@ import { ensureDirectory, writeFileAtomic } from "../../process/files.ts";
 /** Per file and author. */
 const VERSIONS = 20;
 const VERSION = /^(\d{1,15})\.(operator|agent)$/;
-/** Entries in a file's folder: the file's name, for people, and the digest of the agent's last text. */
+/** File with the original name, for people who inspect the folder. */
 const NAME = "name";
+/** File with the digest of the text that the agent last wrote. */
 const BY_AGENT = "by-agent";
 
 /** Author of a text. Edits on disk count as the operator's. */
@@ -39,8 +40,8 @@ interface Stored {
 }
 
 /**
- * Stores earlier versions of one root's files, in a directory that no file name can reach. Each file's folder is
- * named by the SHA-256 of the file's name, so that any length is valid.
+ * Stores earlier versions of one root's files in a directory that no file name can reach. Each file's folder is
+ * named by the SHA-256 of the file's name, so that a name of any length is valid.
  */
 export class FileHistory {
   readonly #directory: string;
@@ -59,7 +60,7 @@ export class FileHistory {
     const folder = this.#folder(name);
     const stored = storedIn(folder);
     const [newest] = stored;
-    // A change that was killed after this step is repeated.
+    // Skip a duplicate: a change that was killed after storing its version is repeated.
     if (newest !== undefined && readFileSync(newest.path).equals(content))
       return { versions: 0, versionBytes: 0 };
     const by = readText(join(folder, BY_AGENT)) === digestOf(content) ? "agent" : "operator";
@@ -70,7 +71,7 @@ export class FileHistory {
     return { versions: 1 - removed.versions, versionBytes: content.length - removed.versionBytes };
   }
 
-  /** Records the author before the content is written. If the write then fails, the digest matches no content. */
+  /** Records the author before the content is written. If the write then fails, the file counts as the operator's. */
   noteAuthor(name: string, content: string | Uint8Array, by: Author): void {
     if (by === "operator") rmSync(join(this.#folder(name), BY_AGENT), { force: true });
     else writeFileSync(join(this.prepare(name), BY_AGENT), digestOf(content), { mode: 0o600 });
@@ -86,7 +87,7 @@ export class FileHistory {
     return found && readFileSync(found.path);
   }
 
-  /** Returns the folder of a file's versions, after creating it. */
+  /** Creates and returns the folder of a file's versions. */
   prepare(name: string): string {
     const folder = this.#folder(name);
     ensureDirectory(folder);

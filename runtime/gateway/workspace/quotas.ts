@@ -10,13 +10,13 @@ import { FileHistory, type Replaced, type Versions } from "./history.ts";
 import { entriesOf, walk } from "./walk.ts";
 
 const MIB = 1024 * 1024;
-/** Maximum number of files and folders: even an empty one occupies a block of the disk. */
+/** Maximum number of files and folders. Even an empty file occupies a disk block. */
 const MOST_ENTRIES = { shared: 10_000, chat: 1_000, chats: 10_000 };
 /** Versions of all files of a root. */
 const MOST_VERSIONS = { shared: 10_000, chat: 1_000, chats: 10_000 };
-/** Pruning removes more than necessary, so that the next write need not prune. */
+/** Fraction of the limits that pruning leaves, so that the next write need not prune again. */
 const PRUNED_TO = 0.9;
-/** Not part of backups, since it can be recomputed from the files. */
+/** File with the sizes. Backups leave it out, because it can be recomputed from the files. */
 const FIGURES_FILE = "workspace-figures.json";
 const LOCK_FILE = "workspace.lock";
 
@@ -33,7 +33,7 @@ const figuresSchema = z.object({
   ),
 });
 
-/** Size of a root: bytes of files, files and folders, and versions. */
+/** Size of a root: bytes of its files, number of files and folders, and stored versions. */
 export interface RootFigures extends Versions {
   bytes: number;
   entries: number;
@@ -55,9 +55,9 @@ export interface QuotasOptions {
 }
 
 /**
- * Enforces the size limits of the roots, and locks file changes in all processes. The sizes are running figures in
- * a file, so that a change never walks the files. The gateway recounts them at startup, which corrects them after
- * crashes and manual changes.
+ * Enforces size limits of the workspace's roots and locks file changes across processes. The sizes are running
+ * totals in a file, so that a change never walks the files. The gateway recounts them at startup, which corrects
+ * them after crashes and manual changes.
  *
  * The shared root has its own limit of entries and at least half of the bytes. Each chat has a share of the rest.
  */
@@ -70,7 +70,7 @@ export class Quotas {
     this.#options = options;
   }
 
-  /** Runs a change under the lock. Stores the figures if it succeeds. */
+  /** Runs a change under the lock. Stores the new sizes if it succeeds. */
   change<T>(work: () => T): T {
     return this.#alone(() => {
       this.#figures = this.#read() ?? this.#measure();
@@ -84,7 +84,7 @@ export class Quotas {
     });
   }
 
-  /** Recounts all files. Bounded like {@link walk}. */
+  /** Recounts all files, up to the limit of {@link walk}. */
   count(): void {
     this.#alone(() => this.#store(this.#measure()));
   }
@@ -100,7 +100,7 @@ export class Quotas {
   }
 
   /**
-   * Adds to a root's figures, within {@link change}.
+   * Adds to a root's size. Call it within {@link change}.
    *
    * @throws StewardError `workspace_refused` if there is no room.
    */
@@ -112,7 +112,7 @@ export class Quotas {
     figures.entries = Math.max(0, figures.entries + growth.entries);
   }
 
-  /** Stores a version, within {@link change}. A root whose versions exceed its share loses its oldest ones. */
+  /** Stores a version and prunes the root's versions if they exceed its share. Call it within {@link change}. */
   keep(id: string, history: FileHistory, replaced: Replaced): void {
     const figures = this.#of(id);
     const grown = history.keep(replaced);
@@ -135,7 +135,7 @@ export class Quotas {
     const advice = "Write to an existing file instead.";
     if (this.#of(id).entries + growth > most)
       throw full(`${nameOf(id)} is full: it may hold ${most} files and folders. ${advice}`);
-    // A chat's root is a folder, too.
+    // + 1, because a chat's root folder counts too.
     if (isChat && this.#sum(({ entries }) => entries + 1) + growth > MOST_ENTRIES.chats)
       throw full(
         `The chats' folders are full: they may hold ${MOST_ENTRIES.chats} files and folders. ${advice}`,
@@ -221,7 +221,7 @@ export class Quotas {
   }
 }
 
-/** Does not follow links. */
+/** Counts a directory's bytes and entries without following links. */
 function measure(directory: string): Growth {
   const total = { bytes: 0, entries: 0 };
   for (const { name, entry } of walk(directory)) {

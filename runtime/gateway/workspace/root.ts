@@ -52,7 +52,7 @@ export interface Change {
 
 export interface ChangeOptions {
   by: Author;
-  /** Digest of the file to replace. If the file has changed, the change fails. Default: any. */
+  /** Expected digest of the current file. If it differs, the change fails. Default: any digest. */
   expected?: string;
 }
 
@@ -141,7 +141,7 @@ export class Root {
   }
 
   /**
-   * Returns a folder's entries, sorted by name; `undefined` if the folder does not exist. An empty name is the
+   * Returns a folder's entries, sorted by name; `undefined` if the folder does not exist. An empty `folder` is the
    * root.
    *
    * @throws StewardError `workspace_refused`
@@ -164,8 +164,8 @@ export class Root {
   }
 
   /**
-   * Returns up to `most` files of all folders, sorted by name, starting after `after`. `isCut` is true if there
-   * are more.
+   * Returns up to `most` files from all folders, sorted by name, beginning after the name `after`. `isCut` is true
+   * if there are more.
    */
   files({ after = "", most }: { after?: string; most: number }): { files: ListedFile[]; isCut: boolean } {
     const { directory, reserved } = this.#options;
@@ -263,7 +263,7 @@ function checkDigest(expected: string | undefined, before: Buffer | undefined): 
     throw new StewardError("workspace_changed");
 }
 
-/** Compares code units, so that a name can mark where a list continues. */
+/** Orders names by code units, as `files` does when it skips the names up to `after`. */
 function byName(a: { name: string }, b: { name: string }): number {
   return a.name < b.name ? -1 : 1;
 }

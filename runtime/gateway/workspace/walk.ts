@@ -1,7 +1,7 @@
 import { type Dirent, readdirSync } from "node:fs";
 import { join } from "node:path";
 
-/** Most entries visited. Directories of this program have fewer. */
+/** Maximum number of entries to visit. The program's own directories have fewer. */
 const MOST_WALKED = 20_000;
 
 /**
@@ -25,7 +25,7 @@ export function* walk(
   }
 }
 
-/** Returns nothing if the folder does not exist. */
+/** Lists a folder. Returns an empty array if the folder does not exist. */
 export function entriesOf(folder: string): Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });

@@ -25,8 +25,8 @@ export interface ChatRoot {
 }
 
 /**
- * The assistant's files: one root for all chats, and one for each chat whose people may not write the shared one.
- * Roots and version history are separate folders; none is reachable through another.
+ * The assistant's files: one root for all chats, and one for each chat that may not write to the shared root. Roots
+ * and version history are separate folders; none is reachable through another.
  */
 export class Workspace {
   readonly #options: WorkspaceOptions;
@@ -61,7 +61,7 @@ export class Workspace {
   /**
    * Resolves a path to a root and the name in it.
    *
-   * @throws StewardError `workspace_refused` for a path out of the workspace, or for the folder of all chats.
+   * @throws StewardError `workspace_refused` for a path outside the workspace, or for the folder of all chats.
    */
   find(text: string): { root: Root; name: string } {
     const read = readName(text);
@@ -83,7 +83,11 @@ export class Workspace {
   }
 }
 
-/** @throws StewardError `workspace_refused` for a path out of the workspace. */
+/**
+ * Parses a path into its root and name.
+ *
+ * @throws StewardError `workspace_refused` for a path outside the workspace.
+ */
 export function readName(text: string): FileName {
   const read = readFileName(text);
   if (read === undefined) throw outsideRootError();

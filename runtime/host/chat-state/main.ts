@@ -15,7 +15,7 @@ try {
   const [, , task, id = ""] = process.argv;
   const store = new DiskStore({
     home: process.env["STEWARD_HOME"] ?? "",
-    // The main process starts no gateway meanwhile.
+    // Nothing to hold: the main process starts no gateway while this program runs.
     supervisor: { hold: async () => {}, release() {}, stop: async () => {} },
     editConfig: () => Promise.reject(new StewardError("command_not_allowed")),
     environment: process.env,
@@ -28,7 +28,7 @@ try {
     await store.receive(archive, { config: "current", start: false });
     await store.finishMarked();
   } else {
-    // An earlier attempt may have left this backup.
+    // An interrupted attempt may have left a backup with this id.
     await store.remove(id).catch(() => undefined);
     await store.write({ id });
     await pipeline(writeCopy(await store.read({ id })), createWriteStream("", { fd: STDOUT }));

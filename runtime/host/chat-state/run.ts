@@ -20,7 +20,7 @@ export function chatStateCommand(): [string, ...string[]] {
 export interface ChatStateRun {
   stdin: Writable;
   stdout: Readable;
-  /** Resolves if the program succeeds; rejects with its reason if it fails. */
+  /** Resolves if the program succeeds. Rejects with the program's error if it fails. */
   ended: Promise<void>;
 }
 
@@ -42,7 +42,7 @@ export function startIn({ home, user, command, environment }: RunOptions): ChatS
       gid: user.id,
     }),
   );
-  // The pipe breaks if the program ends first; the program's own reason says more.
+  // Ignore the broken pipe of a program that ends early: the program's own error says more.
   child.stdin.on("error", () => {});
   const ended = endOf(child);
   ended.catch(() => {});
@@ -64,7 +64,7 @@ export async function sendTo({ stdin, ended }: ChatStateRun, archive: Archive): 
   if (sent.status === "rejected") throw sent.reason;
 }
 
-/** Returns a backup whose content, when read to the end, rejects if the program fails. */
+/** Returns a backup. If the program fails, reading the backup's content rejects at the end. */
 export async function receiveFrom({ stdout, ended }: ChatStateRun): Promise<Archive> {
   try {
     const { manifest, content } = await readCopy(stdout);
@@ -83,9 +83,7 @@ async function* untilEnded(
   await ended;
 }
 
-/**
- * Reads the error that the program has written. Only its last line is used, because a chat controls the program's data.
- */
+/** Reads the error that the program has written. Uses only the last line, because a chat may have caused the others. */
 function failureOf(errors: string, otherwise: string): StewardError {
   const last = errors.trim().split("\n").at(-1) ?? "";
   const { code, detail } = Object(parseJson(last)) as { code?: unknown; detail?: unknown };

@@ -29,7 +29,7 @@ export interface ConnectionOptions {
   token: string;
   intents: number;
   unmentioned: Unmentioned;
-  /** Session to resume; if absent, a new one begins. */
+  /** Session to resume; `undefined` to begin a new one. */
   session: Session | undefined;
   record: Pick<SessionRecord, "began" | "answered">;
   /** Records an event in the ledger; resolves when it is on disk. */
@@ -48,8 +48,9 @@ const UNREADABLE: ConnectionEnd = {
 };
 
 /**
- * One gateway connection (https://docs.discord.com/developers/events/gateway#connection-lifecycle). The sequence number
- * advances only when an event is in the ledger, so Discord replays events that were not recorded.
+ * One connection to Discord's gateway (https://docs.discord.com/developers/events/gateway#connection-lifecycle).
+ * The sequence number advances only when an event is in the ledger, so Discord replays events that were not
+ * recorded.
  */
 export class DiscordConnection {
   readonly #options: ConnectionOptions;
@@ -58,7 +59,7 @@ export class DiscordConnection {
   #isUnanswered = false;
   #isReady = false;
   #isBroken = false;
-  /** Events to handle; `#handled` resolves after the last one. */
+  /** Events that wait to be handled. `#handled` resolves after the last of them. */
   readonly #queue: Payload[] = [];
   #handled = Promise.resolve();
   #end: ConnectionEnd | undefined;
@@ -163,7 +164,7 @@ export class DiscordConnection {
     try {
       this.#options.record.answered(this.#session.sequence);
     } catch (error) {
-      // Harmless: the channels page only shows an older time.
+      // Log only: the channels page shows an older time, which is harmless.
       this.#options.log.error("the state of the connection could not be stored", { error: String(error) });
     }
   }
@@ -179,7 +180,7 @@ export class DiscordConnection {
     socket.pause();
     for (let next = this.#queue[0]; next !== undefined; next = this.#queue[0]) {
       try {
-        // Skip events after one that could not be recorded: Discord replays them with it.
+        // After an event that could not be recorded, skip the others: Discord replays them all.
         if (!this.#isBroken) await this.#handle(next);
       } catch (error) {
         this.#isBroken = true;
@@ -204,7 +205,7 @@ export class DiscordConnection {
     if (this.#session === undefined) return;
     const place = sequence ?? this.#session.sequence;
     const { user } = this.#session;
-    // Interactions arrive here if the application has no endpoint for them.
+    // Discord sends interactions on this connection if the application has no endpoint for them.
     const taken = kind === "INTERACTION_CREATE" ? takeInteraction(value, clock()) : undefined;
     const delivery =
       kind === "MESSAGE_CREATE" ? messageDelivery(value, { user, unmentioned }, clock()) : taken?.delivery;
@@ -215,7 +216,7 @@ export class DiscordConnection {
       this.#isReady = true;
       log.info("the session with Discord is resumed");
     }
-    // The next heartbeat stores the sequence of events that need no record; replaying them is harmless.
+    // The next heartbeat stores the sequence number of events that need no record. Replaying those is harmless.
     if (kind === "RESUMED" || delivery !== undefined) record.answered(place);
   }
 

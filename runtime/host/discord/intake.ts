@@ -15,7 +15,7 @@ import { SessionRecord } from "./record.ts";
 
 const ASK_MS = 30_000;
 /**
- * Sessions left unused, because Discord resets the token of a bot that exceeds its daily limit:
+ * Daily sessions that are left unused, because Discord resets the token of a bot that exceeds its limit:
  * https://docs.discord.com/developers/events/gateway#identifying
  */
 const RESERVED_SESSIONS = 10;
@@ -65,7 +65,7 @@ function createListener(
   { environment, sql, ledger, clock, log }: IntakeOptions,
 ): GatewayListener {
   const intents = intentsFor(unmentioned);
-  // A session keeps the intents it began with, so other intents need another record.
+  // A session keeps the intents it began with, so each set of intents has its own record.
   const bot = `${createHash("sha256").update(token).digest("hex").slice(0, 16)}:${intents}`;
   const apiUrl = directAddress("discord", environment);
   const check = (url: string): string | undefined => gatewayUrl(url, apiUrl, SERVICES.discord.own);
@@ -104,7 +104,10 @@ async function open(url: string): Promise<Socket> {
 /** https://docs.discord.com/developers/interactions/receiving-and-responding#create-interaction-response */
 const interactionSchema = z.object({ id: z.string(), token: z.string() });
 
-/** Sends the first response to an interaction, authorised by the token in the path. Discord accepts it for 3 s. */
+/**
+ * Sends the first response to an interaction. The token in the path authorizes it, and Discord accepts it for only
+ * 3 s.
+ */
 async function respond(interaction: unknown, response: object, apiUrl: string): Promise<void> {
   const { id, token } = interactionSchema.parse(interaction);
   const path = ["interactions", id, token, "callback"].map(encodeURIComponent).join("/");
@@ -126,7 +129,7 @@ interface AskOptions {
   clock: Clock;
 }
 
-/** Asks Discord for the gateway's address. Also checks the daily limit before a new session. */
+/** Asks Discord for its gateway's address. For a new session, also checks the daily limit. */
 async function askAddress(
   { token, apiUrl, check, clock }: AskOptions,
   begins: boolean,

@@ -13,9 +13,12 @@ const LEASE_WAIT_MS = 5_000;
 const RECONNECT_WAIT = { firstMs: 1_000, longestMs: 60_000 };
 /** Backoff before a new session; Discord allows 1,000 per day. */
 const IDENTIFY_WAIT = { firstMs: 5_000, longestMs: 300_000 };
-/** A connection that ends sooner counts as a failure, because repeated short sessions would use up the daily limit. */
+/**
+ * Minimum duration of a connection, in milliseconds. A shorter one counts as a failure, because repeated short
+ * sessions would use up the daily limit.
+ */
 const STABLE_MS = 60_000;
-/** Failures before Discord is asked for the address again, since the session's own may no longer work. */
+/** Failures after which the listener asks Discord for a new address, because the session's address may be outdated. */
 const ADDRESS_TRIES = 3;
 
 export type Address = { url: string } | ConnectionEnd;
@@ -25,9 +28,9 @@ export interface ListenerOptions {
   intents: number;
   unmentioned: Unmentioned;
   record: SessionRecord;
-  /** Asks Discord for the gateway's address; `begins` is true for a new session. */
+  /** Asks Discord for its gateway's address. `begins` is true for a new session. */
   address(begins: boolean, signal: AbortSignal): Promise<Address>;
-  /** Returns a session's address with its parameters; `undefined` if it is not Discord's. */
+  /** Adds version and encoding to a gateway address. Returns `undefined` if the address does not belong to Discord. */
   check(url: string): string | undefined;
   open(url: string): Promise<Socket>;
   admit(delivery: Delivery): Promise<unknown>;
@@ -39,8 +42,8 @@ export interface ListenerOptions {
 }
 
 /**
- * Keeps one gateway connection open while this process has the lease. Resumes the session, or begins a new one if
- * Discord has ended it. Stops if Discord says that reconnecting is pointless.
+ * Keeps one connection to Discord's gateway open while this process holds the lease. Resumes the session, or begins
+ * a new one if Discord has ended it. Stops if Discord says that reconnecting is pointless.
  */
 export class GatewayListener implements Source {
   readonly #options: ListenerOptions;
@@ -113,7 +116,7 @@ export class GatewayListener implements Source {
     if (this.#stop.signal.aborted) return;
     this.#failures += 1;
     const isFinal = next === "stop";
-    // Discord closes connections from time to time; resuming one immediately is not a failure.
+    // Discord closes connections from time to time. Report this only if reconnecting fails too.
     if (isFinal || (!expected && (this.#failures > 1 || code !== "discord_unreachable"))) {
       this.#attempt(() => record.failed(code, detail));
       this.#logOnce(detail, code);
@@ -129,7 +132,7 @@ export class GatewayListener implements Source {
     this.#options.log.warn("not receiving messages from Discord", { why, ...(code && { code }) });
   }
 
-  /** Logs errors of a store that is briefly locked or full. */
+  /** Runs `work` and only logs its error, for example if the store is briefly locked or full. */
   #attempt(work: () => unknown): void {
     try {
       work();

@@ -66,9 +66,9 @@ export interface Session {
 }
 
 export interface ConnectionEnd {
-  /** `identify`: the session is over. `stop`: only a change by the operator helps. */
+  /** Next step: `resume` the session, begin a new one (`identify`), or `stop` until the operator changes something. */
   next: "resume" | "identify" | "stop";
-  /** True if this is no failure: Discord asked for a reconnect, or this process closed the connection. */
+  /** True if the end is not a failure: Discord asked for a reconnect, or this process closed the connection. */
   expected?: boolean;
   code: ErrorCode;
   detail: string;
@@ -105,8 +105,8 @@ export function endOf(code: number): ConnectionEnd {
 }
 
 /**
- * Returns the gateway's address with version and encoding. `undefined` if the host, which receives the bot token, is
- * neither below discord.gg nor the API's host that a test has set.
+ * Adds version and encoding to a gateway address. Returns `undefined` if the host, which receives the bot token, is
+ * neither below discord.gg nor the API's host in a test.
  */
 export function gatewayUrl(address: string, apiUrl: string, ownApiUrl: string): string | undefined {
   const url = URL.parse(address);
@@ -136,12 +136,12 @@ export interface Reader {
   unmentioned: Unmentioned;
 }
 
-/** By server id: true if messages are read without a mention of the bot. `*` applies to all other servers. */
+/** By server id: true if the bot also reads messages that do not mention it. `*` applies to all other servers. */
 export type Unmentioned = Readonly<Record<string, boolean>>;
 
 /**
- * Returns the delivery of a new message that is direct, mentions the bot, or replies to it; `undefined` for other
- * messages and for those of programs.
+ * Returns the delivery of a direct message, a mention, a reply to the bot, or any message of an `unmentioned`
+ * server. Returns `undefined` for other messages, and for those of bots and webhooks.
  */
 export function messageDelivery(
   value: unknown,

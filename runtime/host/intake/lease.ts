@@ -6,14 +6,14 @@ import type { ErrorCode } from "../../contract/errors.ts";
 import { hasEnded } from "../../process/ended.ts";
 import { type FetchedPlatform, INTAKE_TABLES, type IntakeState } from "../../process/intake.ts";
 
-/** Time after which a lease that was not renewed expires. */
+/** Time after which a lease expires if its holder does not renew it. */
 const LEASE_MS = 60_000;
 
 export interface LeaseOptions {
   sql: Sql;
   bot: string;
   holder: string;
-  /** Returns true if another holder's process is known to be dead: its lease can then be taken immediately. */
+  /** Returns true if the process of another holder is known to be dead, so that its lease can be taken immediately. */
   isGone(holder: string): boolean;
   clock: Clock;
 }
@@ -63,7 +63,7 @@ export class IntakeLease {
     if (this.#isHeld()) this.change({ error_code: code, error_detail: detail });
   }
 
-  /** Also clears the failure. `more` are additional columns. */
+  /** Records that the platform has responded and clears the last failure. `more` sets additional columns. */
   protected heard(more: Record<string, SqlValue> = {}): void {
     this.change({ polled_at: this.clock(), error_code: null, error_detail: null, ...more });
   }

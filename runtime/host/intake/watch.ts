@@ -30,7 +30,7 @@ export interface Off {
   why: string;
 }
 
-/** A mode is plain data, so that modes can be compared. */
+/** Options of {@link IntakeWatch}. A mode is plain data, so that modes can be compared. */
 export interface WatchOptions<Platform extends FetchedPlatform, Mode extends { kind: string }> {
   platform: Platform;
   configPath: string;
@@ -85,7 +85,7 @@ export class IntakeWatch<Platform extends FetchedPlatform, Mode extends { kind: 
       this.#changing = this.#changing
         .then(() => this.#change(mode))
         .catch((error: unknown) => {
-          // Check the file again as if it were new.
+          // Read the file again at the next check, as if it had changed.
           this.#seen = undefined;
           this.#mode = "";
           log.error(`the intake of ${this.#title} cannot be started`, { error: String(error) });

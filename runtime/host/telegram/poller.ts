@@ -9,13 +9,13 @@ import type { Clock } from "../../edge/ports.ts";
 import { TelegramError, type TelegramApi } from "../../process/telegram/api.ts";
 import type { IntakeRecord } from "./record.ts";
 
-/** Time for which Telegram holds a poll open if nothing happens. */
+/** Seconds for which Telegram holds a poll open if no update arrives. */
 const POLL_SECONDS = 50;
 const POLL_TIMEOUT_MS = 65_000;
 const RENEW_MS = 20_000;
 const NETWORK_WAIT = { firstMs: 1_000, longestMs: 60_000 };
 const CONFLICT_WAIT = { firstMs: 5_000, longestMs: 60_000 };
-/** Only another token helps, and that starts another poller. */
+/** Backoff after Telegram has refused the token. Only another token helps, and a new token starts another poller. */
 const TOKEN_WAIT = { firstMs: 60_000, longestMs: 300_000 };
 const LEASE_WAIT_MS = 5_000;
 
@@ -59,7 +59,7 @@ export class Poller {
     const { record, log } = this.#options;
     const { signal } = this.#stop;
     let prepared = false;
-    // Renewed separately, because a poll takes nearly as long as the lease lasts.
+    // Renew on a timer, because a poll takes nearly as long as the lease lasts.
     const renewal = setInterval(() => prepared && this.#attempt(() => record.take("poll")), RENEW_MS);
     while (!signal.aborted) {
       try {
@@ -110,7 +110,8 @@ export class Poller {
       await admit(delivery);
       next = Math.max(next ?? 0, Number(delivery.id) + 1);
     }
-    // Without progress, Telegram would immediately send the same updates again.
+    // Fail, so that the poller backs off: without a new offset, Telegram would immediately send the same updates
+    // again.
     if (updates.length > 0 && next === offset) {
       throw new TelegramError(0, "the answer contains no readable update");
     }
@@ -141,7 +142,7 @@ export class Poller {
     await sleep(milliseconds, undefined, { signal: this.#stop.signal }).catch(() => undefined);
   }
 
-  /** Logs errors of a store that is briefly locked or full. */
+  /** Runs `work` and only logs its error, for example if the store is briefly locked or full. */
   #attempt(work: () => unknown): void {
     try {
       work();
@@ -172,7 +173,7 @@ function readFailure(error: unknown): Failure {
     const detail = `Telegram refuses the bot token: ${message}.`;
     return { code: "telegram_token_invalid", detail, range: TOKEN_WAIT };
   }
-  // The description names the cause: another poller, or a webhook that was set meanwhile.
+  // Telegram's message names the cause: another poller, or a webhook that was set meanwhile.
   if (status === 409) return { code: "telegram_conflict", detail: `${message}.`, range: CONFLICT_WAIT };
   const detail = `Telegram did not answer: ${message}.`;
   return {

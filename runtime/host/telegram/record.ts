@@ -1,12 +1,12 @@
 import { IntakeLease, type LeaseOptions } from "../intake/lease.ts";
 
 /**
- * After a week without updates, Telegram continues with a random id (https://core.telegram.org/bots/api#update). An
- * older offset could then confirm unread updates.
+ * Time for which a stored offset is valid, in milliseconds. After a week without updates, Telegram continues with a
+ * random id (https://core.telegram.org/bots/api#update), and an older offset could confirm unread updates.
  */
 const OFFSET_KEEPS_MS = 6 * 24 * 3_600_000;
 
-/** One bot's row: the lease, and its position in the updates. */
+/** One bot's database row: the lease, and its position in the updates. */
 export class IntakeRecord extends IntakeLease {
   constructor(options: LeaseOptions) {
     super("telegram", options);

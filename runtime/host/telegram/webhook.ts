@@ -22,7 +22,7 @@ export interface WebhookRegistrationOptions {
   record: IntakeRecord;
   url: string;
   secret: string;
-  /** Secret that the edge checks. With another `secret`, it would refuse all updates. */
+  /** Secret that the edge expects. If `secret` differs, the edge would refuse all updates. */
   checkedSecret: string | undefined;
   log: Log;
 }
@@ -97,7 +97,7 @@ export class WebhookRegistration {
     await api.call("setWebhook", parameters, { signal: this.#stop.signal });
   }
 
-  /** Throws if updates do not arrive. A webhook that somebody else has moved is not set again. */
+  /** Throws if updates do not arrive. If somebody has set another webhook, leaves that one in place. */
   async #check(): Promise<void> {
     const { api, url } = this.#options;
     const answer = await api.call("getWebhookInfo", {}, { signal: this.#stop.signal });

@@ -5,9 +5,9 @@ import { BACKUPS_DIRECTORY } from "../../contract/names.ts";
 import { ensureDirectory, exists, writeFileAtomic } from "../../process/files.ts";
 import { parseJson } from "../../shared/json.ts";
 
-/** Notes about a chat, stored with its backups. */
+/** Files with notes about a chat, stored next to its backups. */
 const NOTES = {
-  /** Present if the chat's folder may hold data that no backup has; identifies the gateway's run. */
+  /** Exists if the chat's folder may hold data that is in no backup. The content identifies the gateway's run. */
   changed: "changed",
   /** Id of the backup that the folder was restored from. */
   placed: "placed",
@@ -18,8 +18,8 @@ const APPROVALS_FILE = "approvals.json";
 const SERVED_ALL_FILE = "served-all";
 
 /**
- * Backups of a host's chats, and data that must outlive a change of the tenancy. It belongs to the main process,
- * because only a chat's user can read the chat's own folder.
+ * Stores the backups of a host's chats, and data that must outlive a change of the tenancy. The main process owns
+ * this folder, because it cannot read the chats' own folders.
  */
 export class ChatBackupDirectory {
   readonly #folder: string;
@@ -61,7 +61,7 @@ export class ChatBackupDirectory {
     this.#write(APPROVALS_FILE, JSON.stringify(approvals));
   }
 
-  /** Time since which one gateway has served every chat again; `undefined` if it never has. */
+  /** Time at which one gateway last began to serve every chat again; `undefined` if there was no such change. */
   get servedAllSince(): string | undefined {
     return readText(path.join(this.#folder, SERVED_ALL_FILE));
   }

@@ -12,7 +12,7 @@ import type { ProcessUser } from "../../supervisor/child.ts";
 import { receiveFrom, type ChatStateRun, sendTo, startIn } from "../chat-state/run.ts";
 import type { ChatBackupDirectory } from "./chat-backup-directory.ts";
 
-/** Interval between backups of a chat whose gateway runs. */
+/** Interval between backups of a chat while its gateway runs, in milliseconds. */
 const EVERY_MS = 3_600_000;
 const AGAIN_MS = 60_000;
 
@@ -22,7 +22,7 @@ export interface ChatDataOptions {
     has(tenant: TenantId): boolean;
     of(tenant: TenantId): { home: string; user: ProcessUser };
   };
-  /** Opens the backups in a folder. Default: the deployment's. */
+  /** Opens the backups in a folder. Default: the deployment's backups. */
   open(folder?: string): Promise<DiskStore>;
   program: readonly [string, ...string[]];
   environment: Environment;
@@ -31,19 +31,19 @@ export interface ChatDataOptions {
 }
 
 /**
- * Moves data between the state that served every chat, the chats' own folders and their backups. Each step can be
- * repeated.
+ * Moves chats' data between the deployment's state, the chats' own folders and their backups. Each step can be
+ * repeated safely.
  */
 export class ChatData {
   readonly #options: ChatDataOptions;
-  /** Last operation on each chat, after which the next one runs. */
+  /** Last operation on each chat. The chat's next operation waits for it. */
   readonly #turns = new Map<TenantId, Promise<unknown>>();
   readonly #ready = new Set<TenantId>();
-  /** Chats whose folders may hold data that no backup has. */
+  /** Chats whose folders may hold data that is in no backup. */
   readonly #changed: Set<TenantId>;
   /**
-   * Earliest time of a chat's next backup, in milliseconds since the epoch, while its gateway runs and while it is
-   * stopped.
+   * Earliest times of a chat's next backup, in milliseconds since the epoch: while its gateway runs, and while it
+   * is stopped.
    */
   readonly #copyAt = new Map<TenantId, { running: number; stopped: number }>();
   #isCopying = false;
@@ -66,7 +66,7 @@ export class ChatData {
     return this.#options.open(this.#options.backupDirectory.of(tenant));
   }
 
-  /** Puts a chat's data in place, unless it is already there. Rejects if that fails. */
+  /** Ensures that a chat's folder contains the chat's current data. Rejects if that fails. */
   async prepare(tenant: TenantId): Promise<void> {
     if (this.#ready.has(tenant)) return;
     await this.#inTurn(tenant, () => this.#ensure(tenant));
@@ -81,7 +81,7 @@ export class ChatData {
   /**
    * Records that a chat's gateway is about to start.
    *
-   * @returns false if its data is not in place: it must not start then
+   * @returns false if the chat's folder is not prepared; the gateway must not start then
    */
   begin(tenant: TenantId): boolean {
     const { backupDirectory, clock } = this.#options;
@@ -93,7 +93,7 @@ export class ChatData {
     return true;
   }
 
-  /** Copies a chat's folder into its next backup. `isRunning` tells if its gateway may still write. */
+  /** Copies a chat's folder into its next backup. `isRunning` returns true while the chat's gateway may still write. */
   copy(tenant: TenantId, isRunning: () => boolean, options: WriteOptions = {}): Promise<GenerationManifest> {
     return this.#inTurn(tenant, async () => {
       await this.#ensure(tenant);
@@ -104,7 +104,7 @@ export class ChatData {
   /**
    * Backs up changed chats: immediately if their gateways are stopped, otherwise every hour. Never rejects.
    *
-   * @param all Backs up every changed chat now.
+   * @param all True to back up every changed chat now.
    */
   async copyChanged(isRunning: (tenant: TenantId) => boolean, { all = false } = {}): Promise<void> {
     if (!all && this.#isCopying) return;
@@ -126,7 +126,7 @@ export class ChatData {
   /**
    * Replaces a chat's state with one of its backups, after a backup of the current state.
    *
-   * @param stop Ends the chat's gateway, which must not start before this resolves.
+   * @param stop Ends the chat's gateway, which must not start again before the restore has ended.
    */
   restore(tenant: TenantId, id: string, stop: () => Promise<void>): Promise<void> {
     return this.#inTurn(tenant, async () => {
@@ -144,15 +144,15 @@ export class ChatData {
   }
 
   /**
-   * Restores the newest backup of this version or an earlier one, because a later version has changed the schema of the
-   * current data. Backs up that data first.
+   * Restores the newest backup of this version or an earlier one, because a later version has changed the schema of
+   * the current data. Backs up the current data first.
    *
    * @returns the backup's id; `undefined` if there is none
    */
   async goBack(tenant: TenantId, stop: () => Promise<void>): Promise<string | undefined> {
     const store = await this.store(tenant);
     const found = (await store.list()).find(
-      // Skip backups made before a restore: their data may come from a later version than the one that made them.
+      // Skip backups made before a restore: their data may come from a later version than `agentVersion`.
       ({ agentVersion, cause }) => cause !== "restore" && !isLater(agentVersion, VERSION),
     );
     if (found === undefined) return undefined;
@@ -169,7 +169,8 @@ export class ChatData {
     const store = await this.store(tenant);
     const isNew = !users.has(tenant);
     if (backupDirectory.read(tenant, "changed") === undefined) {
-      // A folder without backups comes from a version that made none for chats. Its data belongs to the chat.
+      // A folder without backups comes from a version that did not back up chats. Back up its data before it is
+      // replaced.
       if (!isNew && (await store.list()).length === 0) await this.#copy(tenant, () => false);
       await this.#export(tenant, store);
     }
@@ -181,12 +182,12 @@ export class ChatData {
     if (isNew || isUnplaced) await this.#place(tenant, newest.id);
   }
 
-  /** Stores a chat's part of the deployment's state as a backup, unless the chat has a newer state. */
+  /** Stores a chat's part of the deployment's state as a backup, unless the chat has newer data. */
   async #export(tenant: TenantId, store: DiskStore): Promise<void> {
     const { tenants, broughtBack } = await this.known();
     if (!tenants.includes(tenant)) return;
     const [newest] = await store.list();
-    // The deployment's state already contains a backup that was brought back.
+    // A backup newer than the last one merged into the deployment's state contains newer data.
     if (newest !== undefined && newest.id > (broughtBack[tenant] ?? "")) return;
     const { epoch } = await store.newestNumber();
     const id = nameGeneration({ epoch: epoch + 1, sequence: 0 });
@@ -247,7 +248,10 @@ export class ChatData {
   }
 }
 
-/** Returns true for a backup exported from the deployment's state. A chat's own backups have sequences from 1. */
+/**
+ * Returns true for a backup exported from the deployment's state. A chat's own backups have sequence numbers from
+ * 1.
+ */
 function isExport(id: string): boolean {
   return readGenerationId(id).sequence === 0;
 }

@@ -40,7 +40,7 @@ interface ChatBackupsOptions {
   log: Log;
 }
 
-/** A restore leaves the config unchanged, because it is the deployment's. */
+/** Returns the backups of one chat. A restore leaves the config unchanged, because it belongs to the deployment. */
 export function chatBackups({ tenant, gateway, data, clock, log }: ChatBackupsOptions): Backups {
   return new BackupService<Archive["content"]>({
     open: async () => {

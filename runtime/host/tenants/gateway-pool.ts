@@ -5,7 +5,11 @@ import type { TenantGateway } from "./gateway.ts";
 interface RoomOptions {
   most: number;
   gateways(): Iterable<Occupant>;
-  /** @returns false if there is still no room */
+  /**
+   * Starts the gateway of a waiting chat.
+   *
+   * @returns false if there is still no room
+   */
   begin(tenant: TenantId): Promise<boolean>;
   log: Log;
 }
@@ -21,7 +25,7 @@ type Occupant = Pick<TenantGateway, "tenant" | "isRunning" | "isBusy" | "usedAt"
 export class GatewayPool {
   readonly #options: RoomOptions;
   #turn: Promise<unknown> = Promise.resolve();
-  /** Chats that found no room, longest wait first. */
+  /** Chats that wait for room, longest wait first. */
   readonly #waiting = new Set<TenantId>();
   #isOffering = false;
   #isClosed = false;
@@ -35,7 +39,7 @@ export class GatewayPool {
   }
 
   /**
-   * Starts a gateway. If the limit is reached, first stops the idle one that was used longest ago.
+   * Starts a gateway. If the limit is reached, first stops the idle gateway that was used longest ago.
    *
    * @returns false if there is no room or other chats have waited longer
    */
@@ -62,7 +66,7 @@ export class GatewayPool {
       log.warn("a chat that waited for room could not be started", { tenant, error: String(error) });
       return true;
     });
-    // A chat that cannot start must not block the others; its messages are retried.
+    // Also remove a chat that failed to start, so that it does not block the others. Its messages are retried.
     if (hasRoom) this.#waiting.delete(tenant);
     return hasRoom;
   }
@@ -96,7 +100,11 @@ export class GatewayPool {
     return false;
   }
 
-  /** Stops a gateway unless it is in use or soon will be. @returns true if it no longer runs */
+  /**
+   * Stops a gateway unless it is in use or has a schedule that is due soon.
+   *
+   * @returns true if it has stopped
+   */
   async stopIdle(gateway: Occupant): Promise<boolean> {
     if ((await gateway.schedule.poll()) || gateway.isBusy) return false;
     this.#options.log.info("an idle gateway is stopped", { tenant: gateway.tenant });

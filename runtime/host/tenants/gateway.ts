@@ -11,7 +11,7 @@ import type { Clock, Notes, PortRequest, Sandbox, SandboxPort } from "../../edge
 import type { ChatData } from "./chat-data.ts";
 import { type TenantRun, type TenantRunOptions, startTenantRun } from "./run.ts";
 
-/** Time for a gateway to start before its events have to wait. */
+/** Maximum wait for a gateway's start, in milliseconds. After that, its events are retried later. */
 const START_MS = 60_000;
 const NOTE_MS = 60_000;
 const USED_NOTE = "usedAt";
@@ -21,9 +21,13 @@ interface TenantGatewayOptions extends TenantRunOptions {
   broker: Omit<BrokerOptions, "token" | "chat">;
   notes: Notes;
   clock: Clock;
-  /** Called when nothing is being answered, so that the gateway may be stopped for another one. */
+  /** Called when the gateway becomes idle and may be stopped to make room for another. */
   onIdle(): void;
-  /** Runs `start` if another gateway may run. @returns false if there is no room */
+  /**
+   * Runs `start` if there is room for another gateway.
+   *
+   * @returns false if there is no room
+   */
   whenRoom(start: () => void): Promise<boolean>;
 }
 
@@ -61,7 +65,7 @@ export class TenantGateway implements Sandbox {
     const { platform, chat } = chatOfTenant(tenant);
     this.broker = createBroker({
       ...options.broker,
-      // A group that becomes a supergroup gets another id.
+      // Read the id on each use: a group that becomes a supergroup gets another one.
       chat: {
         platform,
         get chat() {
@@ -98,12 +102,15 @@ export class TenantGateway implements Sandbox {
     return this.#run?.supervisor.status().version;
   }
 
-  /** Reason why the gateway does not answer, or did not when it was stopped. */
+  /** Reason why the gateway does not answer now, or did not answer when it was stopped. */
   get problem(): Reason | undefined {
     return this.#run === undefined ? this.#endedBy : problemIn(this.#run);
   }
 
-  /** Stores when the next schedule is due: after a use, and once a minute. */
+  /**
+   * Stores when the next schedule is due. Does nothing within a minute of the last call, unless the gateway was
+   * used since.
+   */
   async noteSchedule(): Promise<void> {
     const { clock } = this.#options;
     if (clock() - this.#notedAt < NOTE_MS) return;
@@ -139,7 +146,11 @@ export class TenantGateway implements Sandbox {
     });
   }
 
-  /** @returns the status when the gateway is ready, or the reason why it is not */
+  /**
+   * Starts the gateway if necessary and waits until it is ready.
+   *
+   * @returns its status, with the reason if it is not ready
+   */
   async whenReady(): Promise<SandboxStatus> {
     this.used();
     await this.#stopping;
@@ -155,12 +166,16 @@ export class TenantGateway implements Sandbox {
     const status = await run.supervisor.whenSettled(START_MS);
     this.used();
     if (status.reason?.code === "data_newer" && (await this.#goBack())) return this.whenReady();
-    // Another process has taken the port; the next start gets another one.
+    // Another process has taken the port. The next start uses another port.
     if (status.reason?.code === "inner_port_in_use") await this.stop();
     return status;
   }
 
-  /** Restores data that this version can read, once per process. @returns false if there is none */
+  /**
+   * Restores a backup that this version can read, at most once per process.
+   *
+   * @returns false if there is none
+   */
   async #goBack(): Promise<boolean> {
     if (this.#wentBack) return false;
     this.#wentBack = true;
@@ -225,7 +240,11 @@ export class TenantGateway implements Sandbox {
     });
   }
 
-  /** @returns false if the gateway does not answer */
+  /**
+   * Connects a chat page to the gateway, which is started if necessary.
+   *
+   * @returns false if the gateway does not answer
+   */
   joinPage(page: PageSocket, headers: Record<string, string>): Promise<boolean> {
     return this.during(async () => {
       const { state } = await this.whenReady();
@@ -245,7 +264,7 @@ export class TenantGateway implements Sandbox {
     } finally {
       this.#busy -= 1;
       this.used();
-      // A schedule may have been added.
+      // Look for the next schedule soon, because `work` may have added one.
       this.#notedAt = 0;
       if (!this.isBusy) this.#options.onIdle();
     }

@@ -13,14 +13,14 @@ export class TenantLedgers {
 
   constructor(sql: NodeSql) {
     this.#sql = sql;
-    // The name begins like those of the ledger's tables, so that backups exclude it too.
+    // Named like the ledger's tables, so that backups exclude this table too.
     sql.all(
       "CREATE TABLE IF NOT EXISTS ledger_tenants (conversation TEXT PRIMARY KEY, tenant TEXT NOT NULL) WITHOUT ROWID",
     );
     sql.all("CREATE INDEX IF NOT EXISTS ledger_tenants_of ON ledger_tenants (tenant)");
   }
 
-  /** Adds the index for counts by chat. Call this when the ledger has its tables. */
+  /** Creates the index for counts by chat. Call this after the ledger has created its tables. */
   prepare(): void {
     this.#sql.all("CREATE INDEX IF NOT EXISTS ledger_conversations ON ledger (conversation, state)");
     this.prune();
@@ -29,7 +29,7 @@ export class TenantLedgers {
   arrives(tenant: TenantId, event: Delivery): void {
     const conversation = chatKeyOf(event);
     if (this.#known.has(conversation)) return;
-    // Only the console reads this, and the next event rewrites a row lost in a power cut.
+    // Only the console reads these rows, and the next event rewrites a row lost in a power cut.
     this.#sql.lightTransaction(() =>
       this.#sql.all("INSERT OR REPLACE INTO ledger_tenants VALUES (?, ?)", conversation, tenant),
     );

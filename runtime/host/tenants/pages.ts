@@ -11,13 +11,17 @@ import { refuseConnection } from "../../process/server.ts";
 import type { DeviceEntry, NewDevice } from "../../shared/devices.ts";
 import { chooseEvicted } from "../../shared/strangers.ts";
 
-/** Time for a page to acknowledge that its connection is closed. */
+/** Milliseconds for a page to acknowledge that its connection is closed. */
 const CLOSE_MS = 1_000;
 
 export interface BrowserGateways {
   /** See `Devices.enter`. */
   enter(device: NewDevice, known?: string): Promise<DeviceEntry>;
-  /** Starts a browser's gateway and connects a page to it. @returns false if it does not answer */
+  /**
+   * Starts a browser's gateway and connects a page to it.
+   *
+   * @returns false if the gateway does not answer
+   */
   join(browser: AdmittedBrowser, page: PageSocket, headers: Record<string, string>): Promise<boolean>;
 }
 
@@ -27,8 +31,8 @@ interface Stranger {
 }
 
 /**
- * Returns the handler of chat pages' connections if each browser has its own gateway. The first connection loads the
- * WebSocket library.
+ * Returns the handler for chat pages' connections if each browser has its own gateway. The first connection loads
+ * the WebSocket library.
  */
 export function browserPages(browsers: BrowserGateways) {
   const strangers = new Set<Stranger>();

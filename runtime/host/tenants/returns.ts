@@ -26,11 +26,11 @@ interface ReturnOptions {
 }
 
 /**
- * Merges the data of chats that had their own gateways, then starts the gateway that serves every chat. The next start
+ * Merges the data of chats that had their own gateways, then starts the one gateway for every chat. The next start
  * completes an interrupted attempt.
  *
- * If a chat's last messages are only in its own folder, which this process cannot read, the gateway is held with
- * `chats_not_copied`. If an operator removes the note, it starts, and those messages are merged later.
+ * If a chat's last messages are only in its own folder, which this process cannot read, the gateway does not start
+ * (`chats_not_copied`). If an operator removes the chat's `changed` note, the next start ignores those messages.
  */
 export async function startWithChatData(options: ReturnOptions): Promise<void> {
   const { supervisor, home, clock, log } = options;
@@ -74,7 +74,7 @@ async function bringBack(
   if (approvals !== undefined) await deployment.takeApprovals(approvals);
 }
 
-/** Merges a chat's newest intact backup, unless that was done. */
+/** Merges a chat's newest intact backup, unless it is already merged. */
 async function merge(
   store: DiskStore,
   tenant: TenantId,

@@ -14,13 +14,13 @@ import { supervisedSandbox } from "../sandbox.ts";
 import { openGatewaySocket } from "./pages.ts";
 import type { TenantUsers } from "./users.ts";
 
-/** Exceeds the 7 s that the gateway takes to finish its answers. */
+/** Time for the gateway to stop, in milliseconds. It needs up to 7 s to finish its answers. */
 const STOP_MS = 8_000;
 
 export interface RunSurroundings {
   users: TenantUsers;
   configPath: string;
-  /** Copy of the config that the gateways read. */
+  /** Path of the config copy that the chats' gateways read. */
   sharedConfig: string;
   /** Folder for the supervisors' own files. */
   logs: string;

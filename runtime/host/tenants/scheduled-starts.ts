@@ -3,12 +3,12 @@ import type { Clock, Notes } from "../../edge/ports.ts";
 import { backoffMs } from "../../shared/backoff.ts";
 import type { Log } from "../../shared/log.ts";
 
-/** Note that holds the mark for which the chat was last started. */
+/** Name of the note that stores the `mark` of a chat's last start. */
 const NOTE = "scheduledFor";
 const RETRY = { firstMs: 10_000, longestMs: 30 * 60_000 };
 
 interface ScheduledStartsOptions {
-  /** Returns a text that changes with the tenancy or the config, when other chats may have schedules. */
+  /** Returns a text that changes with the tenancy or the config. After a change, other chats may have schedules. */
   mark(): string;
   notes(tenant: TenantId): Notes;
   find(): Promise<readonly TenantId[]>;
@@ -19,8 +19,8 @@ interface ScheduledStartsOptions {
 }
 
 /**
- * Starts each chat with a schedule once. Nothing else would start chats that have not written since each got its own
- * gateway.
+ * Starts the gateway of each chat with a schedule once. Nothing else would start a chat that has not written since
+ * it got its own gateway.
  */
 export class ScheduledStarts {
   readonly #options: ScheduledStartsOptions;
@@ -61,7 +61,7 @@ export class ScheduledStarts {
     const notes = this.#options.notes(tenant);
     if (notes.read(NOTE) === mark) return;
     await this.#options.begin(tenant);
-    // Written last, so that a killed process starts the chat again.
+    // Write the mark last: if the process is killed before, the next one starts the chat again.
     notes.write(NOTE, mark);
   }
 }

@@ -4,14 +4,14 @@ import path from "node:path";
 import { CONFIG_FILE } from "../../contract/names.ts";
 import { writeFileAtomic } from "../../process/files.ts";
 
-/** Others may read the copy; only this process writes it. */
+/** File mode of the copy: others may read it, only this process writes it. */
 const SHARED = 0o644;
 
 export class SharedConfig {
   readonly path: string;
   readonly #source: string;
   #published = "";
-  /** SHA-256 of the copy; empty before there is one. */
+  /** SHA-256 of the copy; empty before the first copy. */
   digest = "";
 
   /** @param folder Folder of the copy, which every chat's user can reach. */

@@ -36,7 +36,10 @@ import { TenantNotes } from "./tenant-notes.ts";
 const LOOK_MS = 1_000;
 const PRUNE_MS = 3_600_000;
 const MOST_CHATS = 1_000;
-/** Retry delay of an event whose gateway has no room to start, unless another gateway ends earlier. */
+/**
+ * Retry delay in milliseconds if there is no room for an event's gateway. The retry comes earlier if another
+ * gateway ends.
+ */
 const FULL_AGAIN_MS = 5_000;
 const FULL = reason("sandboxes_full");
 
@@ -80,7 +83,7 @@ export class HostTenancy {
   readonly #backupDirectory: ChatBackupDirectory;
   readonly #data: ChatData;
   readonly #pool: GatewayPool;
-  /** Chats whose row in the roster is outdated. */
+  /** Chats whose row in the list of tenants is outdated. */
   readonly #changed: Set<TenantId>;
   #ledger: Pick<RunningLedger, "hasten"> | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -142,11 +145,11 @@ export class HostTenancy {
       clock,
       log,
     });
-    // Their gateways ran when the last process ended.
+    // These chats' gateways ran when the last process ended, so their rows are outdated.
     this.#changed = new Set(this.#reception.roster.running());
   }
 
-  /** Call this when the ledger is open. */
+  /** Starts the regular checks. Call this when the ledger is open. */
   start(ledger: Pick<RunningLedger, "hasten">): void {
     this.#ledger = ledger;
     this.#ledgers.prepare();
@@ -158,7 +161,7 @@ export class HostTenancy {
     this.#timer = setInterval(() => void this.#look(), LOOK_MS);
   }
 
-  /** Stops all gateways for good and backs up the chats' data, which a return to one gateway needs. */
+  /** Stops all gateways for good and backs up the chats' data, because a return to one gateway needs the backups. */
   async stop(): Promise<void> {
     this.#pool.close();
     clearInterval(this.#timer);
@@ -189,7 +192,7 @@ export class HostTenancy {
   }
 
   /**
-   * Returns true if the gateway for an event answers or has nothing to do for it; `undefined` for an event without a
+   * Returns true if the gateway of the event's chat is ready or not needed; `undefined` for an event without a
    * chat.
    */
   isReady(event: Delivery): boolean | undefined {
@@ -199,7 +202,7 @@ export class HostTenancy {
     return !gate.isOpen || gateway.isReady;
   }
 
-  /** Notifies a chat that it has to wait, through its own gateway while that runs; see `Teller`. */
+  /** Notifies a chat that its message has to wait, through the chat's gateway if it runs; see `Teller`. */
   readonly tell: Tell = (event, ...notice) => {
     const tenant = this.tenantOf(event);
     const teller = tenant === undefined ? this.#deploymentTeller : this.#chat(tenant).teller;
@@ -211,7 +214,7 @@ export class HostTenancy {
     return new Teller({ sandbox, environment, fetch });
   }
 
-  /** Delivers a chat's events to its own gateway, started if needed, once the chat is admitted. */
+  /** Delivers a chat's events to its own gateway once the chat is admitted. Starts the gateway if necessary. */
   readonly deliver: Deliver = async (request, on) => {
     const { sandbox, record, clock } = this.#options;
     const [first] = request.deliveries;
@@ -221,7 +224,7 @@ export class HostTenancy {
     if (!gate.isOpen) {
       const standing = await gate.ask(first);
       if (!standing.admitted) {
-        // The group has just got another id, by which the next attempt finds its gateway.
+        // The group has just received another id. The next attempt finds its gateway by that id.
         if (standing.movedTo !== undefined) return { kind: "retry", note: standing.note, absent: true };
         return refusedResult(standing);
       }
@@ -265,13 +268,13 @@ export class HostTenancy {
     },
   };
 
-  /** Returns `undefined` if the browser is not paired. */
+  /** Returns the gateway of a paired browser; `undefined` if the browser is not paired. */
   readonly sandboxOf = async (deviceId: string): Promise<Sandbox | undefined> => {
     const tenant = tenantOfBrowser(deviceId);
     return this.#reception.roster.has(tenant) ? this.#chat(tenant).gateway : undefined;
   };
 
-  /** Returns `undefined` if the request names no chat. */
+  /** Handles a request of a chat's gateway to the broker. Returns `undefined` if the request names no chat. */
   answerBroker(request: Request): Promise<Response> | undefined {
     const { tenant, url } = readBrokerUrl(request.url);
     if (tenant === undefined) return undefined;
@@ -296,7 +299,10 @@ export class HostTenancy {
     });
   }
 
-  /** Routes requests that concern the whole deployment away from a sandbox; see {@link withDeploymentParts}. */
+  /**
+   * Wraps a sandbox so that requests about the whole deployment go to the deployment; see
+   * {@link withDeploymentParts}.
+   */
   asShown(sandbox: Sandbox): Sandbox {
     return withDeploymentParts(sandbox, {
       deployment: this.#options.sandbox,
@@ -335,7 +341,7 @@ export class HostTenancy {
     return chat;
   }
 
-  /** Drops the object of an idle chat from memory if there are too many. It is recreated on demand. */
+  /** Drops one idle chat from memory if there are too many chats. It is recreated on demand. */
   #forgetIdle(): void {
     if (this.#chats.size < MOST_CHATS) return;
     for (const [tenant, { gateway }] of this.#chats) {
@@ -357,10 +363,10 @@ export class HostTenancy {
       }
       const chats = [...this.#chats.values()];
       await Promise.all(chats.map((chat) => this.#lookAt(chat, clock() - sleepAfterMs)));
-      // Do not wait: a large chat takes long.
+      // Do not wait: copying a large chat takes long.
       void this.#data.copyChanged(this.#isRunning);
       void this.#scheduled.run();
-      // The end of a schedule also makes room.
+      // A gateway that has just run a schedule may now be stopped for a waiting one.
       void this.#pool.offer();
     } catch (error) {
       log.error("the checks of the chats' gateways failed", { error: String(error) });
@@ -369,13 +375,17 @@ export class HostTenancy {
     }
   }
 
-  /** Starts a gateway that has waited for room. @returns false if there is still none */
+  /**
+   * Starts a gateway that has waited for room.
+   *
+   * @returns false if there is still no room
+   */
   async #beginWaiting(tenant: TenantId): Promise<boolean> {
     const { gateway } = this.#chat(tenant);
     return gateway.during(async () => {
       const { reason: why } = await gateway.whenReady();
       if (why?.code === FULL.code) return false;
-      // Inside `during`: otherwise, the gateway could be stopped for another one before it has the messages.
+      // Call this inside `during`, so that the gateway is not stopped for another one before it gets the messages.
       this.#ledger?.hasten(this.#ledgers.conversations(tenant), FULL.detail);
       return true;
     });

@@ -3,7 +3,7 @@ import type { Notes } from "../../edge/ports.ts";
 import { forgetDecision } from "../../edge/tenants/gate.ts";
 import type { NodeSql } from "../ledger.ts";
 
-/** Name of the deployment's note with the time since which one gateway served every chat. */
+/** Name of the deployment's note with the time at which one gateway last began to serve every chat. */
 const SERVED_ALL = "servedAll";
 
 export class TenantNotes {
@@ -45,7 +45,10 @@ export class TenantNotes {
       .map(({ tenant }) => String(tenant));
   }
 
-  /** Forgets the decisions about chats if one gateway has served all of them since: their members may have changed. */
+  /**
+   * Forgets admission decisions if one gateway has served every chat since, because the chats' members may have
+   * changed.
+   */
   servedAllSince(since: string): void {
     if ((this.deployment.read(SERVED_ALL) ?? "") === since) return;
     for (const tenant of this.having("admitted")) forgetDecision(this.of(tenant));

@@ -18,15 +18,15 @@ import type { ProcessUser } from "../../supervisor/child.ts";
 
 const { first: FIRST_USER, rights: RIGHTS } = CHAT_USERS;
 const TENANTS = "tenants";
-/** Other users may pass through but not list the folder. */
+/** Folder mode: other users may pass through the folder but not list it. */
 const PASSAGE = 0o711;
 const OTHERS = 0o077;
 /** Bit numbers from linux/capability.h. */
 const BITS = { CHOWN: 0n, KILL: 5n, SETGID: 6n, SETUID: 7n };
 
 /**
- * Users of the chats' gateways, each with its own folder. A folder's owner is the only record of the user id, so it
- * cannot be lost or restored separately from the data.
+ * Users of the chats' gateways, each with its own folder. A folder's owner is the only record of the user's id, so
+ * the id cannot be lost or restored separately from the data.
  */
 export class TenantUsers {
   readonly base: ProcessUser;
@@ -38,10 +38,10 @@ export class TenantUsers {
   }
 
   /**
-   * Switches this process to the owner of the data directory. It can still become root briefly, to start and end other
-   * users' processes.
+   * Makes this process run as the owner of the data directory. It can still become root briefly, to start and end
+   * other users' processes.
    *
-   * @throws StewardError `tenancy_unsupported` if it cannot give chats their own users. Nothing runs then.
+   * @throws StewardError `tenancy_unsupported` if this process cannot give chats their own users.
    */
   static take(home: string): TenantUsers {
     const missing = missingCapabilities();
@@ -64,7 +64,7 @@ export class TenantUsers {
     return users;
   }
 
-  /** Every chat's user can read files in it whose mode allows that. */
+  /** Folder of the chats' folders. Every chat's user can read files in it if their mode allows that. */
   get folder(): string {
     return this.#folder;
   }
@@ -73,7 +73,7 @@ export class TenantUsers {
     return (ownerOf(path.join(this.#folder, tenant)) ?? 0) >= FIRST_USER;
   }
 
-  /** Creates the folder and the user for a new chat. */
+  /** Returns a chat's folder and user. Creates both for a new chat. */
   of(tenant: TenantId): { home: string; user: ProcessUser } {
     const home = path.join(this.#folder, tenant);
     const known = ownerOf(home);
@@ -100,7 +100,7 @@ export class TenantUsers {
     this.base.withRights(() => chownSync(folder, id, id));
   }
 
-  /** Tries what starting a chat needs, so that the service fails at startup and not at the first chat. */
+  /** Tests whether a chat could be started, so that the service fails at startup rather than at the first chat. */
   #try(): void {
     const folder = path.join(this.#folder, ".trial");
     try {
@@ -121,7 +121,10 @@ export class TenantUsers {
   }
 }
 
-/** Creates the data directory and returns its owner. If root owns it and it is empty, steward's user becomes owner. */
+/**
+ * Creates the data directory and returns its owner. If the directory is empty and belongs to root, steward's user
+ * becomes the owner.
+ */
 function takeDirectory(home: string): number {
   ensureDirectory(home);
   const owner = ownerOf(home) ?? 0;
@@ -135,7 +138,7 @@ function takeDirectory(home: string): number {
   return CONTAINER_USER;
 }
 
-/** `withRights` becomes root while `work` runs, which must be synchronous. */
+/** Returns a user. `withRights` makes this process root while `work` runs, so `work` must be synchronous. */
 function userOf(id: number, base: number): ProcessUser {
   return {
     id,
@@ -150,7 +153,7 @@ function userOf(id: number, base: number): ProcessUser {
   };
 }
 
-/** Removes other users' access to the data directory's entries, before they are allowed to traverse it. */
+/** Removes other users' access to the entries of the data directory, before other users may traverse it. */
 function closeFiles(home: string): void {
   for (const entry of readdirSync(home, { withFileTypes: true })) {
     const file = path.join(home, entry.name);

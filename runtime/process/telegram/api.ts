@@ -6,7 +6,7 @@ import type { TelegramConnection } from "./transport.ts";
 
 const TIMEOUT_MS = 30_000;
 const DOWNLOAD_TIMEOUT_MS = 60_000;
-/** Far above a hundred updates of the largest kind. */
+/** Largest response in bytes: far above a hundred updates of the largest kind. */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
 /** https://core.telegram.org/bots/api#making-requests */
@@ -36,19 +36,19 @@ export interface TelegramApiOptions {
 export interface CallOptions {
   timeoutMs?: number;
   signal?: AbortSignal;
-  /** Uploaded in the field of this name: https://core.telegram.org/bots/api#sending-files */
+  /** File to upload in the form field `field`: https://core.telegram.org/bots/api#sending-files */
   file?: { field: "photo" | "document"; name: string; content: Blob };
 }
 
-/** Failure of a call. No part of it contains the token. */
+/** Failure of a Telegram call. No part of the error contains the token. */
 export class TelegramError extends Error {
-  /** The response's `error_code`, or 0 without a response. */
+  /** The response's `error_code`; 0 if there was no response. */
   readonly status: number;
   /** Wait that Telegram asks for. */
   readonly retryAfterMs: number | undefined;
-  /** New id of a group that was migrated. */
+  /** New id of the group if it was migrated to a supergroup. */
   readonly migratedTo: string | undefined;
-  /** Code of a refusal by the broker itself. `status` is 0 then. */
+  /** Error code if the broker itself refused the call. `status` is 0 then. */
   readonly brokerCode: string | undefined;
 
   constructor(
@@ -66,7 +66,7 @@ export class TelegramError extends Error {
     this.brokerCode = brokerCode;
   }
 
-  /** 401 for a revoked token, 404 for a malformed one. */
+  /** True if Telegram refuses the token: with 401 if it was revoked, with 404 if it is malformed. */
   get tokenRefused(): boolean {
     return this.status === 401 || this.status === 404;
   }
@@ -106,7 +106,7 @@ export class TelegramApi {
         signal,
       });
       const { statusCode = 0, headers } = response;
-      // A refusal by the broker itself says nothing about the chat.
+      // Use 0 if the broker itself refused the call, because the broker's status says nothing about the chat.
       const status = headers["content-type"]?.startsWith(PROBLEM_TYPE) === true ? 0 : statusCode;
       return { status, bytes: await readBody(response, MAX_ANSWER_BYTES) };
     });
@@ -123,7 +123,7 @@ export class TelegramApi {
   /**
    * Downloads a message's file: https://core.telegram.org/bots/api#getfile
    *
-   * @throws TelegramError; RangeError if the file exceeds `maxBytes`.
+   * @throws TelegramError if the download fails; RangeError if the file exceeds `maxBytes`.
    */
   async download(fileId: string, maxBytes: number, outer: AbortSignal): Promise<Uint8Array> {
     const file = fileSchema.safeParse(await this.call("getFile", { file_id: fileId }, { signal: outer }));
@@ -138,14 +138,14 @@ export class TelegramApi {
       const status = response.statusCode ?? 0;
       if (status !== 200) {
         response.destroy();
-        // Here 404 means a missing file, not an invalid token.
+        // For a file, 404 means that it is missing, not that the token is invalid.
         throw new TelegramError(status < 500 ? 400 : status, `HTTP ${status} for the file`);
       }
       return readBody(response, maxBytes);
     });
   }
 
-  /** Loads on first use: Node's HTTPS client would cost every start time and memory. */
+  /** Loads the transport on first use: Node's HTTPS client would cost every start time and memory. */
   #connect(): Promise<TelegramConnection> {
     this.#connection ??= import("./transport.ts").then(({ openConnection }) => openConnection(this.#proxy));
     return this.#connection;
@@ -175,7 +175,7 @@ function bounded(signal: AbortSignal | undefined, timeoutMs: number): AbortSigna
   return signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
 }
 
-/** Converts connection failures to TelegramError. Drops their message, which may contain the URL with the token. */
+/** Converts connection failures to TelegramError without their message, which may contain the URL with the token. */
 async function told<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -14,18 +14,18 @@ interface TransportRequest {
 
 export interface TelegramConnection {
   send(url: string, request: TransportRequest): Promise<IncomingMessage>;
-  /** Rejects with a RangeError if the body exceeds `maxBytes`. */
+  /** Reads the whole body. Rejects with a RangeError if it exceeds `maxBytes`. */
   readBody(message: IncomingMessage, maxBytes: number): Promise<Uint8Array>;
 }
 
 /**
- * Uses Node's own client, which supports proxies without another package
+ * Returns a client based on Node's own, which supports proxies without another package
  * (https://nodejs.org/docs/latest-v24.x/api/http.html#built-in-proxy-support). Follows no redirects.
  */
 export function openConnection(proxy?: string): TelegramConnection {
   const options = {
     keepAlive: true,
-    // The network may have dropped an idle connection, which would lose the next request.
+    // Close idle connections early: if the network has dropped one, the next request on it would be lost.
     timeout: IDLE_MS,
     ...(proxy !== undefined && { proxyEnv: { HTTP_PROXY: proxy, HTTPS_PROXY: proxy } }),
   };
@@ -55,7 +55,7 @@ async function readBody(message: IncomingMessage, maxBytes: number): Promise<Uin
   let size = 0;
   for await (const chunk of message as AsyncIterable<Uint8Array>) {
     size += chunk.byteLength;
-    // Leaving the loop destroys the stream and its connection.
+    // The error leaves the loop, which destroys the stream and its connection.
     if (size > maxBytes) throw new RangeError(`more than ${maxBytes} bytes`);
     chunks.push(chunk);
   }

@@ -23,7 +23,7 @@ export interface ComposeResult {
   /** Names of the secrets to fill in. */
   secrets: string[];
   image: string;
-  /** True if the image has to be built on the engine that runs it. */
+  /** True if the image must be built on the Docker engine that runs it. */
   isBuilt: boolean;
   /** True if the admin pages stay closed until ADMIN_TOKEN is set too. */
   needsAdminToken: boolean;

@@ -11,7 +11,8 @@ export const OLDEST_CLI = "3.250.0";
 export const ANSWER_MS = 60_000;
 
 /**
- * Returns additional variables for the CLI. PATH starts with this Node, so that an older one cannot run the program.
+ * Returns additional variables for the CLI. PATH begins with this Node's folder, so that an older Node cannot run the
+ * program.
  */
 export function cliEnvironment(): Record<string, string> {
   const path = [dirname(process.execPath), process.env["PATH"] ?? ""].join(delimiter);

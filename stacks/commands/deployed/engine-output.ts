@@ -1,7 +1,7 @@
 import { withoutErrors } from "../../../infra/shell/diagnostics.ts";
 
 const DIAGNOSTICS = "Diagnostics:";
-/** A resource's row with the first line of its error: ` + pulumi:pulumi:Stack steward-dev create error: …`. */
+/** Matches a resource's row with the first line of its error: ` + pulumi:pulumi:Stack steward-dev create error: …`. */
 const ERROR = /^( .*?) error: .*$/;
 
 export interface EngineOutput {
@@ -9,7 +9,7 @@ export interface EngineOutput {
   end(): void;
 }
 
-/** Forwards the engine's lines without its errors, which the command prints at the end with code and fix. */
+/** Forwards the engine's output except errors, which the command prints at the end with code and fix. */
 export function engineOutput(write: (line: string) => void): EngineOutput {
   let rest = "";
   let diagnostics: string[] | undefined;

@@ -28,7 +28,8 @@ interface Lock {
 
 /**
  * Checks that no update of the stack is running. `releaseStale` releases the lock of a killed process on this machine.
- * Sees only locks in a folder or in Pulumi Cloud. With a bucket, the update itself finds them.
+ * Finds only the locks of backends in a folder or Pulumi Cloud. If the backend is a bucket, the update itself checks
+ * the lock.
  *
  * @throws StewardError `rollout_under_way`
  */
@@ -93,7 +94,7 @@ async function lockIn(folder: string): Promise<Lock | undefined> {
   return undefined;
 }
 
-/** The CLI also writes `file://~` and paths relative to the home. */
+/** Returns the folder of a `file://` URL. The CLI also writes `file://~` and paths relative to the home folder. */
 function folderOf(url: string): string {
   const [address = ""] = url.split("?");
   const given = address.slice("file://".length);

@@ -14,7 +14,7 @@ import { type DeployedState, findResource, gatewayOf } from "./stack.ts";
 
 /** Longer than the service's own timeouts. */
 const ANSWER_MS = 200_000;
-/** A cold start takes seconds. After a minute the gateway counts as down. */
+/** Number of attempts, within one minute, before the gateway counts as down. A cold start takes only seconds. */
 const READY_ATTEMPTS = 30;
 const READY_RETRY_MS = 2_000;
 
@@ -35,7 +35,7 @@ const problem = z.looseObject({ code: z.string(), detail: z.string() });
 const secret = z.looseObject({ plaintext: z.string().transform((text) => JSON.parse(text) as unknown) });
 
 export interface StackBackups {
-  /** Newest first, with the error of the last attempt if it failed. */
+  /** Returns the backups, newest first, and the error of the last attempt if it failed. */
   list(): Promise<{ backups: Manifest[]; problem?: { code: string; detail: string } | undefined }>;
   create(): Promise<Manifest>;
   /** Unpacks and checks the newest backup in a separate folder. */
@@ -64,8 +64,9 @@ export function openStackBackups(state: DeployedState, gateway?: string): StackB
 }
 
 /**
- * Returns a function that fetches the record of past events, or `undefined` if the state has no URL or signing key. It
- * rejects with StewardError `replay_not_allowed` without consent, or `not_found` from older versions.
+ * Returns a function that fetches the record of past events, or `undefined` if the state has no URL or signing key. The
+ * function rejects with StewardError `replay_not_allowed` if the stack does not allow replays, or `not_found` from
+ * older versions.
  */
 export function openStackReplay(state: DeployedState): (() => Promise<ReplayRecord>) | undefined {
   const ask = askerOf(state);

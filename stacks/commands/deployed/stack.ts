@@ -16,7 +16,10 @@ const COMPONENT = /^steward:index:(?:Serverless|Host)Gateway$/;
 
 const PROJECT = "steward";
 const INSTALL_MS = 10 * 60_000;
-/** The CLI retries a download five times. That takes half a minute and is useless without a network. */
+/**
+ * Matches the CLI's announcement of another download attempt. The five attempts take half a minute and are useless
+ * without a network.
+ */
 const RETRIES = /will retry/i;
 const PLUGINS = { serverless: ["cloudflare", "command"], host: ["docker", "command"] } as const;
 
@@ -89,7 +92,9 @@ async function requireOwnProgram(stackName: string, { state }: DeployedStack): P
   );
 }
 
-/** Stops the Automation API from reading the outputs twice after each update, which takes two thirds of a second. */
+/**
+ * Stops the Automation API from reading the outputs twice after each update, which would take two thirds of a second.
+ */
 function withoutOutputs(stack: Stack): Stack {
   stack.workspace.stackOutputs = () => Promise.resolve({});
   return stack;
@@ -158,7 +163,10 @@ async function requirePlugins(
   }
 }
 
-/** Checks the CLI's plugin folder directly, which is faster. A `.partial` file marks a broken download. */
+/**
+ * Looks for the plugin in the CLI's folder, which is faster than asking the CLI. A `.partial` file marks a broken
+ * download.
+ */
 async function isInstalled(name: string, version: string, env: NodeJS.ProcessEnv): Promise<boolean> {
   const home = env["PULUMI_HOME"] ?? join(homedir(), ".pulumi");
   const names = await readdir(join(home, "plugins")).catch((): string[] => []);
@@ -219,10 +227,10 @@ function gatewaysIn({ resources }: DeployedState): DeployedGateway[] {
 }
 
 /**
- * Returns the gateway with this name, or the only one. Stacks from before components existed have one with the stack's
- * URL.
+ * Returns the gateway with this name, or the only gateway. A stack from before components existed counts as one gateway
+ * with the stack's URL.
  *
- * @throws BuildFailure `gateway_unknown` if none has the name, or if there are several and no name.
+ * @throws BuildFailure `gateway_unknown` if no gateway has the name, or if there are several and no name is given.
  */
 export function gatewayOf(state: DeployedState, wanted?: string): DeployedGateway {
   const gateways = gatewaysIn(state);
@@ -268,8 +276,8 @@ export interface PlannedStep {
 }
 
 /**
- * Returns a preview event's step. Like the engine's counts, skips the partial steps of a replacement and default
- * providers.
+ * Returns a preview event's step, if it has one. Skips default providers and the partial steps of a replacement, as the
+ * engine's counts do.
  */
 export function stepsOf({ resourcePreEvent: event }: EngineEvent): PlannedStep[] {
   if (event === undefined) return [];
@@ -285,13 +293,13 @@ const MARKUP = /<\{%[^%]*%\}>/g;
 /** The SDK's type lacks `debug` (pulumi sdk/go/common/diag). */
 const PROVIDER_LOG: ReadonlySet<string> = new Set(["debug", "info#err"]);
 
-/** Returns an event's message without colors. Skips transient ones and a provider's log. */
+/** Returns an event's message without colors. Skips transient messages and provider logs. */
 export function diagnosticText({ diagnosticEvent: said }: EngineEvent): string | undefined {
   if (said === undefined || said.ephemeral || PROVIDER_LOG.has(said.severity)) return undefined;
   return said.message.replaceAll(MARKUP, "");
 }
 
-/** Returns the last part of a URN. It may contain separators. */
+/** Returns the name at the end of a URN. The name may contain separators. */
 export function resourceName(urn: string): string {
   return urn.split("::").slice(3).join("::");
 }

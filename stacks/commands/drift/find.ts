@@ -7,7 +7,9 @@ export interface Drift {
   type: string;
   name: string;
   what: "gone" | "changed";
-  /** Paths such as `versions[0].percentage`. Never values, which may be secrets. */
+  /**
+   * Paths of the changed properties, such as `versions[0].percentage`. Values are omitted, because they may be secrets.
+   */
   properties: string[];
 }
 
@@ -38,14 +40,14 @@ export async function drift(stackName: string, options: CommandOptions = {}): Pr
   return { drift: found, remarks: [...remarks] };
 }
 
-/** Types of this package's resources. States written before 0.1.0 contain the second one. */
+/** Type prefixes of this package's resources. States written before 0.1.0 contain the second prefix. */
 const OWN = ["steward:", "pulumi-nodejs:dynamic/"];
 
 /**
  * Returns the drift in one event of a refresh (`ResOutputsEvent`:
  * https://www.pulumi.com/docs/reference/automation-api/). Only properties that the program sets count, because bridged
- * providers also return outputs that differ on every read. All differences from this package's providers count, because
- * they report only relevant ones.
+ * providers also return outputs that differ on every read. All differences reported by this package's providers count,
+ * because they report only relevant ones.
  */
 export function driftOf({ resOutputsEvent: event }: EngineEvent): Drift[] {
   if (event === undefined) return [];
@@ -91,7 +93,7 @@ function isObject(value: unknown): value is Properties {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Drops paths that are a prefix of another path. */
+/** Drops each path that is a prefix of another path. */
 function innermost(paths: readonly string[]): string[] {
   return paths.filter((path) => !paths.some((other) => other !== path && /^[.[]/.test(after(path, other))));
 }
@@ -100,7 +102,7 @@ function after(prefix: string, path: string): string {
   return path.startsWith(prefix) ? path.slice(prefix.length) : "";
 }
 
-/** For example `tags` of `tags.a` and `tags["a"]`, or `list` of `list[0].b`. */
+/** Returns a path's top-level property, for example `tags` for `tags.a` and `tags["a"]`, or `list` for `list[0].b`. */
 function rootOf(path: string): string {
   return path.split(/[.[]/, 1)[0] ?? path;
 }

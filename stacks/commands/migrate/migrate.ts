@@ -39,7 +39,7 @@ export interface MigrateResult {
   tag: string | undefined;
   /** Description for people, one line per entry. */
   plan: string[];
-  /** Steps of an update with the new name. */
+  /** Planned steps of an update with the new name. */
   steps: PlannedStep[];
   accepted: boolean;
   file: string;
@@ -92,8 +92,8 @@ export async function migrate(stackName: string, options: MigrateOptions): Promi
 }
 
 /**
- * Adds a migration for the new name, unless some are still pending under the old one. Tags that exist only in the
- * account become entries without a class.
+ * Adds a migration for the new name, unless migrations under the old name are still pending. Tags that exist only in
+ * the account become entries without a class.
  */
 function withNewTag(migrations: readonly Migration[], applied: number): Migration[] {
   const missing = Math.max(applied + 1 - migrations.length, 0);
@@ -119,7 +119,7 @@ function sameNameError(workerName: string, present: ServerlessConfig): BuildFail
   );
 }
 
-/** Explains how the new name changes the public address, and which callers need the new one. */
+/** Explains how the new name changes the public address, and which callers need the new address. */
 function addressLines(
   { script }: OperatorCommands,
   present: ServerlessConfig,
@@ -133,7 +133,7 @@ function addressLines(
   ];
 }
 
-/** Previews an update with these settings, without changing the stack's own. */
+/** Previews an update with these settings, without changing the stack's own settings. */
 async function previewSettings(
   stack: Stack,
   settings: string,
@@ -174,7 +174,8 @@ function withMigrations(
   settings.setIn(["config", "steward:workerName"], workerName);
   const key = ["config", "steward:migrations"];
   const added = migrations.slice(present.length);
-  // `pulumi config set` stores a list as text, and a stack without the key uses the default list.
+  // If the settings have no YAML list, write the whole list: `pulumi config set` stores a list as text, and a stack
+  // without the key uses the default list.
   if (isSeq(settings.getIn(key))) {
     for (const entry of added) settings.addIn(key, settings.createNode(entry));
   } else settings.setIn(key, settings.createNode(migrations));

@@ -7,7 +7,7 @@ import { engineOutput } from "../deployed/engine-output.ts";
 import { type CommandOptions, openDeployed, sinkOf } from "../deployed/stack.ts";
 import { type PolicyOptions, type PolicyViolation, previewWithPolicies } from "./preview.ts";
 
-/** Files that an earlier run may have left. Any other file belongs to the user. */
+/** Files that an earlier run may have left. Any other file in the folder belongs to the user. */
 const PACK_FILES = new Set([
   "PulumiPolicy.yaml",
   "index.cjs",

@@ -78,7 +78,10 @@ async function runPreview(
   }
 }
 
-/** Adds what is deployed and when it was backed up. Rules see only the planned resources. */
+/**
+ * Passes the name of the deployed bucket or volume and the last backup's time to the rule `fresh-backup`, because rules
+ * see only the planned resources.
+ */
 async function withDeployed(
   { state }: DeployedStack,
   { config = {}, backup }: PolicyPreview,

@@ -3,12 +3,12 @@ import type { PolicyOptions } from "../policies/preview.ts";
 import { readBaseline } from "../rollout/inspect.ts";
 import { planUpdate, type UpdatePlan } from "../rollout/plan.ts";
 
-/** A GitHub comment is limited to 65,536 characters. */
+/** Maximum number of steps shown, because a GitHub comment is limited to 65,536 characters. */
 const MOST_STEPS = 200;
 const MOST_CHARACTERS = 20_000;
 
 export interface PreviewResult extends UpdatePlan {
-  /** For a pull request comment. Contains no property values. */
+  /** Markdown for a pull request comment, without property values. */
   markdown: string;
 }
 
@@ -27,7 +27,7 @@ export async function preview(
   return { ...plan, markdown: previewText(stackName, plan) };
 }
 
-/** Shows only names and types, because values may be secret. */
+/** Formats a preview as Markdown. Shows only names and types, because values may be secret. */
 export function previewText(
   stack: string,
   { summary, steps, broken, gates }: Pick<UpdatePlan, "summary" | "steps" | "broken" | "gates">,
@@ -70,7 +70,7 @@ function code(text: string): string {
   return `\`${text.replaceAll("`", "'").replaceAll(/\s+/g, " ").trim()}\``;
 }
 
-/** In a table cell, a bar must be escaped. */
+/** Formats a table cell, in which a vertical bar must be escaped. */
 function cell(text: string): string {
   return code(text.replaceAll("|", "\\|"));
 }

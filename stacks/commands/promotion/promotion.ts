@@ -17,7 +17,7 @@ export function rolloutsOf(stack: string, { workDir = "." }: Pick<CommandOptions
   return path.join(workDir, ".steward", "rollouts", stack);
 }
 
-/** Matches an image in an account's own registry, as an update pushes it. */
+/** Matches an image in the registry of a Cloudflare account, to which an update pushes it. */
 const OF_ACCOUNT = /^[^/]+\/([0-9a-f]{32})\/steward@/;
 
 /**
@@ -102,7 +102,10 @@ function provenIn(folder: string, stack: string): DeployedBuild {
   return last["deployed"] as DeployedBuild;
 }
 
-/** Returns false for entries of previews and of rollouts stopped before their update. */
+/**
+ * Returns true if an entry shows which build runs, unlike those of previews and of rollouts that stopped before their
+ * update.
+ */
 function tellsWhatRuns({ step, deployed }: RecordEntry): boolean {
   return step === "updating" || deployed !== undefined;
 }
@@ -112,7 +115,7 @@ function rolloutFailed(stack: string, [first]: readonly RecordEntry[], how: stri
   return unproven(stack, `The rollout${began} of ${stack} ${how}.`);
 }
 
-/** Adds a fix that names the source stack. The default fix has only a placeholder for it. */
+/** Returns the error with a fix that names the source stack. The default fix has only a placeholder for the name. */
 function unproven(source: string, detail: string): StewardError {
   return new StewardError("promotion_unproven", detail, {
     fix: ({ tool }) =>
@@ -120,13 +123,13 @@ function unproven(source: string, detail: string): StewardError {
   });
 }
 
-/** Must be plain data, because a record stores it. */
+/** Identity of a deployed build. Must be plain data, because a rollout's record stores it. */
 export interface DeployedBuild {
   /** Hash over the code of Worker and container. */
   bundle: string;
   /** The container's image, by digest if it was pushed. */
   image: string;
-  /** Has the suffix `-dirty` if files are changed. Absent outside a repository. */
+  /** Git commit, with the suffix `-dirty` if files were changed. Absent outside a repository. */
   commit?: string;
 }
 

@@ -3,7 +3,7 @@ import type { ReplayRecord } from "../../../runtime/contract/replay.ts";
 import type { Renewal } from "../../../runtime/contract/tenant.ts";
 import type { StackBackups } from "../deployed/signed.ts";
 
-/** Version that ran before an update. Must be plain data, because a record stores it. */
+/** Version that ran before an update. Must be plain data, because a rollout's record stores it. */
 export interface PreviousDeployment {
   version: PreviousVersion;
   /** Hashes by which the version identified itself; `undefined` if it did not answer. */
@@ -14,18 +14,24 @@ export interface PreviousDeployment {
 export interface Baseline {
   /** Tags of migrations that the update applies to an existing Worker. */
   migrations: string[];
-  /** Absent if nothing runs yet, and on a host, whose update restores the previous container itself. */
+  /**
+   * Version to roll back to. Absent if nothing runs yet, and on a host, where the update itself restores the previous
+   * container.
+   */
   previous: PreviousDeployment | undefined;
-  /** Absent if nothing runs yet, and on a host, whose update makes a backup itself. */
+  /**
+   * Backups of the running version. Absent if nothing runs yet, and on a host, where the update itself makes a backup.
+   */
   backups: StackBackups | undefined;
   /** Fetches the redacted record of past events. Absent if nothing runs yet. */
   replay: (() => Promise<ReplayRecord>) | undefined;
   /** Absent if one sandbox serves every chat. */
   renewal?: (() => Promise<Renewal | null>) | undefined;
-  /** Says that the live version is not the one that the stack deployed last. Absent if it is. */
+  /** Explanation if the live version is not the version that the stack deployed last; otherwise absent. */
   strayed: string | undefined;
   /**
-   * Rolls back to the previous version, which a host's update does itself, and waits until it answers.
+   * Rolls back to the previous version and waits until it answers. On a host, only waits, because the update itself
+   * rolls back.
    *
    * @returns What was done, one line per step.
    * @throws Error if the previous version cannot be restored.

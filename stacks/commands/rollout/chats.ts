@@ -3,9 +3,15 @@ import { BuildFailure } from "../../../infra/shell/failure.ts";
 import type { Renewal } from "../../../runtime/contract/tenant.ts";
 
 const LOOK_EVERY_MS = 5_000;
-/** Running containers ask for renewal every ten seconds. After this many polls without news, none is waiting. */
+/**
+ * Number of polls without a change after which no container is waiting: running containers ask for renewal every ten
+ * seconds.
+ */
 const QUIET_LOOKS = 3;
-/** After this time the rollout ends. The remaining containers are still renewed one after another. */
+/**
+ * Maximum time for which a rollout watches the containers. The remaining ones are still renewed afterwards, one after
+ * another.
+ */
 const WATCH_MS = 180_000;
 
 interface WatchOptions {
@@ -24,7 +30,7 @@ export async function watchChats({ renewal, pause = sleep }: WatchOptions): Prom
   let quiet = 0;
   for (let waited = 0; waited < WATCH_MS && quiet < QUIET_LOOKS; waited += LOOK_EVERY_MS) {
     if (waited > 0) await pause(LOOK_EVERY_MS);
-    // A deployment may fail briefly right after it has answered.
+    // Ignore a failed request: a new deployment may fail briefly even after its first answer.
     const now = await renewal().catch(() => last);
     if (now === null) return undefined;
     const [failing] = now.failing;

@@ -57,7 +57,7 @@ async function serverlessBefore(deployed: DeployedStack): Promise<Baseline> {
   const made = findResource(state, ...VERSION)?.id;
   const isStray = made !== undefined && version !== undefined && !isWhole(version, made);
   return {
-    // A stack without a Worker has no data to lose.
+    // Without a Worker there is no data, so no migration needs approval.
     migrations: live === undefined ? [] : pendingEntries(migrations, live).map(({ tag }) => tag),
     previous: version && { version, answered: await answerOf(url) },
     backups: openStackBackups(state),
@@ -80,7 +80,7 @@ function isWhole({ versions }: PreviousVersion, versionId: string): boolean {
   return versions.every((share) => share.versionId === versionId);
 }
 
-/** Returns the hashes that identify a deployment from outside: of its bundle and its secrets. */
+/** Returns the hashes that identify a deployment from outside: those of its bundle and its secrets. */
 async function answerOf(url: string): Promise<string | undefined> {
   try {
     const response = await fetch(`${url}${ROUTES.ready.path}`, { signal: AbortSignal.timeout(ANSWER_MS) });
@@ -92,7 +92,8 @@ async function answerOf(url: string): Promise<string | undefined> {
 }
 
 /**
- * Waits until the deployment identifies itself as `wanted`, unless nothing answered before.
+ * Waits until the deployment identifies itself as `wanted`. Returns immediately if `wanted` is `undefined`, because
+ * nothing answered before the update.
  *
  * @throws Error if it takes too long.
  */

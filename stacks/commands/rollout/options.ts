@@ -7,9 +7,9 @@ import type { PolicyOptions } from "../policies/preview.ts";
 import type { UpdatePlan } from "./plan.ts";
 
 export interface RolloutOptions extends CommandOptions, PolicyOptions {
-  /** Only previews the update and reports what would block it. Default: false. */
+  /** If true, only previews the update and reports what would block it. Default: false. */
   planOnly?: boolean | undefined;
-  /** Starts without calling `confirm`. Default: false. */
+  /** If true, starts without calling `confirm`. Default: false. */
   yes?: boolean | undefined;
   /**
    * Called before the first change, unless `yes` is set. Returns `true` to start, otherwise the reason. Default:
@@ -18,11 +18,11 @@ export interface RolloutOptions extends CommandOptions, PolicyOptions {
   confirm?: ((plan: UpdatePlan) => Promise<true | string>) | undefined;
   /** Tag of the migration that may be applied, such as `v2`. */
   accept?: string | undefined;
-  /** Accepts that the new version interprets past events differently. Default: false. */
+  /** If true, accepts that the new version interprets past events differently. Default: false. */
   acceptReplay?: boolean | undefined;
   /** Stack whose proven deployment is promoted. */
   promoteFrom?: string | undefined;
-  /** Skips the backup before the update. Default: false. */
+  /** If true, skips the backup before the update. Default: false. */
   withoutBackup?: boolean | undefined;
 }
 

@@ -75,7 +75,7 @@ interface Approvals {
   accept?: string | undefined;
 }
 
-/** Returns one line for each change that needs approval, with how to approve it. */
+/** Returns one line for each change that needs approval. Each line says how to approve the change. */
 export function openGates({ steps, migrations }: Changes, { stack, accept }: Approvals): string[] {
   const open = migrations
     .filter((tag) => tag !== accept)
@@ -98,7 +98,7 @@ function summaryOf(steps: readonly PlannedStep[]): string {
   return `Changes: ${[...counts].map(([op, count]) => `${count} to ${op}`).join(", ")}.`;
 }
 
-/** Must be plain data, because a record stores it. */
+/** Outcome of the backup before an update. Must be plain data, because a rollout's record stores it. */
 interface BackupOutcome {
   made?: string;
   skipped?: string;
@@ -110,7 +110,7 @@ interface BackupOutcome {
 /**
  * Asks the running service for a backup, which starts a stopped container. Never rejects.
  *
- * @param earlier Backup of an interrupted rollout, reused if its version does not answer.
+ * @param earlier Backup of an interrupted rollout, reused if the running version does not answer.
  */
 export async function backUpBeforeUpdate(
   { backups, previous, strayed }: Baseline,
@@ -132,7 +132,7 @@ export async function backUpBeforeUpdate(
   }
 }
 
-/** Returns ISO 8601, or `undefined` if the service reports none. */
+/** Returns the newest backup's time as ISO 8601, or `undefined` if the service reports none. */
 async function newestBackup({ backups, previous }: Baseline): Promise<string | undefined> {
   if (previous?.answered === undefined) return undefined;
   const list = await backups?.list().catch(() => undefined);
@@ -146,7 +146,11 @@ interface Progress {
   end(): void;
 }
 
-/** @param total Resources to change. Without it, they are counted as they appear. */
+/**
+ * Shows the progress of a preview or an update.
+ *
+ * @param total Number of resources to change. If it is missing, resources are counted as they appear.
+ */
 export function showProgress({ say, log, status }: Sink, what: string, total?: number): Progress {
   if (status === undefined) return { ...engineOutput(log), onEvent: () => undefined };
   const begun = new Set<string>();
@@ -160,7 +164,7 @@ export function showProgress({ say, log, status }: Sink, what: string, total?: n
     onOutput: () => undefined,
     onEvent(event) {
       const message = diagnosticText(event);
-      // The command prints an error's cause and fix at its end.
+      // Omit errors: the command prints their cause and fix when it ends.
       if (message !== undefined && event.diagnosticEvent?.severity !== "error") {
         status("");
         say(message);

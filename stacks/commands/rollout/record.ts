@@ -30,7 +30,7 @@ export function readInterruptedRollout(folder: string): RecordEntry[] | undefine
   return newest?.at(-1)?.step === "ended" ? undefined : newest;
 }
 
-/** Returns the entries of the newest matching rollout. Does not read older ones. */
+/** Returns the entries of the newest matching rollout. Does not read older records. */
 export function newestRecord(
   folder: string,
   fits: (entries: RecordEntry[]) => boolean,
@@ -53,7 +53,7 @@ function filesOf(folder: string): string[] {
   }
 }
 
-/** A crash may have truncated the last line. */
+/** Parses a line. Returns no entry for an invalid one, because a crash may have truncated the last line. */
 function entryOf(line: string): RecordEntry[] {
   try {
     return [JSON.parse(line) as RecordEntry];

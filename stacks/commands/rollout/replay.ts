@@ -13,7 +13,7 @@ import {
 
 const PROGRAM = "gateway/replay/main.js";
 const PROGRAM_MS = 60_000;
-/** From this factor on, the new version counts as slower. Less may be noise. */
+/** Factor from which the new version counts as slower. A smaller factor may be noise. */
 const SLOWER = 3;
 
 const FATES = ["understood", "refused", "ignored", "unreadable"] as const;
@@ -33,18 +33,21 @@ interface Change {
   events: number;
 }
 
-/** Must be plain data without message contents, because a record stores it. */
+/**
+ * Comparison of two versions' replays. Must be plain data without message contents, because a rollout's record stores
+ * it.
+ */
 export interface Comparison {
   events: number;
   running: Record<Fate, number>;
   next: Record<Fate, number>;
   changes: Change[];
-  /** Time to read an event relative to the running version. */
+  /** The new version's time to read an event, divided by the running version's. */
   factor: number | undefined;
   left: ReplayRecord["left"];
 }
 
-/** A comparison, or why there is none. Plain data. */
+/** A comparison, or the reason why there is none. Plain data, because a rollout's record stores it. */
 export type ReplayResult =
   | { compared: Comparison }
   /** Counts neither as success nor as failure. */
@@ -116,7 +119,7 @@ export function replayLines(result: ReplayResult): string[] {
   ];
 }
 
-/** Returns the lines that the operator has to accept before the update. */
+/** Returns the differences and failures that the operator has to accept before the update, one per line. */
 export function replayGates(result: ReplayResult | undefined, accepted: boolean): string[] {
   if (result === undefined || accepted || "skipped" in result) return [];
   const accept = "To accept it: --accept-replay";
@@ -130,7 +133,7 @@ function sum(changes: readonly Change[]): number {
   return changes.reduce((total, { events }) => total + events, 0);
 }
 
-/** Fetches the running version's record and replays it with the code to be deployed. Never rejects. */
+/** Fetches the running version's record of past events and replays it with the code to be deployed. Never rejects. */
 export async function replayPast(take: () => Promise<ReplayRecord>): Promise<ReplayResult> {
   let record: ReplayRecord;
   try {
@@ -155,7 +158,8 @@ function skippedBecause(error: unknown): string {
 
 /**
  * Replays the record in a separate process of the new bundle, without an environment. If Node supports permissions, the
- * process also gets no other files, processes or threads. Its program contains no code that sends.
+ * process can read only the bundle and cannot start processes or threads. The program that it runs contains no code
+ * that sends messages.
  */
 async function replayLocally(record: ReplayRecord): Promise<Replayed> {
   const { container } = await buildBundle();

@@ -81,7 +81,7 @@ function cell(text: string): string {
   return text.replaceAll("|", "\\|").replaceAll("\n", " ");
 }
 
-/** One line of a record. Contains no secret values. */
+/** One line of a rollout's record. Contains no secret values. */
 export interface RecordEntry {
   /** ISO 8601 */
   time: string;

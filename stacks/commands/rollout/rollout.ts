@@ -22,7 +22,10 @@ import { readInterruptedRollout, RolloutRecord } from "./record.ts";
 import { replayGates, replayLines, replayPast } from "./replay.ts";
 import { runUpdate, type UpdateFacts } from "./update.ts";
 
-/** In milliseconds. Shorter than the default: users have no service until a failed version is rolled back. */
+/**
+ * Timeout of the probes in milliseconds. Shorter than the default, because users have no service until a failed version
+ * is rolled back.
+ */
 const PROBE_MS = "40000";
 
 /** Setting by which the operator allows a replay. */
@@ -42,11 +45,11 @@ export type RolloutExit = (typeof EXIT)[keyof typeof EXIT];
 
 /**
  * Updates a stack: previews under the policies, stops for approval, backs up, updates, probes, and rolls back if the
- * new version does not answer. Once started, every outcome is in the result and in the record below
+ * new version does not answer. After the start, every outcome is in the result and in the record below
  * `.steward/rollouts/<stack>/`.
  *
  * @throws StewardError `rollout_under_way`, the `promotion_` codes, `stack_config_invalid`; BuildFailure if the CLI,
- * the backend or the stack is missing. Nothing has changed then.
+ * the backend or the stack is missing. In these cases, nothing has changed.
  */
 export async function rollout(stack: string, options: RolloutOptions = {}): Promise<RolloutResult> {
   const folder = rolloutsOf(stack, options);
@@ -174,7 +177,7 @@ function backupOf(left: ReturnType<typeof readInterruptedRollout>): string | und
 function previousIn(left: ReturnType<typeof readInterruptedRollout>): PreviousDeployment | undefined {
   const noted = left?.findLast(({ step }) => step === "former");
   const previous = noted?.["former"] as PreviousDeployment | undefined;
-  // Older checkouts wrote records in another form. The caller then uses the live version.
+  // Older checkouts wrote records in another form. Without a readable version, the caller uses the live version.
   return previous?.version.versions.every(({ versionId }) => versionId) === true ? previous : undefined;
 }
 

@@ -3,19 +3,19 @@ import * as z from "zod";
 import { type ChangelogSection, sectionsOf, UNRELEASED } from "../../../infra/shell/changelog.ts";
 
 export interface PackageVersions {
-  /** `undefined` if the service does not answer and its build is not the installed one. */
+  /** Version of the running service; `undefined` if it does not answer and its build is not the installed one. */
   deployed: string | undefined;
   installed: string;
-  /** The registry's newest version, or the requested one. */
+  /** Version to upgrade to: the requested one, or the registry's newest. */
   target: string;
 }
 
-/** From the deployed version, or the installed one if that is unknown. */
+/** Kind of upgrade from the deployed version or, if that is unknown, from the installed version. */
 export type UpgradeStep = "none" | "patch" | "minor" | "major" | "downgrade";
 
 /**
- * Compares the target. A prerelease counts as major, so that it is never deployed unattended. A target older than the
- * deployed or the installed version is a downgrade: it cannot read newer data.
+ * Returns the kind of upgrade to the target version. A prerelease counts as major, so that it is never deployed
+ * unattended. A target older than the deployed or the installed version is a downgrade: it cannot read newer data.
  */
 export function upgradeStep({ deployed, installed, target }: PackageVersions): UpgradeStep {
   const from = deployed ?? installed;
@@ -28,7 +28,7 @@ export function upgradeStep({ deployed, installed, target }: PackageVersions): U
 /** In characters. */
 const LONGEST_CHANGELOG = 1 << 20;
 
-/** Returns the sections after version `after` up to and including `upTo`, newest first. */
+/** Returns the changelog's sections after version `after` up to and including `upTo`, newest first. */
 export function sectionsBetween(changelog: string, after: string, upTo: string): ChangelogSection[] {
   return sectionsOf(changelog.slice(0, LONGEST_CHANGELOG)).filter(
     ({ name }) =>
@@ -60,8 +60,8 @@ export type UpgradeWindow = readonly Span[];
 const WINDOW = /^(?:([A-Z][a-z]{2}(?:,[A-Z][a-z]{2}){0,6}) )?(\d{2}):(\d{2})-(\d{2}):(\d{2}) UTC$/;
 
 /**
- * Parses a window such as `Sun 02:00-05:00 UTC`, `Sat,Sun 22:00-04:00 UTC` or, for every day, `02:00-05:00 UTC`. An end
- * that is not after the start is on the next day.
+ * Parses a window such as `Sun 02:00-05:00 UTC`, `Sat,Sun 22:00-04:00 UTC` or, for every day, `02:00-05:00 UTC`. If the
+ * end is not later than the start, it is on the next day.
  *
  * @returns `undefined` if the text is invalid.
  */
@@ -80,7 +80,7 @@ export function readWindow(text: string): UpgradeWindow | undefined {
 /** Returns the next opening time of the window, or `undefined` if it is open. */
 export function nextOpening(window: UpgradeWindow, now: Date): Date | undefined {
   const minute = (now.getTime() - A_SUNDAY_MS) / MINUTE_MS;
-  // Counted from each span's start, because a span may extend into the next week.
+  // Measure from each span's start, because a span may extend into the next week.
   const waits = window.map(({ start, minutes }) => {
     const since = (((minute - start) % WEEK_MINUTES) + WEEK_MINUTES) % WEEK_MINUTES;
     return since < minutes ? 0 : WEEK_MINUTES - since;
@@ -111,7 +111,7 @@ const consentSchema = z.object({
   }),
 });
 
-/** Returns the consent in a package.json, or why there is none. */
+/** Returns a package.json's consent to unattended upgrades, or the reason why there is none. */
 export function readConsent(manifest: unknown): UnattendedConsent | { refused: string } {
   const { success, data, error } = consentSchema.safeParse(manifest);
   if (success) return { window: data.steward.upgrade.window };
@@ -121,7 +121,7 @@ export function readConsent(manifest: unknown): UnattendedConsent | { refused: s
 
 export type UnattendedDecision = "go" | { waitsUntil: Date } | { onlyReported: UpgradeStep };
 
-/** Only patch versions are deployed unattended, and only within the window. */
+/** Decides about an unattended upgrade. Only patch versions are deployed, and only within the window. */
 export function decideUnattended(
   step: UpgradeStep,
   { window }: UnattendedConsent,

@@ -11,7 +11,10 @@ import { type AsideInstallation, type Project, type ProjectRun, programIn } from
 
 const ANSWER_MS = 5_000;
 
-/** Returns the version that the service reports, or the installed one if the stack has deployed its build. */
+/**
+ * Returns the version that the service reports. Without an answer, returns the installed version if the stack has
+ * deployed its build, otherwise `undefined`.
+ */
 export async function deployedVersion(
   state: DeployedState,
   { installed }: Project,
@@ -34,7 +37,7 @@ export async function deployedVersion(
  * Starts the new version on a copy of a host's data, after a backup by the running version.
  *
  * @param words Arguments of `upgrade` that select the version.
- * @returns A sentence about the trial, or why there is none.
+ * @returns A sentence about the trial, or the reason why there is none.
  * @throws BuildFailure `upgrade_trial_failed`
  */
 export async function tryVersion(
@@ -53,7 +56,7 @@ export async function tryVersion(
   const container = findResource(await stack.state(), "docker:index/container:Container", "service");
   const name = container?.inputs?.["name"];
   if (typeof name !== "string") return "The stack has no container yet, so there is no data to try.";
-  // Same source as the update's: published with the package, or built from it.
+  // Use the same image source as the update: published with the package, or built from it.
   const how = image === BUILD ? [] : ["--published"];
   const found = await imageOf(aside, how, dockerHost, given, words);
   return (await tryOnCopy(name, found, { dockerHost, words }))
@@ -62,7 +65,7 @@ export async function tryVersion(
 }
 
 /**
- * Loads the new version's image into the engine and returns its name.
+ * Loads the new version's image into the Docker engine and returns its name.
  *
  * @param how Options of the package's `image` command.
  * @throws BuildFailure `upgrade_image`

@@ -9,7 +9,7 @@ import { type Finished, runProcess, tail } from "../../../infra/shell/process.ts
 import { parseJson } from "../../../runtime/shared/json.ts";
 
 const MANIFEST = "package.json";
-/** Files that pin versions. Installing adds a missing lock file. */
+/** Files that pin versions. Installing creates the lock file if it is missing. */
 const VERSION_FILES = [MANIFEST, "package-lock.json"];
 const LEFT_OUT = new Set(["node_modules", ".git", ".steward"]);
 const PROGRAM = "stacks/commands/main.js";
@@ -140,7 +140,7 @@ export async function installAside(
 }
 
 /**
- * Copies package.json and package-lock.json and installs them.
+ * Copies package.json and package-lock.json to a folder and installs the packages there.
  *
  * @throws BuildFailure `upgrade_install`
  */
@@ -149,7 +149,7 @@ export async function installVersions(folder: string, from: string, given: Proje
   await install(folder, given);
 }
 
-/** Removes files at the target that the source lacks. */
+/** Copies the files that pin versions. Removes files at the target that the source lacks. */
 export async function copyVersions(from: string, to: string): Promise<void> {
   await mkdir(to, { recursive: true });
   for (const name of VERSION_FILES) {

@@ -36,29 +36,32 @@ import {
 
 const CONSENT = "npm pkg set steward.upgrade.unattended=patch steward.upgrade.window='Sun 02:00-05:00 UTC'";
 export interface UpgradeOptions extends CommandOptions {
-  /** Version of the package. Default: the registry's newest. */
+  /** Version to upgrade to. Default: the registry's newest. */
   to?: string | undefined;
-  /** Only reports and changes nothing. Default: false. */
+  /** If true, only reports and changes nothing. Default: false. */
   check?: boolean | undefined;
   /**
-   * Folder for the preview (`upgrade.md`), package.json and package-lock.json with the new version. Deploys nothing.
+   * Folder for a proposal: the preview (`upgrade.md`), package.json and package-lock.json with the new version. If set,
+   * nothing is deployed.
    */
   propose?: string | undefined;
-  /** Deploys a patch version within the window in the project's package.json. Default: false. */
+  /**
+   * If true, deploys only a patch version, and only within the window in the project's package.json. Default: false.
+   */
   unattended?: boolean | undefined;
-  /** Starts without calling `confirm`. Default: false. */
+  /** If true, starts without calling `confirm`. Default: false. */
   yes?: boolean | undefined;
   /** Called before the first change, unless `yes` is set. Returns `true` to start, otherwise the reason. */
   confirm?: (() => Promise<true | string>) | undefined;
   /** Tag of the migration that may be applied, such as `v2`. */
   accept?: string | undefined;
-  /** Accepts that the new version interprets past events differently. Default: false. */
+  /** If true, accepts that the new version interprets past events differently. Default: false. */
   acceptReplay?: boolean | undefined;
   /** File with the policies' settings, relative to `workDir`. Default: the policies' defaults. */
   config?: string | undefined;
-  /** Skips the backup before the update. Default: false. */
+  /** If true, skips the backup before the update. Default: false. */
   withoutBackup?: boolean | undefined;
-  /** Skips starting the new version on a copy of a host's data. Default: false. */
+  /** If true, skips starting the new version on a copy of a host's data. Default: false. */
   withoutTrial?: boolean | undefined;
   now?: (() => Date) | undefined;
 }
@@ -73,11 +76,11 @@ export interface UpgradeResult extends PackageVersions {
   step: UpgradeStep;
   /** Changelog of the versions after the deployed one. */
   changes: ChangelogSection[];
-  /** Absent if the upgrade ended before the preview. */
+  /** Report of the preview. Absent if the upgrade ended before it. */
   plan?: RolloutReport;
   /** Absent if the rollout did not start. */
   rollout?: RolloutReport;
-  /** Why the upgrade was not made, unless `plan` explains it. */
+  /** Reason why the upgrade was not made. Absent if `plan` explains it. */
   cause?: string;
   code?: string | undefined;
   fix?: string | undefined;
@@ -90,8 +93,8 @@ export interface UpgradeResult extends PackageVersions {
  * it restores both files.
  *
  * @throws StewardError `stack_not_deployed`; BuildFailure `upgrade_no_package`, `upgrade_registry`, `upgrade_install`,
- * `upgrade_is_downgrade`, `upgrade_unattended_off`, `upgrade_under_way`, `upgrade_trial_failed`. Nothing has changed
- * then.
+ * `upgrade_is_downgrade`, `upgrade_unattended_off`, `upgrade_under_way`, `upgrade_trial_failed`. In these cases,
+ * nothing has changed.
  */
 export async function upgrade(stack: string, options: UpgradeOptions = {}): Promise<UpgradeResult> {
   const project = await readProject(options.workDir ?? ".");
@@ -121,7 +124,7 @@ async function upgradeProject(
   const which = options.to === undefined ? "Newest" : "Requested";
   say(`Deployed: ${deployed ?? "unknown (no answer)"}. Installed: ${installed}. ${which}: ${target}.\n`);
   if (step === "downgrade") throw downgrade(versions);
-  // The installed version runs, so files saved by an interrupted upgrade are obsolete.
+  // The stack runs the installed version, so files saved by an interrupted upgrade are obsolete.
   if (deployed === installed) await rm(path.join(folder, "former"), { recursive: true, force: true });
   const result = { ...versions, step, changes: [] };
   if (step === "none") {
@@ -171,7 +174,7 @@ interface Prepared {
 async function decided(prepared: Prepared, result: Omit<UpgradeResult, "exit">): Promise<UpgradeResult> {
   const { stack, options, given, aside } = prepared;
   const { say } = sinkOf(options);
-  // Hides the path of the copy's record, which is deleted with the copy.
+  // Hide the path of the copy's record, which is deleted with the copy.
   const log = (line: string): void => (line.startsWith("Recorded in ") ? undefined : given.log(line));
   const words = [stack, "--plan-only", ...approvals(options)];
   const plan = await rolloutOf(aside.folder, words, { ...given, log });
@@ -196,14 +199,14 @@ async function decided(prepared: Prepared, result: Omit<UpgradeResult, "exit">):
 }
 
 /**
- * Installs the new version in the project and rolls it out. Reinstalls the previous version if the stack still runs it
- * afterwards.
+ * Installs the new version in the project and rolls it out. If the stack still runs the previous version afterwards,
+ * reinstalls that version.
  */
 async function rollOut({ stack, project, folder, options, given, aside }: Prepared): Promise<RolloutReport> {
   const former = path.join(folder, "former");
   // An interrupted upgrade has already saved the last version that is known to work.
   if (!existsSync(former)) await copyVersions(project.folder, former);
-  // A failure here must not hide the rollout's result. The next upgrade still finds the saved files.
+  // A failed restore must not hide the rollout's result. The next upgrade still finds the saved files.
   const restorePrevious = async (): Promise<void> => {
     try {
       await installVersions(project.folder, former, given);
@@ -220,7 +223,7 @@ async function rollOut({ stack, project, folder, options, given, aside }: Prepar
     await restorePrevious();
     throw error;
   }
-  // After a failed rollback the new version's files stay: its rollout must be repeated or reverted by hand.
+  // After a failed rollback, keep the new version's files: its rollout must be repeated or reverted by hand.
   if (ended.exit === EXIT.done || ended.exit === EXIT.failed) await rm(former, { recursive: true });
   else await restorePrevious();
   return ended;

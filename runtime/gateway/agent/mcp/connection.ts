@@ -11,7 +11,7 @@ const LONGEST_DESCRIPTION = 2_000;
 
 export interface McpConnection {
   tools: Tool[];
-  /** Tools that no provider accepts, by their names on the server. */
+  /** Tools left out because no provider accepts them. The names are the server's. */
   leftOut: { name: string; problem: string }[];
   close(): Promise<void>;
 }
@@ -25,14 +25,14 @@ export interface ConnectOptions {
     url?: string;
     headers: Record<string, string>;
   };
-  /** Timeouts in milliseconds, per call and for connecting including the list of tools. */
+  /** Timeouts in milliseconds: `callMs` per tool call, `connectMs` for connecting and listing the tools. */
   callMs: number;
   connectMs: number;
   /** Called when the server closes the connection. */
   onEnd(): void;
 }
 
-/** Connects and lists the tools. Rejects after `connectMs`. */
+/** Connects to an MCP server and lists its tools. Rejects after `connectMs`. */
 export async function connectMcpServer(options: ConnectOptions): Promise<McpConnection> {
   const { name, server, callMs, connectMs, onEnd } = options;
   const { command, args, env, url = "", headers } = server;
@@ -125,7 +125,7 @@ async function call(
   return outcome;
 }
 
-/** Returns true for a JSON-RPC error, which proves that the server responded. */
+/** Returns true for a JSON-RPC error, which shows that the server is still responding. */
 function isServersWord(error: unknown): boolean {
   return error instanceof Error && "code" in error && typeof error.code === "number";
 }

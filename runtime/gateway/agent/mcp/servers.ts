@@ -120,7 +120,7 @@ export class McpServers {
         callMs: parseDuration(server.timeout) ?? CONNECT_MS,
         connectMs: CONNECT_MS,
         onEnd: () => {
-          // A call on an earlier connection may report its end late.
+          // A call on a previous connection may report the end of that connection late.
           if (own === undefined || standing.connection !== own) return;
           delete standing.connection;
           if (!this.#closed) this.#failed(name, standing, "the connection ended");

@@ -3,10 +3,10 @@ import type { MCPTransport, JSONRPCMessage } from "@ai-sdk/mcp";
 
 const LONGEST_LINE = 10_000_000;
 const END_MS = 2_000;
-/** Milliseconds to wait for the program's last output after it exits. */
+/** Milliseconds to wait for the remaining output of a program that has exited. */
 const LAST_WORDS_MS = 300;
 
-/** Program of a server. `env` is its complete environment. */
+/** Program that runs an MCP server. It inherits nothing: `env` is its complete environment. */
 export interface StdioOptions {
   command: string;
   args: readonly string[];
@@ -15,7 +15,7 @@ export interface StdioOptions {
 }
 
 /**
- * MCP over a program's standard streams, one message per line:
+ * Transport for MCP over a program's standard streams, one message per line:
  * https://modelcontextprotocol.io/specification/2025-06-18/basic/transports. The library's own transport would expose
  * more of our environment to third-party programs.
  */
@@ -41,7 +41,7 @@ export class StdioTransport implements MCPTransport {
         reject(error);
         this.onerror?.(error);
       });
-      // The program's children may keep its output open, which would delay "close" until they end.
+      // Processes that the program started may keep its output open, which would delay "close" until they end.
       child.on("exit", () => void setTimeout(() => child.stdout?.destroy(), LAST_WORDS_MS));
       child.on("close", () => {
         this.onclose?.();
@@ -60,7 +60,7 @@ export class StdioTransport implements MCPTransport {
     });
   }
 
-  /** Asks the program to end, and kills it if it does not. */
+  /** Asks the program to end, and kills it if it does not end in time. */
   async close(): Promise<void> {
     const child = this.#child;
     if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;

@@ -11,20 +11,21 @@ const PROPERTY = /^[A-Za-z0-9_.-]{1,64}$/;
 const LARGEST_SCHEMA = 64 * 1024;
 const DEEPEST_SCHEMA = 40;
 /**
- * Providers refuse these at the top level of a tool's schema. Dropping them is safe: the server validates its input.
+ * Keywords that providers refuse at the top level of a tool's schema. Omitting them is safe, because the server
+ * validates its input.
  */
 const COMPOSED = ["allOf", "anyOf", "oneOf"] as const;
 const DROPPED = [...COMPOSED, "not", "if", "then", "else"] as const;
 const LONGEST_UNKNOWN = 2_000;
-/** Limits for the files of one result: number, and characters of each in base64. */
+/** Limits for the files in one tool result: their number, and the base64 characters of each. */
 const MOST_FILES = 8;
 const LONGEST_FILE = 14_000_000;
 
 type Schema = Record<string, unknown>;
 
 /**
- * Returns the model's name for a server's tool. A changed name ends in a digest to stay unique. `alias` is used if
- * another tool already has the name.
+ * Returns the name by which the model calls a server's tool. A changed name ends in a digest to stay unique. Use
+ * `alias` if another tool already has the name.
  */
 export function toolName(server: string, tool: string): { name: string; alias: string } {
   const given = `${server}_${tool}`;
@@ -35,7 +36,7 @@ export function toolName(server: string, tool: string): { name: string; alias: s
   return { name: plain === given && plain.length <= LONGEST_NAME ? plain : alias, alias };
 }
 
-/** `renamed` maps changed property names to the server's. */
+/** Input schema for the model. `renamed` maps changed property names to the server's names. */
 export interface InputForm {
   schema: Schema;
   renamed: ReadonlyMap<string, string>;
@@ -133,7 +134,7 @@ export function readResult(result: object): ToolOutcome {
   const files: ToolFile[] = [];
   const parts = (content as unknown[]).filter(isRecord).map((part) => partText(part, files));
   if (structuredContent === undefined || structuredContent === null) return { text: parts.join("\n"), files };
-  // Servers also send the structured content as text, for clients that support text only.
+  // Servers also send the structured content as text, for clients that support only text. Include it only once.
   const structured = JSON.stringify(structuredContent);
   const [only, ...others] = isRecord(structuredContent) ? Object.values(structuredContent) : [];
   const isTold = parts.some(
@@ -167,7 +168,7 @@ function partText(part: Schema, files: ToolFile[]): string {
   }
 }
 
-/** Describes a base64 file, and appends it to `files` unless it exceeds a limit. */
+/** Returns a description of a base64 file, and appends the file to `files` unless a limit is exceeded. */
 function fileText(kind: ToolFile["kind"], mimeType: unknown, base64: unknown, files: ToolFile[]): string {
   const mediaType = typeof mimeType === "string" ? mimeType : "";
   const content = typeof base64 === "string" ? base64 : "";

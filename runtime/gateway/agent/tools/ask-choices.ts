@@ -6,7 +6,7 @@ import type { Channels } from "../../channels/registry.ts";
 import { WEB, type WebOutbox } from "../../webchat/outbox.ts";
 import { defineTool, ToolError, type Tool } from "./tool.ts";
 
-/** Validity of the buttons: people may answer later in the day. */
+/** Validity of the buttons, long enough to answer later in the day. */
 const VALID_MS = 24 * 3_600_000;
 
 interface AskChoicesOptions {
@@ -18,8 +18,8 @@ interface AskChoicesOptions {
 }
 
 /**
- * Asks the person to choose, with buttons or else a list. The choice arrives as that person's next message, with that
- * person's rights.
+ * Creates a tool that asks a person to choose, with buttons or, on platforms without them, from a list. The choice
+ * arrives as the person's next message, with the person's rights.
  */
 export function askChoicesTool({ channels, outbox, actions, clock }: AskChoicesOptions): Tool {
   return defineTool({
@@ -46,7 +46,7 @@ export function askChoicesTool({ channels, outbox, actions, clock }: AskChoicesO
           choices: choices.map((text) => ({ label: text, action: { does: "say", text } })),
           expiresAt: clock() + VALID_MS,
         });
-      // Send a separate message: the ticket's first message is reserved for the answer.
+      // Send a separate message without the ticket, whose first message is reserved for the answer.
       const { ticket: _, ...place } = target;
       if (platform === WEB) {
         outbox.ask(session, delivery, { question, buttons: offer(WEB) });

@@ -5,7 +5,7 @@ import { defineTool, ToolError, type Tool } from "./tool.ts";
 
 const LONGEST_FILE = 1_000_000;
 
-/** Adds a dated line to the memory, which every prompt includes. */
+/** Creates a tool that adds a dated line to the memory file, which every prompt includes. */
 export function rememberTool(workspace: Workspace, clock: () => number): Tool {
   return defineTool({
     name: "remember",

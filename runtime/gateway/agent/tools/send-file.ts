@@ -18,7 +18,7 @@ export interface SendFileOptions {
   log: Log;
 }
 
-/** Sends a file that the chat may read, only to the chat that asked. */
+/** Creates a tool that sends a file to the chat that asked, if this chat may read the file. */
 export function sendFileTool({ workspace, channels, outbox, log }: SendFileOptions): Tool {
   const filesOf = (place: Place["platform"]): Channel["files"] => {
     const { data: platform } = platformSchema.safeParse(place);

@@ -26,15 +26,15 @@ export interface ToolFile {
   data: Buffer<ArrayBuffer>;
 }
 
-/** Result of a tool with files. The text refers to them as `file 1`, `file 2` and so on. */
+/** Result of a tool that returns files. The text refers to them as `file 1`, `file 2` and so on. */
 export interface ToolOutcome {
   text: string;
   files: readonly ToolFile[];
 }
 
 /**
- * Tool that validates its own input. A rejection is reported to the model, never to the chat, and must contain no
- * secret.
+ * A tool for the model. `run` validates its input. If it rejects, the error's text goes to the model but never to the
+ * chat, and must contain no secret.
  */
 export interface Tool {
   definition: ToolDefinition;
@@ -42,17 +42,17 @@ export interface Tool {
   alias?: string;
   /** Required capability. Default: none. */
   needs?: Capability;
-  /** Returns true if the tool works on a platform. Default: all platforms. */
+  /** Default: works on all platforms. */
   worksOn?(platform: Place["platform"]): boolean;
   run(input: unknown, context: ToolContext): Promise<string | ToolOutcome>;
 }
 
-/** Failure of a tool, worded for the model. Contains no secret. */
+/** A tool's failure, worded for the model. Contains no secret. */
 export class ToolError extends Error {
   override readonly name = "ToolError";
 }
 
-/** Defines a tool that validates its input before `run`. */
+/** Defines a tool whose input is validated before `run`. */
 export function defineTool<Input extends z.ZodMiniObject>(spec: {
   name: string;
   description: string;

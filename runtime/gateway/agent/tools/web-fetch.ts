@@ -32,8 +32,8 @@ const NETWORK: FetchNetwork = {
 };
 
 /**
- * Fetches a public web page. All addresses of a host must be public, and the connection uses exactly the checked
- * addresses, so that DNS rebinding fails. Redirects are checked the same way.
+ * Creates a tool that fetches public web pages. All addresses of a host must be public, and the connection uses exactly
+ * the checked addresses, so that DNS rebinding fails. Redirects are checked the same way.
  */
 export function webFetchTool(limits: Config["tools"]["webFetch"], network: FetchNetwork = NETWORK): Tool {
   const timeoutMs = parseDuration(limits.timeout) ?? 20_000;
@@ -90,7 +90,7 @@ function parse(address: string, base?: URL): URL {
   return url;
 }
 
-/** Resolves a host and checks all its addresses. An IP address in a URL is already in canonical form. */
+/** Resolves a host and checks all its addresses. `URL` has already converted an IP address to its canonical form. */
 async function resolve(url: URL, { resolve: find, isAllowed }: FetchNetwork, signal: AbortSignal) {
   const host = url.hostname.replace(/^\[|\]$/g, "");
   const family = isIP(host);
@@ -108,7 +108,7 @@ function get(url: URL, addresses: Resolved[], signal: AbortSignal): Promise<Inco
   return new Promise((done, fail) => {
     const outgoing = request(url, {
       signal,
-      // A pooled connection may use an address that was checked for another question.
+      // Do not reuse connections: a pooled one may lead to an address that was checked for another question.
       agent: false,
       headers: {
         "user-agent": "steward",

@@ -10,7 +10,7 @@ import {
 } from "../../../contract/service-operations.ts";
 import { directAddress, SERVICES } from "../../../contract/services.ts";
 
-/** A hung connection must not block the conversation. */
+/** Timeout per request, so that a hung connection does not block the conversation. */
 const TIMEOUT_MS = 30_000;
 /** Large files take longer on slow connections. */
 const FILE_TIMEOUT_MS = 120_000;
@@ -22,7 +22,7 @@ const failureSchema = z.object({
   retry_after: z.optional(z.number().check(z.nonnegative())),
 });
 
-/** Refusal by the broker. Discord's own codes are numbers. */
+/** Schema of a refusal by the broker, recognisable by its text code: Discord's own codes are numbers. */
 const brokerProblem = z.object({ code: z.string() });
 
 /** Failed request to Discord. */
@@ -55,7 +55,7 @@ export interface DiscordApiOptions {
   clock(): number;
 }
 
-/** Operation of the bot, or a request below an interaction's webhook. The token in its path authorises the latter. */
+/** Operation of the bot, or a request below an interaction's webhook, which the token in its path authorises. */
 export type DiscordRequest =
   | {
       operation: Extract<OperationName, `discord/${string}`>;

@@ -16,7 +16,7 @@ import { DiscordSender, LARGEST_FILE } from "./outbound.ts";
 import { splitForDiscord } from "./text.ts";
 
 /**
- * Codes that mean that this chat will not accept the message, even later:
+ * Error codes of a chat that will never accept the message:
  * https://docs.discord.com/developers/topics/opcodes-and-status-codes#json-json-error-codes
  */
 const CHAT_REFUSES: Record<number, string> = {
@@ -33,9 +33,9 @@ const CHAT_REFUSES: Record<number, string> = {
   50083: "the thread is archived",
   50278: "the person shares no server with the bot",
 };
-/** Codes that mean that the bot or the person has left the chat. */
+/** Error codes of a chat that was deleted or that the bot cannot reach. */
 const GONE: ReadonlySet<number> = new Set([10003, 10004, 50001, 50007, 50278]);
-/** Unknown message, another author's message, and a message too old to be edited this often. */
+/** Codes for an unknown message, another author's message, and an old message that was edited too often. */
 const EDIT_REFUSED = new Set([10008, 30046, 50005]);
 
 /** Hosts of Discord's attachments: https://docs.discord.com/developers/reference#signed-attachment-cdn-urls */
@@ -45,7 +45,7 @@ interface DiscordChannelOptions extends ChannelOptions<NonNullable<Config["chann
   intake: ReadIntake;
 }
 
-/** Discord shows the typing indicator for ten seconds. */
+/** Milliseconds between renewals of the typing indicator, which Discord shows for ten seconds. */
 const TYPING_MS = 8_000;
 
 /** https://docs.discord.com/developers/resources/user#user-object */

@@ -17,9 +17,9 @@ import {
   senderOf,
 } from "./message.ts";
 
-/** Milliseconds from 1970 to the start of 2015, the epoch of Discord's ids. */
+/** Start of 2015, from which the times in Discord's ids count, in milliseconds since 1970. */
 const DISCORD_EPOCH_MS = 1_420_070_400_000;
-/** Validity of an interaction's token: 15 minutes, less some time for the request. */
+/** Validity of an interaction's token in milliseconds: 15 minutes, less some time for the request. */
 export const TICKET_MS = 15 * 60_000 - 30_000;
 
 /** Message types of people: https://docs.discord.com/developers/resources/message#message-object-message-types */
@@ -89,7 +89,7 @@ function readMessage(received: DiscordMessage, bot: string, access: ChannelAcces
   };
 }
 
-/** Covers mentions in the text and a reply's automatic mention. */
+/** Returns true if the text mentions the bot, or Discord added the mention because the message is a reply. */
 function isAddressedIn({ mentions = [], content = "" }: DiscordMessage, bot: string): boolean {
   return (
     mentions.some(({ id }) => id === bot) || content.includes(`<@${bot}>`) || content.includes(`<@!${bot}>`)
@@ -162,7 +162,7 @@ function readCommand(payload: Record<string, unknown>, access: ChannelAccess): I
   return { kind: "message", direct, admission, sender, text, attachments, target };
 }
 
-/** A press has the rights of a message from the same person. */
+/** Parses a button press, which has the rights of a message from the same person. */
 function readPress(press: DiscordPress, access: ChannelAccess): Inbound {
   const {
     application_id: application,
@@ -198,7 +198,7 @@ function snowflakeTime(id: string): number {
   return Number(BigInt(id) >> 22n) + DISCORD_EPOCH_MS;
 }
 
-/** The ticket's token is the webhook path: application id and interaction token. */
+/** Returns where to reply. The ticket's token is the webhook path: application id and interaction token. */
 function replyTarget({
   id,
   application_id,

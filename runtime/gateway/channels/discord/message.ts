@@ -4,7 +4,7 @@ import { attachmentKind } from "../files.ts";
 import { remark } from "../../prompt/text.ts";
 import { maybe, unknownFields } from "../channel.ts";
 
-/** The schemas accept unknown fields, since Discord adds new ones at any time. */
+/** Schemas of Discord's data. They accept unknown fields, since Discord adds new ones at any time. */
 
 const snowflake = z.string().check(z.regex(/^\d{1,20}$/));
 
@@ -53,7 +53,7 @@ const message = z.object({
   type: maybe(z.number()),
   channel_id: snowflake,
   channel_type: maybe(z.number()),
-  // Strict: without this field, a server's message would count as a direct one.
+  // Do not drop a malformed value with `maybe`: without a server id, the message would count as a direct message.
   guild_id: z.optional(snowflake),
   author: person,
   member: maybe(z.object(member)),
@@ -65,7 +65,7 @@ const message = z.object({
 });
 
 /**
- * A message from the gateway connection, with the bot's user id, which Discord sends only in READY:
+ * A message from the gateway connection, with the bot's user id, which Discord sends only in its READY event:
  * https://docs.discord.com/developers/events/gateway-events#message-create
  */
 export const messageEvent = z.object({ t: z.literal("MESSAGE_CREATE"), bot: snowflake, d: message });

@@ -10,21 +10,26 @@ import { DiscordError, type createDiscordApi, type TicketRequest } from "./api.t
 
 type Ticket = NonNullable<ReplyTarget["ticket"]>;
 
-/** Upload limit without paid upgrades, in bytes: https://docs.discord.com/developers/reference#uploading-files */
+/**
+ * Upload limit for servers without paid upgrades, in bytes:
+ * https://docs.discord.com/developers/reference#uploading-files
+ */
 export const LARGEST_FILE = 10 * 1024 * 1024;
 /** Longest message, in characters: https://docs.discord.com/developers/resources/message#create-message */
 const LONGEST_TEXT = 2_000;
 const EPHEMERAL = 64;
-/** Suppresses previews: Discord fetches them without a click, and a URL could leak parts of the conversation. */
+/**
+ * Flag that suppresses previews: Discord fetches them without a click, and a URL could leak parts of the conversation.
+ */
 const SUPPRESS_EMBEDS = 4;
 const ORIGINAL = "/messages/@original";
-/** Milliseconds during which Discord may not recognise a new interaction's token yet. */
+/** Milliseconds for which Discord may not recognise the token of a new interaction yet. */
 const FRESH_MS = 60_000;
 const WAITS_MS = [250, 500, 1_000, 2_000, 4_000];
-/** Unknown webhook, unknown interaction, invalid webhook token: the ticket is too new or has expired. */
+/** Codes for an unknown webhook or interaction, or an invalid webhook token: the ticket is too new or has expired. */
 const TICKET_UNKNOWN = new Set([10015, 10062, 50027]);
 
-/** The bot may not read the channel's history, so it cannot reply to a message there. */
+/** Error code: the bot may not read the channel's history, so it cannot reply to a message there. */
 const MAY_NOT_REFER = 160002;
 
 const sentSchema = z.object({ id: z.string() });
@@ -88,8 +93,8 @@ export class DiscordSender {
   }
 
   /**
-   * Replaces the buttons with the choice or, unless `done`, sends `word` to the person privately. After the press's
-   * token has expired, the bot edits the message instead.
+   * If `done`, replaces the buttons with the choice; otherwise sends `word` to the person privately. After the press's
+   * token has expired, the bot edits the message with its own token.
    */
   async answerPress(
     { ticket: token, target, message, text = "" }: ButtonPress,
@@ -118,7 +123,7 @@ export class DiscordSender {
     await this.#options.call({ operation: "discord/file.create", values: { channel: chat }, body, file });
   }
 
-  /** Also removes the buttons. Works for messages sent by ticket too. */
+  /** Replaces a message's text and removes its buttons. Also works for messages that were sent by ticket. */
   async edit({ chat, ticket }: ReplyTarget, id: string, text: string): Promise<void> {
     const path = `/messages/${encodeURIComponent(id)}`;
     const body = { ...content(text), components: [] };
@@ -130,7 +135,7 @@ export class DiscordSender {
     });
   }
 
-  /** Shows the indicator for ten seconds. A deferred answer has its own indicator. */
+  /** Shows the typing indicator for ten seconds. Does nothing for a deferred answer, which has its own indicator. */
   async typing({ chat, ticket }: ReplyTarget): Promise<void> {
     if (ticket === undefined)
       await this.#options.call({ operation: "discord/typing", values: { channel: chat } });
@@ -147,7 +152,7 @@ export class DiscordSender {
     await this.#byTicket(ticket, { method: "DELETE", path: ORIGINAL });
   }
 
-  /** Sends a request with the ticket's token. Returns `undefined` if Discord accepts no ticket for this target. */
+  /** Sends a request with the ticket's token. Returns `undefined` if there is no ticket or it has expired. */
   async #byTicket(
     ticket: Ticket | undefined,
     request: TicketRequest,

@@ -29,7 +29,7 @@ export function writeDiscordText(markdown: string): string {
   return writeMarkdown(markdown, FORMS);
 }
 
-/** Splits a reply before rendering. Each part also fits after rendering. */
+/** Splits a reply before rendering. Each part fits into a message after rendering. */
 export function splitForDiscord(text: string, limit: number): string[] {
   return splitMarkdown(text, limit, (part) => writeDiscordText(part).length / LONGEST);
 }

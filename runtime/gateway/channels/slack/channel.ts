@@ -17,9 +17,14 @@ import { createSlackSender, LARGEST_FILE } from "./outbound.ts";
 
 type SlackChannelOptions = ChannelOptions<NonNullable<Config["channels"]["slack"]>>;
 
-/** Slack removes the status of a thread after two minutes, and with the first message. */
+/**
+ * Milliseconds between renewals of a thread's status. Slack removes it after two minutes, and with the first message.
+ */
 const STATUS_MS = 100_000;
-/** Quick answers need no status. A status that arrives after the answer's message would stay. */
+/**
+ * Milliseconds before a status is shown. Quick answers need none, and a status that arrives after the answer would
+ * stay.
+ */
 const STATUS_AFTER_MS = 300;
 
 /** Creates a channel over Slack's Events API (incoming) and Web API (outgoing). */
@@ -86,7 +91,10 @@ interface SlackFilesOptions {
   maxBytes: number;
 }
 
-/** Fetches files through the broker or with the bot token. @throws StewardError if a file cannot be fetched. */
+/**
+ * Returns a function that fetches files, through the broker or with the bot token. The function throws a StewardError
+ * if a file cannot be fetched.
+ */
 function slackFiles({ botToken: key, environment, maxBytes }: SlackFilesOptions) {
   const open = (id: string, signal: AbortSignal): Promise<Response> =>
     isPass("slack", key, environment)

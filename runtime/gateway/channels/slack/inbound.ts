@@ -7,7 +7,7 @@ import { attachmentKind } from "../files.ts";
 import { remark } from "../../prompt/text.ts";
 import { maybe, unknownFields } from "../channel.ts";
 
-// The schemas accept unknown fields, since Slack adds new ones at any time.
+// These schemas accept unknown fields, since Slack adds new ones at any time.
 
 /** https://docs.slack.dev/reference/objects/file-object */
 const file = z.object({
@@ -18,7 +18,7 @@ const file = z.object({
   duration_ms: maybe(z.number()),
   /** `slack_audio`: recorded in Slack. */
   subtype: maybe(z.string()),
-  /** `tombstone`: deleted. `hidden_by_limit`: hidden because of the workspace's plan. */
+  /** `tombstone`: deleted. `hidden_by_limit`: hidden by a limit of the workspace's plan. */
   mode: maybe(z.string()),
   /** Text of a snippet, possibly cut. */
   preview: maybe(z.string()),
@@ -61,7 +61,7 @@ const message = z.object({
 });
 
 /**
- * A message or a change of one: https://docs.slack.dev/reference/events/message/message_changed,
+ * A message, or the change of a message: https://docs.slack.dev/reference/events/message/message_changed,
  * https://docs.slack.dev/reference/events/message/message_deleted
  */
 const event = z.extend(message, {
@@ -110,13 +110,13 @@ export type SlackEvent = z.infer<typeof event>;
 type SlackFile = z.infer<typeof file>;
 type SlackAttachment = z.infer<typeof attachment>;
 
-/** Returns a message's text. `inText` is applied before Slack's markup is converted. */
+/** Returns a message's text. `inText` changes Slack's raw text before the markup is converted. */
 export function readWords({ text, blocks, files }: SlackEvent, inText: (text: string) => string): string {
   const words = readSlackText(inText(text || textOfBlocks(blocks))).trim();
   return [words, ...snippets(files ?? [])].filter((part) => part !== "").join("\n");
 }
 
-/** Returns pasted texts that Slack has turned into files. */
+/** Returns pasted texts that Slack has turned into files, or at least their beginnings. */
 function snippets(files: readonly SlackFile[]): string[] {
   return files.filter(isSnippet).map(({ name, preview, preview_is_truncated: isCut }) => {
     return `${remark("snippet", name ?? "", isCut === false ? "" : "its beginning")}\n${preview}`;
@@ -127,7 +127,7 @@ function isSnippet({ mode, preview }: SlackFile): boolean {
   return mode === "snippet" && (preview ?? "") !== "";
 }
 
-/** Omits snippets whose whole text is part of the message. */
+/** Returns a message's files, without snippets that the message's text contains completely. */
 export function readFiles(files: readonly SlackFile[]): Attachment[] {
   const isToldWhole = (one: SlackFile) => isSnippet(one) && one.preview_is_truncated === false;
   return files.filter((one) => one.mode !== "tombstone" && !isToldWhole(one)).map(readFile);
@@ -138,7 +138,7 @@ function readFile({ id, name, mimetype, size, duration_ms: ms, subtype }: SlackF
   return {
     kind,
     reference: id,
-    // Slack gives all its own recordings the same name.
+    // Omit the name of a recording made in Slack, since all have the same name.
     ...(name && subtype !== "slack_audio" && { name }),
     ...(kind === "audio" && ms !== undefined && { seconds: ms / 1_000 }),
     ...(mimetype && { mediaType: mimetype }),
@@ -168,8 +168,8 @@ const GROUP_TYPES = new Set(["channel", "group", "mpim"]);
 
 /**
  * Parses a direct message, a mention, a channel message, or a change of one of these. A channel message is for the bot
- * if it replies in the bot's own thread or the config requires no mention. Access in direct messages grants none in
- * channels.
+ * if it replies in a thread that the bot began, or if the config requires no mention. Access in direct messages grants
+ * none in channels.
  */
 export function readSlackEvent(payload: Record<string, unknown>, access: ChannelAccess): Inbound {
   const press = slackPressSchema.safeParse(payload).data;
@@ -183,7 +183,7 @@ export function readSlackEvent(payload: Record<string, unknown>, access: Channel
     const inbound = readMessage(event, bot, access);
     return event.edited === undefined ? inbound : asEdit(inbound);
   }
-  // A deleted message with replies becomes a tombstone.
+  // Slack replaces a deleted message that has replies with a tombstone.
   const deleted = message?.subtype === "tombstone" ? message.ts : event.deleted_ts;
   if (deleted) return { kind: "deleted", target: { chat: channel }, message: deleted };
   if (message === undefined) return ignored(`subtype ${subtype}`);
@@ -209,7 +209,7 @@ function readMessage(event: SlackEvent, bot: string | undefined, access: Channel
   const attachments = readFiles(event.files ?? []);
   const references = readShared(event.attachments ?? []);
   const isEmpty = text === "" && attachments.length === 0 && references.length === 0;
-  // A bare mention is ignored. A message without any text is of an unknown kind.
+  // A text with nothing but the mention is ignored. A message without any text is of an unknown kind.
   if (isEmpty && event.text) return ignored("no text");
   const target = replyTarget(channel, direct ? event.thread_ts : event.thread_ts || ts);
   const inThread = event.thread_ts && { inThread: true };
@@ -242,7 +242,7 @@ function readMessage(event: SlackEvent, bot: string | undefined, access: Channel
   return decision.becomes === "message" ? unreadableMessage(target) : ignored("no text");
 }
 
-/** A press has the rights of a message from the same person. */
+/** Parses a button press, which has the rights of a message from the same person. */
 function readPress(
   { user, channel, message, actions }: z.infer<typeof slackPressSchema>,
   access: ChannelAccess,

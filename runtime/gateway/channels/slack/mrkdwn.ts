@@ -4,7 +4,7 @@ import { type Forms, writeMarkdown } from "../../markdown/write.ts";
 /** Slack truncates longer texts: https://docs.slack.dev/changelog/2018-truncating-really-long-messages */
 const LONGEST_CHARACTERS = 40_000;
 /**
- * Edits have a lower limit, which applies to the escaped text (`msg_too_long`):
+ * Maximum bytes of an edit, after escaping. Slack refuses more with `msg_too_long`:
  * https://docs.slack.dev/reference/methods/chat.update
  */
 const LONGEST_EDIT_BYTES = 4_000;
@@ -21,10 +21,10 @@ const FORMS: Forms = {
     return label === "" ? `<${url}>` : `<${url}|${escapeSlackText(label)}>`;
   },
   quote: (inside) => inside.replace(/^/gm, "&gt; "),
-  // Slack has no fence languages and would show one as code.
+  // Slack supports no language after the backticks and would show it as code.
   codeBlock: (code) => `\`\`\`\n${escapeSlackText(code)}\n\`\`\``,
   bullet: "•",
-  // Slack recognises a style only next to a space or punctuation; a zero-width space counts.
+  // Slack recognises formatting only next to a space or punctuation, and a zero-width space counts.
   boundary: "\u200B",
 };
 
@@ -36,22 +36,24 @@ export function writeMrkdwn(markdown: string): string {
   return writeMarkdown(markdown, FORMS);
 }
 
-/** Part of a message in angle brackets: a link or a mention. */
+/** A part of a Slack message in angle brackets: a link or a mention. */
 interface Reference {
   start: number;
   end: number;
-  /** Part before the first `|`: a URL, or a prefix character and an id. */
+  /** Text before the first `|`: a URL, or a character such as `@` and an id. */
   id: string;
   label: string | undefined;
 }
 
-/** Finds references. Slack escapes brackets that people type, so an unmatched bracket is plain text. */
+/**
+ * Finds links and mentions in angle brackets, and skips unmatched brackets. Slack escapes brackets that people type.
+ */
 function* references(text: string): Generator<Reference> {
   let open = text.indexOf("<");
   while (open !== -1) {
     const close = text.indexOf(">", open);
     if (close === -1) return;
-    // Start at the last opening bracket before `close`, so that the search stays linear.
+    // Start at the last opening bracket before `close`, so that the search takes linear time.
     const start = text.lastIndexOf("<", close);
     open = text.indexOf("<", close);
     const inside = text.slice(start + 1, close);
@@ -78,7 +80,7 @@ export function mentionsUser(text: string, user: string): boolean {
   return false;
 }
 
-/** Removes the mentions of a user. Without an id, removes only a mention at the start. */
+/** Removes all mentions of a user. If the user's id is unknown, removes only a mention at the start. */
 export function withoutMention(text: string, user: string | undefined): string {
   const first = text.length - text.trimStart().length;
   return replaceReferences(text, ({ id, start }) => {
@@ -103,7 +105,7 @@ function readReference({ id, label }: Reference): string | undefined {
   }
   if (id.startsWith("#")) return label ? `#${label}` : undefined;
   if (!id.startsWith("!")) return undefined;
-  // `<!here>`, `<!subteam^S1|@team>`, `<!date^1392734382^{date}|Feb 18>`
+  // Other mentions begin with `!`: `<!here>`, `<!subteam^S1|@team>`, `<!date^1392734382^{date}|Feb 18>`.
   const name = id.startsWith("!subteam^") ? (label ?? "team") : (id.slice(1).split("^", 1)[0] ?? "");
   return `@${name.replace(/^@/, "")}`;
 }
@@ -113,7 +115,10 @@ function escapeSlackText(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
 
-/** Splits a reply before rendering. Each part also fits after rendering. `edited` selects the lower limit for edits. */
+/**
+ * Splits a reply before rendering. Each part fits into a message after rendering. `edited` selects the lower limit for
+ * edits.
+ */
 export function splitForSlack(text: string, limit: number, edited: boolean): string[] {
   return splitMarkdown(text, limit, (part) => {
     const rendered = writeMrkdwn(part);

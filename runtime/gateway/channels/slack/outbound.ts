@@ -14,8 +14,7 @@ import { writeMrkdwn } from "./mrkdwn.ts";
 const TOKEN_ERRORS = new Set(["token_expired", "invalid_auth", "account_inactive", "token_revoked"]);
 
 /**
- * Errors that mean that this chat will not accept the message, even later:
- * https://docs.slack.dev/reference/methods/chat.postMessage#errors
+ * Errors of a chat that will never accept the message: https://docs.slack.dev/reference/methods/chat.postMessage#errors
  */
 const CHAT_REFUSES: Record<string, string> = {
   channel_not_found: "the channel does not exist, or the bot may not see it",
@@ -32,7 +31,7 @@ const CHAT_REFUSES: Record<string, string> = {
   cannot_reply_to_message: "the message accepts no replies",
   user_not_found: "the person is not in the workspace",
 };
-/** Errors that mean that the bot or the person has left the chat. */
+/** Errors of a chat that does not exist, was archived, or is closed to the bot. */
 const GONE: ReadonlySet<string> = new Set([
   "channel_not_found",
   "not_in_channel",
@@ -48,8 +47,8 @@ const PASSING: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * A hung connection must not block the conversation. The timeout is long, because a post that Slack accepts later is
- * sent twice.
+ * Timeout per request, so that a hung connection does not block the conversation. It is long, because a post that Slack
+ * accepts after the timeout is sent twice.
  */
 const TIMEOUT_MS = 60_000;
 /** Large files take longer on slow connections. */
@@ -91,7 +90,7 @@ interface SlackOutboundOptions {
 interface SlackSender {
   /** https://docs.slack.dev/reference/methods/auth.test */
   test(): Promise<BotAccount>;
-  /** Rejects if Slack refuses, for example because the app lacks a scope. */
+  /** Requests a name. Rejects if Slack refuses, for example because the app lacks a scope. */
   nameOf(kind: NameKind, id: string): Promise<string | undefined>;
   /** Shows the typing status in a thread: https://docs.slack.dev/reference/methods/assistant.threads.setStatus */
   showStatus(target: ReplyTarget): Promise<void>;
@@ -100,7 +99,7 @@ interface SlackSender {
   /** https://docs.slack.dev/reference/methods/reactions.add */
   react(target: ReplyTarget, message: string, name: string): Promise<void>;
   /**
-   * Replaces the buttons with the choice or, unless `done`, notifies the person privately:
+   * If `done`, replaces the buttons with the choice; otherwise sends `word` to the person privately:
    * https://docs.slack.dev/reference/methods/chat.postEphemeral
    */
   answerPress(press: ButtonPress, word: string, done: boolean): Promise<void>;
@@ -114,7 +113,7 @@ export function createSlackSender({ botToken, apiUrl, directUrl, clock }: SlackO
   let client: Promise<SlackAPIClient> | undefined;
   const load = async (): Promise<SlackAPIClient> => {
     const { SlackAPIClient } = await import("./client.ts");
-    // Disable the client's retries, which would hold the delivery for Slack's whole Retry-After.
+    // Disable the client's retries: they would block the delivery for the full time of Slack's Retry-After.
     return new SlackAPIClient(botToken, {
       logLevel: "ERROR",
       retryHandlers: [],
@@ -136,7 +135,7 @@ export function createSlackSender({ botToken, apiUrl, directUrl, clock }: SlackO
   const ask = (method: string, fields: Record<string, string>, timeoutMs: number): Promise<Answer> =>
     askDirectly(`${apiUrl}/${method}`, { botToken, fields, timeoutMs });
   return {
-    // Avoids the client, which is slow to load and may never be needed.
+    // Avoid the client here: it is slow to load and may never be needed.
     async test() {
       const answer = await ask("auth.test", {}, TIMEOUT_MS).catch((error: unknown) => {
         throw readSlackError(error, clock());
@@ -160,7 +159,7 @@ export function createSlackSender({ botToken, apiUrl, directUrl, clock }: SlackO
     },
     async react({ chat: channel }, timestamp, name) {
       const { ok, error } = await ask("reactions.add", { channel, timestamp, name }, STATUS_TIMEOUT_MS);
-      // A retry finds its reaction already set.
+      // On a retry, the reaction may already be set.
       if (!ok && error !== "already_reacted") throw new Error(error ?? "no reason");
     },
     async answerPress({ target, ticket: user, message: ts, text = "" }, word, done) {
@@ -177,7 +176,7 @@ export function createSlackSender({ botToken, apiUrl, directUrl, clock }: SlackO
       const message = {
         channel,
         text: writeMrkdwn(text),
-        // Slack fetches previews without a click, and a URL could leak parts of the conversation.
+        // Disable previews: Slack fetches them without a click, and a URL could leak parts of the conversation.
         unfurl_links: false,
         unfurl_media: false,
         ...(thread !== undefined && { thread_ts: thread }),
@@ -242,7 +241,7 @@ function buttonBlocks(text: string, buttons: readonly Button[]): Blocks {
   ];
 }
 
-/** Calls a method without the client. Unless the status is 2xx, throws an error with `status` and `headers`. */
+/** Calls a Web API method without the client. If the status is not 2xx, throws an error with `status` and `headers`. */
 async function askDirectly(
   url: string,
   { botToken, fields, timeoutMs }: { botToken: string; fields: Record<string, string>; timeoutMs: number },
@@ -261,11 +260,11 @@ async function askDirectly(
   return answerSchema.parse(await response.json());
 }
 
-/** Maps an error of the Web API. Checks its shape, because the client's error classes may not be loaded. */
+/** Maps an error of the Web API. Checks the error's fields, because the client's error classes may not be loaded. */
 function readSlackError(error: unknown, now: number, isEdit = false): RetryableError | RefusedError {
   const options = { cause: error };
   if (!(error instanceof Error)) return new RetryableError("channel_failed", "Slack: unknown error", options);
-  // The client keeps the body of a refusal by the broker.
+  // If the broker refuses a request, the client's error contains the response body.
   const document = "body" in error ? parseJson(String(error.body)) : undefined;
   const refusal = isRecord(document) ? readBrokerRefusal(document["code"], error) : undefined;
   if (refusal !== undefined) return refusal;

@@ -1,6 +1,6 @@
 import type { TelegramContent, TelegramEntity, TelegramMessage } from "./message.ts";
 
-/** Maximum characters of a mention or command. Telegram's own limit is 32 plus a sign. */
+/** Maximum characters of a mention or command. Telegram allows 32 and the leading `@` or `/`. */
 const LONGEST_NAME = 64;
 
 export interface BotIdentity {
@@ -10,19 +10,19 @@ export interface BotIdentity {
 }
 
 export interface ReadText {
-  /** Without mentions of the bot, and with link targets written out. */
+  /** The message's text without mentions of the bot, and with link targets written out. */
   text: string;
   /** True if the message mentions the bot, replies to it or is a command. */
   addressed: boolean;
   /** True for a command to another bot. */
   forAnother: boolean;
-  /** True if the bot's name is needed to decide, but unknown. */
+  /** True if `addressed` is undecided because the bot's name is unknown. */
   nameNeeded: boolean;
 }
 
 /**
- * Reads a message's text or caption. The bot is addressed by an `@name` in any case, a mention without a name, a
- * command `/x` or `/x@name` at the start, or a reply to its message.
+ * Reads a message's text or caption. The bot is addressed by its `@name` in upper or lower case, a mention without a
+ * name, a command `/x` or `/x@name` at the start, or a reply to its message.
  */
 export function readAddressedText(
   message: TelegramContent & Pick<Partial<TelegramMessage>, "reply_to_message">,
@@ -64,7 +64,7 @@ export function expandLinks(content: TelegramContent): string {
   return readAddressedText(content, { id: "", username: "" }).text;
 }
 
-/** Returns an entity's replacement; `undefined` keeps the entity. */
+/** Returns the text that replaces an entity, such as a mention or a link; `undefined` keeps the original text. */
 function replacement(
   entity: TelegramEntity,
   said: string,

@@ -55,7 +55,7 @@ export function createTelegramChannel(options: TelegramChannelOptions): Channel 
     return { id: bot.id, name: bot.username };
   };
   let asking: Promise<void> | undefined;
-  /** Checks the token and requests the bot's name. The next use repeats a failed attempt. */
+  /** Checks the token and requests the bot's name. If this fails, the next use tries again. */
   const probe = (): Promise<void> =>
     (asking ??= standing.probe(learnName).finally(() => {
       asking = undefined;
@@ -112,7 +112,7 @@ export function createTelegramChannel(options: TelegramChannelOptions): Channel 
   };
 }
 
-/** Includes the proxy that the broker should use for Telegram. */
+/** Returns the headers for the broker: the pass and, if set, the proxy to use for Telegram. */
 function brokerHeaders(token: string, proxy: string | undefined): Record<string, string> {
   const pass = credential("telegram", passOf(token));
   return proxy === undefined ? pass : { ...pass, [PROXY_HEADER]: proxy };
@@ -163,7 +163,7 @@ function readFileError(error: unknown, maxBytes: number): unknown {
     return new StewardError("channel_failed", `The file is larger than ${maxBytes} bytes.`, { cause: error });
   }
   if (!(error instanceof TelegramError)) return error;
-  // For example "file is too big": Telegram lets bots download at most 20 MB.
+  // Status 400 is final, for example "file is too big": Telegram lets bots download at most 20 MB.
   if (error.status !== 400) return readTelegramError(error);
   return new StewardError("channel_failed", `Telegram does not provide the file: ${error.message}.`, {
     cause: error,

@@ -22,15 +22,18 @@ export interface InboundOptions {
 }
 
 /**
- * Message of the Start button in a bot's chat, with the parameter of a deep link:
+ * Message that the Start button in a bot's chat sends, with the parameter of a deep link:
  * https://core.telegram.org/bots/features#deep-linking
  */
 const OPENING = /^\/start(?: [\w-]{1,64})?$/;
 
-/** Apps split texts longer than 4,096 characters, if possible at a space. */
+/**
+ * Minimum characters of a text that may continue in the next message: apps split above 4,096 characters, if possible at
+ * a space.
+ */
 const NEARLY_CUT = 4_000;
 
-/** Retry delay while the bot's name is requested, in milliseconds. */
+/** Delay of a retry in milliseconds, while the bot's name is requested. */
 const NAME_WAIT_MS = 1_000;
 
 /**
@@ -53,7 +56,8 @@ function readMessage(received: TelegramMessage, whole: unknown, options: Inbound
   const direct = message.chat.type === "private";
   if (!direct && message.chat.type !== "group" && message.chat.type !== "supergroup")
     return ignored(`a chat of type ${message.chat.type}`);
-  // These are commands registered as ephemeral, and steward registers none. The whole group would see an answer.
+  // Ignore ephemeral messages. They are commands that steward does not register, and the whole group would see an
+  // answer.
   if (message.ephemeral_message_id !== undefined) return ignored("a message that only its sender sees");
   const moved = readMove(message, options);
   if (moved !== undefined) return moved;
@@ -62,7 +66,7 @@ function readMessage(received: TelegramMessage, whole: unknown, options: Inbound
 
   const { bot, moves, mediaMaxBytes } = options;
   const { forward_origin: origin } = message;
-  // Somebody else wrote a forwarded text, so it addresses nobody and is not a command.
+  // Somebody else wrote a forwarded text, so it does not address the bot and is not a command.
   const read =
     origin === undefined ? readAddressedText(message, bot) : { ...UNADDRESSED, text: expandLinks(message) };
   if (read.nameNeeded && !direct) {
@@ -100,7 +104,7 @@ function readMessage(received: TelegramMessage, whole: unknown, options: Inbound
 
 const UNADDRESSED = { addressed: false, forAnother: false, nameNeeded: false };
 
-/** A press has the rights of a message from the same person. */
+/** Parses a button press, which has the rights of a message from the same person. */
 function readPress(
   { id: ticket, from, message: { message_id: below, ...place }, data }: TelegramPress,
   { access, moves }: InboundOptions,
@@ -125,8 +129,8 @@ function readPress(
 }
 
 /**
- * Parses a group's migration, which Telegram announces in both chats. Accepts only listed groups, since the new id
- * inherits their access.
+ * Parses the change of a group's id, which Telegram announces in both chats. Accepts only listed groups, since the new
+ * id inherits their access.
  */
 function readMove(
   { chat, from, migrate_to_chat_id: to, migrate_from_chat_id: by }: TelegramMessage,
@@ -155,11 +159,13 @@ function groupMessage(
   return { kind: decision.becomes, admission: decision.admission, ...content };
 }
 
-/** Mentions and commands in a text without entities. */
+/** Patterns of mentions and commands, for texts that have no entities. */
 const NAMED = /@\w{5,32}/g;
 const COMMAND = /^\/\w{1,32}(?:@\w{5,32})?/;
 
-/** Copies the text of a rich message, which has no entities, to the usual field. */
+/**
+ * Copies a rich message's text to `text`. Finds mentions and commands in it, because a rich message has no entities.
+ */
 function withRichText(message: TelegramMessage): TelegramMessage {
   const { text, caption, rich_message: rich } = message;
   if (text !== undefined || caption !== undefined || rich === undefined) return message;
@@ -189,7 +195,7 @@ function directMessage(content: Content, { from }: TelegramMessage, access: Chan
 }
 
 function readSender({ from, sender_chat: shown, chat }: TelegramMessage): Sender | string {
-  // An anonymous admin: Telegram names its own bot as the sender.
+  // An anonymous admin writes as the group itself: `from` names only a bot that belongs to Telegram.
   if (shown !== undefined && shown.id === chat.id)
     return { id: String(shown.id), name: shown.title ?? "admin" };
   if (shown !== undefined) return "written on behalf of a channel";
@@ -198,7 +204,7 @@ function readSender({ from, sender_chat: shown, chat }: TelegramMessage): Sender
   return personOf(from);
 }
 
-/** Only topics have threads here: Telegram's other threads are chains of replies. */
+/** Returns the chat, and in a forum the topic. Telegram's other threads are chains of replies, not places. */
 function replyTarget(
   message: Pick<TelegramMessage, "chat" | "message_thread_id" | "is_topic_message">,
   moves: Pick<ChatMoves, "knownAs">,

@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import { remark } from "../../prompt/text.ts";
 import { maybe, unknownFields } from "../channel.ts";
 
-/** The schemas accept unknown fields, since Telegram adds new ones at any time. */
+/** All schemas in this file accept unknown fields, because Telegram adds fields at any time. */
 
 const user = z.object({
   id: z.number(),
@@ -12,7 +12,10 @@ const user = z.object({
   username: maybe(z.string()),
 });
 
-/** https://core.telegram.org/bots/api#messageentity: offsets are in UTF-16 code units, as in JavaScript. */
+/**
+ * A formatted part of a text: https://core.telegram.org/bots/api#messageentity. Offsets are in UTF-16 code units, as
+ * in JavaScript.
+ */
 const entity = z.object({
   type: z.string(),
   offset: z.int().check(z.minimum(0)),
@@ -32,7 +35,7 @@ const file = z.object({
 
 const chat = z.object({ id: z.number(), title: maybe(z.string()) });
 
-/** Attachments of messages, and of previews of messages in other chats. */
+/** Attachment fields of a message, also present for a replied-to message in another chat. */
 const media = z.object({
   photo: maybe(z.array(file)),
   /** A short video with a still picture. */
@@ -68,13 +71,13 @@ const content = z.extend(media, {
   sender_chat: maybe(chat),
   text: maybe(z.string()),
   entities: maybe(z.array(entity)),
-  /** Since Bot API 10.1, pasted or formatted messages have these blocks instead of a text. */
+  /** Content of a pasted or formatted message, in blocks that replace `text` (since Bot API 10.1). */
   rich_message: maybe(z.object({ blocks: maybe(z.unknown()) })),
   caption: maybe(z.string()),
   caption_entities: maybe(z.array(entity)),
 });
 
-/** https://core.telegram.org/bots/api#messageorigin: the union of its variants. */
+/** Combines the fields of all variants: https://core.telegram.org/bots/api#messageorigin */
 const origin = z.object({
   sender_user: maybe(user),
   sender_user_name: maybe(z.string()),
@@ -91,7 +94,8 @@ const message = z.extend(content, {
   chat: z.extend(chat, { type: z.string() }),
   reply_to_message: maybe(
     z.extend(content, {
-      // In a topic, a message that replies to nothing else replies to the topic's first message.
+      // Only a topic's first message has this field. Telegram reports it as the replied-to message if the sender
+      // chose no other.
       forum_topic_created: maybe(z.unknown()),
     }),
   ),
@@ -125,20 +129,20 @@ const press = z.object({
 export const updateSchema = z.looseObject({
   update_id: z.number(),
   message: z.optional(message),
-  /** Telegram does not report deletions to bots. */
+  /** Telegram reports edits to bots, but not deletions. */
   edited_message: maybe(message),
   callback_query: maybe(press),
 });
 
 export type TelegramPress = z.infer<typeof press>;
 
-/** Documented updates that are not messages of people: https://core.telegram.org/bots/api#update */
+/** Types of documented updates that are not messages from people: https://core.telegram.org/bots/api#update */
 const OTHER_UPDATES = `channel_post edited_channel_post business_connection business_message
   edited_business_message deleted_business_messages message_reaction message_reaction_count inline_query
   chosen_inline_result shipping_query pre_checkout_query purchased_paid_media poll poll_answer
   my_chat_member chat_member chat_join_request chat_boost removed_chat_boost managed_bot`.split(/\s+/);
 
-/** Documented fields that are irrelevant to the model: https://core.telegram.org/bots/api#message */
+/** Documented message fields that are irrelevant to the model: https://core.telegram.org/bots/api#message */
 const SILENT_FIELDS = `date edit_date direct_messages_topic sender_boost_count sender_business_bot sender_tag
   business_connection_id is_automatic_forward reply_to_story reply_to_checklist_task_id reply_to_poll_option_id via_bot
   has_protected_content is_from_offline is_paid_post author_signature paid_star_count
@@ -181,7 +185,7 @@ export function readAttachments(message: TelegramMedia, maxBytes: number): Attac
     ...(picture ? [attachment("image", picture, "image/jpeg")] : []),
     ...(live && !picture ? [attachment("video", live, "video/mp4")] : []),
     ...(animation ? [attachment("video", animation, "video/mp4")] : []),
-    // For older clients, an animation is also sent as a document.
+    // Telegram also sends an animation as a document, for older clients. Skip that duplicate.
     ...(document && !animation ? [attachment(kindOf(document.mime_type), document)] : []),
     ...(voice ? [attachment("audio", voice, "audio/ogg")] : []),
     ...(audio ? [attachment("audio", audio, "audio/mpeg")] : []),
@@ -206,7 +210,7 @@ export function readOthers(media: TelegramMedia): string[] {
   ];
 }
 
-/** Returns the largest size within the limit, else the smallest. Telegram sorts sizes in ascending order. */
+/** Returns the largest size within `maxBytes`, else the smallest. Telegram sorts sizes in ascending order. */
 function bestSize(sizes: readonly File[], maxBytes: number): File | undefined {
   return sizes.findLast(({ file_size: size = 0 }) => size <= maxBytes) ?? sizes[0];
 }

@@ -1,13 +1,13 @@
 import type { DatabaseSync } from "node:sqlite";
 
 /**
- * Maps the ids of groups that became supergroups (https://core.telegram.org/bots/api#responseparameters). The gateway
- * keeps a group's first id, so lists, sessions, files and schedules stay valid. Only requests to Telegram use the
- * current id.
+ * Maps between first and current ids of groups that became supergroups
+ * (https://core.telegram.org/bots/api#responseparameters). The gateway identifies a group by its first id, so lists,
+ * sessions, files and schedules stay valid. Only requests to Telegram use the current id.
  */
 export class ChatMoves {
   readonly #database: DatabaseSync;
-  /** Current ids by former ids. */
+  /** Current ids by first ids. */
   readonly #current: Map<string, string>;
   readonly #former: Map<string, string>;
 
@@ -18,12 +18,12 @@ export class ChatMoves {
     this.#former = new Map([...this.#current].map(([former, chat]) => [chat, former]));
   }
 
-  /** Returns the first known id of a group. */
+  /** Returns a group's first id, given its first or its current id. */
   knownAs(chat: string): string {
     return this.#former.get(chat) ?? chat;
   }
 
-  /** Returns former ids by current ids. */
+  /** Returns first ids by current ids. */
   all(): Record<string, string> {
     return Object.fromEntries(this.#former);
   }

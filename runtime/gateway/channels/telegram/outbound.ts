@@ -43,8 +43,8 @@ export class TelegramSender {
   }
 
   /**
-   * Sends a file, and a picture as a photo if possible. Telegram checks a picture's dimensions itself; a photo that it
-   * refuses is sent as a document.
+   * Sends a file. A picture is sent as a photo, or as a document if Telegram refuses the photo, for example because
+   * of its dimensions.
    */
   async sendFile(target: ReplyTarget, { name, mediaType, data }: OutgoingFile, caption = ""): Promise<void> {
     const content = new Blob([data], { type: mediaType });
@@ -115,7 +115,10 @@ export class TelegramSender {
     }
   }
 
-  /** Calls a method. If a topic is gone or closed, retries in the group itself. Follows a group's move to a new id. */
+  /**
+   * Calls an API method. Retries without the topic if the topic is gone or closed, and with the new id if the group
+   * has moved.
+   */
   async #call(
     method: string,
     target: ReplyTarget,
@@ -127,12 +130,13 @@ export class TelegramSender {
     } catch (error) {
       if (!(error instanceof TelegramError)) throw error;
       const { chat, thread } = target;
-      // The broker accepts a new id only after Telegram has announced it, so the caller must retry.
+      // The broker refuses the group's new id until Telegram has announced the move. Report a temporary error, so
+      // that the caller retries.
       if (error.brokerCode === "broker_other_chat" && this.#moves.current(chat) !== chat)
         throw new TelegramError(0, error.message);
       if (thread !== undefined && isTopicGone(error))
         return this.#call(method, { chat }, parameters, options);
-      // Follow a group's move only once.
+      // Rethrow if the group has not moved, or if its move was already followed.
       if (error.migratedTo === undefined || this.#moves.current(chat) !== chat) throw error;
       this.#moves.note(chat, error.migratedTo);
       return this.#call(method, target, parameters, options);
@@ -152,7 +156,10 @@ function isPhotoRefused({ status, message }: TelegramError): boolean {
   return status === 400 && /PHOTO_|IMAGE_PROCESS_FAILED/.test(message);
 }
 
-/** Matches message texts, because Telegram does not document its errors: https://github.com/tdlib/td/issues/3111 */
+/**
+ * Recognises the error by its text, because Telegram does not document its errors:
+ * https://github.com/tdlib/td/issues/3111
+ */
 function isTopicGone({ status, message }: TelegramError): boolean {
   return status === 400 && /message thread not found|TOPIC_(?:CLOSED|DELETED)/i.test(message);
 }

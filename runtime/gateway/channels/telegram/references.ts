@@ -10,8 +10,8 @@ import {
 } from "./message.ts";
 
 /**
- * Returns the message that this one replies to, or its selected part. From other chats, Telegram provides only the
- * selected part and files: https://core.telegram.org/bots/api#externalreplyinfo
+ * Returns the replied-to message, or only the part of it that the sender selected. From messages in other chats,
+ * Telegram provides just the selected part and the files: https://core.telegram.org/bots/api#externalreplyinfo
  */
 export function readRepliedTo(
   { reply_to_message: replied, external_reply: external, quote }: TelegramMessage,
@@ -32,7 +32,7 @@ export function readRepliedTo(
 
 type Words = Pick<InboundMessage, "text" | "attachments" | "references">;
 
-/** Converts a forwarded message to a reference, because its text is not the sender's own. */
+/** Converts a forwarded message to a reference, because the sender did not write its text. */
 export function asForwarded(
   { text, attachments, references = [] }: Words,
   origin: TelegramOrigin,

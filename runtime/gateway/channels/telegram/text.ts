@@ -31,7 +31,7 @@ export function writeTelegramHtml(markdown: string): string {
   return writeMarkdown(markdown, FORMS);
 }
 
-/** Splits a reply before rendering. Each part also fits after rendering. */
+/** Splits a reply's Markdown into parts that fit into Telegram messages after rendering. */
 export function splitForTelegram(text: string, limit: number): string[] {
   return splitMarkdown(text, limit, (part) => shownLength(writeTelegramHtml(part)) / LONGEST_SHOWN);
 }
