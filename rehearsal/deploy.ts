@@ -4,7 +4,7 @@ import { commandsFor } from "../infra/shell/package.ts";
 import type { RunStep } from "./progress.ts";
 import { STACK } from "./stack.ts";
 
-const MOST_ERRORS = 5;
+const MAX_ERRORS = 5;
 
 /** Times are in milliseconds. */
 export interface RehearsedDeployment {
@@ -79,6 +79,6 @@ async function timed<T>(work: () => Promise<T>): Promise<{ result: T; ms: number
 function withoutLog(error: unknown): never {
   if (!(error instanceof CommandError) || explain(error, commandsFor(STACK)).code !== undefined) throw error;
   const errors = error.message.split("\n").filter((line) => /^\s*(?:err\?: )?(?:\w*Error|error):/.test(line));
-  const shown = [...new Set(errors.map((line) => line.trim()))].slice(0, MOST_ERRORS);
+  const shown = [...new Set(errors.map((line) => line.trim()))].slice(0, MAX_ERRORS);
   throw new Error(["Pulumi failed. See the log named above.", ...shown].join("\n"), { cause: error });
 }

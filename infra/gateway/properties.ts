@@ -3,7 +3,7 @@ import { alertsSchema } from "../../runtime/contract/alerts.ts";
 import { DURATION_HELP, parseDuration } from "../../runtime/contract/duration.ts";
 import {
   CONFIG_RECOVERIES,
-  MOST_REPLAYED,
+  MAX_REPLAYED,
   SANDBOXES,
   SHORTEST_ADMIN_TOKEN,
   TENANCIES,
@@ -120,7 +120,7 @@ function alerts() {
 }
 
 /** https://developers.cloudflare.com/workers/platform/limits/#environment-variables */
-const MOST_OWN = 32;
+const MAX_OWN = 32;
 const LONGEST_VARIABLE = 5_000;
 
 /** Error texts never contain values. */
@@ -132,8 +132,7 @@ function ownVariables() {
     .max(LONGEST_VARIABLE, `has more than ${LONGEST_VARIABLE} characters`);
   return z.record(z.string(), value, { error }).superRefine((values, context) => {
     const names = Object.keys(values);
-    if (names.length > MOST_OWN)
-      context.addIssue({ code: "custom", message: `must hold at most ${MOST_OWN}` });
+    if (names.length > MAX_OWN) context.addIssue({ code: "custom", message: `must hold at most ${MAX_OWN}` });
     for (const name of names) {
       const problem = ownNameProblem(name);
       if (problem !== undefined) context.addIssue({ code: "custom", path: [name], message: problem });
@@ -170,7 +169,7 @@ const COMMON = {
   environmentName: matching(/^[\w. -]{1,40}$/, "1 to 40 letters, digits, spaces, dots, _ and -"),
   logLevel: oneOf(["debug", "info", "warning", "error"]),
   configRecovery: oneOf(CONFIG_RECOVERIES),
-  replayEvents: integer(0, MOST_REPLAYED),
+  replayEvents: integer(0, MAX_REPLAYED),
   tenancy: oneOf(TENANCIES),
   maxSandboxes: integer(1, SANDBOXES.most),
   image: matching(/^\S{1,512}$/, "an image's name without spaces, or build"),

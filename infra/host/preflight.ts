@@ -11,7 +11,7 @@ import { portProblems } from "./preflight/port.ts";
 const MIB = 1024 * 1024;
 
 /** Far above the size of any config. */
-const MOST_BYTES = 1 << 20;
+const MAX_BYTES = 1 << 20;
 
 const LOCAL =
   "Start it (systemctl start docker), join the group docker, or set steward:docker to the engine's address.";
@@ -63,7 +63,7 @@ async function configProblems(plan: HostPlan, { container }: HostFacts): Promise
   const file = `${DATA_DIRECTORY}/${CONFIG_FILE}`;
   const { code, stdout } = await runProcess(
     "docker",
-    ["exec", "--user", String(CONTAINER_USER), container.id, "head", `--bytes=${MOST_BYTES}`, file],
+    ["exec", "--user", String(CONTAINER_USER), container.id, "head", `--bytes=${MAX_BYTES}`, file],
     { env },
   );
   // If the config file cannot be read, the gateway reports that at startup.

@@ -19,7 +19,7 @@ import { runInContext } from "../shell/connection.ts";
 import { keepSecret, reveal } from "./secrets.ts";
 
 const { DIFF_NONE, DIFF_SOME, DIFF_UNKNOWN } = proto.DiffResponse.DiffChanges;
-const MOST_BYTES = 400 * 1024 * 1024;
+const MAX_BYTES = 400 * 1024 * 1024;
 
 /**
  * Serves this package's resources on a free loopback port and returns the port. Implements Pulumi's resource provider
@@ -46,7 +46,7 @@ export async function serve(engine: string): Promise<number> {
       else callback(null, answered);
     };
   };
-  const server = new grpc.Server({ "grpc.max_receive_message_length": MOST_BYTES });
+  const server = new grpc.Server({ "grpc.max_receive_message_length": MAX_BYTES });
   server.addService(service.ResourceProviderService, {
     attach: unary(() => new emptyProto.Empty()),
     cancel: unary(() => new emptyProto.Empty()),

@@ -3,7 +3,7 @@ import { runProcess } from "../shell/process.ts";
 
 const LAST_LINES = 15;
 /** Restarts after which the probe gives up. */
-const MOST_RESTARTS = 3;
+const MAX_RESTARTS = 3;
 
 interface ReportedContainer {
   Id: string;
@@ -21,7 +21,7 @@ export async function keepsEnding(name: string): Promise<boolean> {
     "--format={{.RestartCount}}",
     name,
   ]);
-  return code === 0 && Number(stdout) >= MOST_RESTARTS;
+  return code === 0 && Number(stdout) >= MAX_RESTARTS;
 }
 
 /**

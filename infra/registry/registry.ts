@@ -8,9 +8,9 @@ import type { ImageName } from "./image-name.ts";
 
 const ANSWER_MS = 20_000;
 /** Maximum manifest size in registries: https://github.com/opencontainers/distribution-spec/blob/main/spec.md */
-const MOST_BYTES = 4 << 20;
+const MAX_BYTES = 4 << 20;
 /** Signatures to read at most. */
-const MOST_ARTIFACTS = 32;
+const MAX_ARTIFACTS = 32;
 
 const MANIFESTS = [
   "application/vnd.oci.image.index.v1+json",
@@ -69,7 +69,7 @@ export class Repository {
       (await this.#read(`referrers/${digest}`)) ??
       (await this.#read(`manifests/${digest.replace(":", "-")}`));
     const list = referrersSchema.safeParse(jsonOf(listed)).data?.manifests ?? [];
-    const found = list.filter(({ artifactType }) => artifactType === type).slice(0, MOST_ARTIFACTS);
+    const found = list.filter(({ artifactType }) => artifactType === type).slice(0, MAX_ARTIFACTS);
     const contents: Uint8Array[] = [];
     for (const one of found) {
       const { layers: [layer] = [] } =
@@ -90,8 +90,8 @@ export class Repository {
     }
     if (response.status === 404 || response.status === 400) return undefined;
     if (!response.ok) throw this.#refused(`answers with ${response.status}`);
-    const body = await readBytes(response, MOST_BYTES);
-    if (body === undefined) throw this.#refused(`answers with more than ${MOST_BYTES} bytes`);
+    const body = await readBytes(response, MAX_BYTES);
+    if (body === undefined) throw this.#refused(`answers with more than ${MAX_BYTES} bytes`);
     return body;
   }
 
@@ -129,7 +129,7 @@ export class Repository {
     if (service !== undefined) address.searchParams.set("service", service);
     address.searchParams.set("scope", `repository:${this.#image.repository}:pull`);
     const response = await this.#fetch(address.href, basic === undefined ? {} : { authorization: basic });
-    const body = response.ok ? await readBytes(response, MOST_BYTES) : undefined;
+    const body = response.ok ? await readBytes(response, MAX_BYTES) : undefined;
     const told = tokenSchema.safeParse(jsonOf(body)).data;
     const token = told?.token ?? told?.access_token;
     if (token === undefined) throw this.#refused(`issued no token (${response.status})`);

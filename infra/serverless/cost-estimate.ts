@@ -119,7 +119,7 @@ function warnOverBudget(
   void pulumi.log.warn(`By measured usage, the stack costs ${amounts}.`);
 }
 
-const MOST_NAMED = 5;
+const MAX_NAMED = 5;
 
 function warnOfChats(budget: number | undefined, inputs: CostInputs, { chats = [] }: DutyReading): void {
   if (budget === undefined) return;
@@ -128,8 +128,8 @@ function warnOfChats(budget: number | undefined, inputs: CostInputs, { chats = [
     .filter(({ cost }) => cost > budget)
     .toSorted((a, b) => b.cost - a.cost);
   if (over.length === 0) return;
-  const named = over.slice(0, MOST_NAMED).map(({ tenant, cost }) => `${tenant} about ${formatDollars(cost)}`);
-  const more = over.length > MOST_NAMED ? `, and ${over.length - MOST_NAMED} more chats` : "";
+  const named = over.slice(0, MAX_NAMED).map(({ tenant, cost }) => `${tenant} about ${formatDollars(cost)}`);
+  const more = over.length > MAX_NAMED ? `, and ${over.length - MAX_NAMED} more chats` : "";
   const limit = `more a month than steward:monthlyChatBudget (${formatDollars(budget)})`;
   void pulumi.log.warn(`By measured usage, these chats cost ${limit}: ${named.join(", ")}${more}.`);
 }

@@ -34,8 +34,8 @@ interface DutyPlace extends AccountAccess {
 }
 
 /** Maximum listed object keys. The API allows only 1,200 requests per account in five minutes. */
-const MOST_LISTED = 3_000;
-const MOST_READ = 100;
+const MAX_LISTED = 3_000;
+const MAX_READ = 100;
 const PARALLEL = 8;
 
 const NOTHING = "nothing has run yet";
@@ -92,7 +92,7 @@ async function measuredTenants(place: DutyPlace): Promise<TenantId[] | undefined
     listed += 1;
     const [, , tenant = ""] = key.split("/");
     if (isTenantId(tenant) && key === stateKeys(tenant).duty) tenants.push(tenant);
-    if (listed > MOST_LISTED || tenants.length > MOST_READ) return undefined;
+    if (listed > MAX_LISTED || tenants.length > MAX_READ) return undefined;
   }
   return tenants;
 }

@@ -31,7 +31,7 @@ const HOP_BY_HOP = new Set([
 ]);
 
 /** Largest request body to send in one write, in bytes. */
-const MOST_IN_ONE_PIECE = 2 * 1024 * 1024;
+const MAX_IN_ONE_PIECE = 2 * 1024 * 1024;
 
 /**
  * Forwards a request and streams back the response. A small request body is sent in one write, a large one is streamed.
@@ -56,7 +56,7 @@ export function forward(
     else failed(error);
   });
   outgoing.on("close", () => onward.destroy());
-  if (Number(incoming.headers["content-length"] ?? Infinity) <= MOST_IN_ONE_PIECE)
+  if (Number(incoming.headers["content-length"] ?? Infinity) <= MAX_IN_ONE_PIECE)
     sendInOnePiece(incoming, onward);
   else incoming.pipe(onward);
 }

@@ -5,7 +5,7 @@ import * as z from "zod";
 import { listen, type Listening, type ListenOptions } from "./serve.ts";
 
 /** Maximum base64 length of one image: https://docs.claude.com/en/docs/build-with-claude/vision */
-const MOST_IMAGE = 5 * 1024 * 1024;
+const MAX_IMAGE = 5 * 1024 * 1024;
 
 const source = z.looseObject({ data: z.string().optional() });
 const content = z.union([
@@ -71,9 +71,9 @@ export async function startModel(options: ModelOptions): Promise<Listening> {
     if (!parsed.success)
       return context.json(failure("invalid_request_error", z.prettifyError(parsed.error)), 400);
     const { model, messages, stream } = parsed.data;
-    const large = messages.flatMap(imageSizes).find((size) => size > MOST_IMAGE);
+    const large = messages.flatMap(imageSizes).find((size) => size > MAX_IMAGE);
     if (large !== undefined) {
-      const message = `image exceeds 5 MB maximum: ${large} bytes > ${MOST_IMAGE} bytes`;
+      const message = `image exceeds 5 MB maximum: ${large} bytes > ${MAX_IMAGE} bytes`;
       return context.json(failure("invalid_request_error", message), 400);
     }
     const delayMs = options.delayMs?.() ?? 0;

@@ -41,7 +41,7 @@ export const deliverySchema = z.strictObject({
 export type Delivery = z.infer<typeof deliverySchema>;
 
 /** Maximum number of names in one request. */
-export const MOST_NAMES = 20;
+export const MAX_NAMES = 20;
 
 /** Kinds of people and places whose names the edge looks up. */
 export const NAME_KINDS = ["person", "group", "channel", "browser"] as const;
@@ -62,7 +62,7 @@ export const chatDeliveriesSchema = z.object({
   after: z.optional(z.string().check(z.minLength(1), z.maxLength(256))),
   deliveries: z.array(z.unknown()).check(z.minLength(1)),
   /** People and places whose names the edge needs. The response has a {@link LearnedName} for each. */
-  names: z.optional(z.array(wantedNameSchema).check(z.maxLength(MOST_NAMES))),
+  names: z.optional(z.array(wantedNameSchema).check(z.maxLength(MAX_NAMES))),
 });
 
 export interface ChatDeliveries {

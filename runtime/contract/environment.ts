@@ -40,7 +40,7 @@ export type Tenancy = (typeof TENANCIES)[number];
 /** Default and upper limit of MAX_SANDBOXES, the number of containers that run at the same time. */
 export const SANDBOXES = { default: 10, most: 500 } as const;
 
-export const MOST_REPLAYED = 500;
+export const MAX_REPLAYED = 500;
 
 /** Minimum length of ADMIN_TOKEN, in characters. */
 export const SHORTEST_ADMIN_TOKEN = 16;
@@ -77,8 +77,8 @@ const edgeSchema = () =>
     ),
     REPLAY_EVENTS: readAs((text) => {
       const events = Number(text ?? "0");
-      return Number.isInteger(events) && events >= 0 && events <= MOST_REPLAYED ? events : undefined;
-    }, `not a whole number from 0 to ${MOST_REPLAYED}`),
+      return Number.isInteger(events) && events >= 0 && events <= MAX_REPLAYED ? events : undefined;
+    }, `not a whole number from 0 to ${MAX_REPLAYED}`),
     TENANCY: readAs(
       (text) => TENANCIES.find((one) => one === (text ?? "shared")),
       'neither "shared" nor "chat"',

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { type Platform, platformSchema } from "./delivery.ts";
-import { MOST_REPLAYED } from "./environment.ts";
+import { MAX_REPLAYED } from "./environment.ts";
 
 /**
  * Record of past events that a rollout replays with the next version. The running version redacts it before it leaves
@@ -75,7 +75,7 @@ export const replayRecordSchema = z.object({
         outcome: outcomeSchema,
       }),
     )
-    .check(z.maxLength(MOST_REPLAYED)),
+    .check(z.maxLength(MAX_REPLAYED)),
   /**
    * Median, over the events, of the time to read an event divided by the time to parse its JSON. This ratio is
    * comparable between machines.

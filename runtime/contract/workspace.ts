@@ -17,7 +17,7 @@ const LONGEST_NAME = 400;
  */
 const LONGEST_PART = 240;
 /** Maximum number of path segments, including the file's name. */
-const MOST_PARTS = 8;
+const MAX_PARTS = 8;
 /** Control characters, line separators, and invisible or direction marks that could disguise a name. */
 const HIDDEN = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/u;
 /** Pattern for the temporary name of a file during a write. Backups skip such files. */
@@ -72,7 +72,7 @@ export function rootNameProblem(name: string): string | undefined {
     return "A path must not have control or invisible characters.";
   if (name.includes("\\")) return "A path must not have a backslash; separate folders with a slash.";
   if (parts[0]?.startsWith("-")) return DASH;
-  if (parts.length > MOST_PARTS) return `A path has at most ${MOST_PARTS} parts.`;
+  if (parts.length > MAX_PARTS) return `A path has at most ${MAX_PARTS} parts.`;
   if (bytesOf(name) > LONGEST_NAME) return `A path has at most ${LONGEST_NAME} bytes.`;
   if (parts.some((part) => bytesOf(part) > LONGEST_PART))
     return `Each part of a path has at most ${LONGEST_PART} bytes.`;

@@ -2,7 +2,7 @@ import type { LogTail } from "../contract/control.ts";
 import type { Reason } from "../contract/errors.ts";
 import { parseJson } from "../shared/json.ts";
 import { appendLines } from "../shared/log.ts";
-import { readLastLines, MOST_LINES } from "./debug-routes.ts";
+import { readLastLines, MAX_LINES } from "./debug-routes.ts";
 import { attempt } from "./operate.ts";
 import type { AnswerMemory, Sandbox } from "./ports.ts";
 
@@ -28,7 +28,7 @@ export async function readLog(
 ): Promise<CachedLog> {
   const last = await memory.lastAnswer(QUESTION).catch(() => undefined);
   const kept = last && (parseJson(last.text) as LogTail | undefined);
-  const { value, problem } = await attempt(limitMs, readLastLines(sandbox, MOST_LINES, kept?.next));
+  const { value, problem } = await attempt(limitMs, readLastLines(sandbox, MAX_LINES, kept?.next));
   // A stopped container returns no `next`.
   if (value === undefined || (value.next === undefined && value.lines.length === 0))
     return { lines: [], ...kept, ...(kept && { asOf: last.at }), ...(problem && { problem }) };

@@ -5,7 +5,7 @@ import { isRecord, parseJson } from "../shared/json.ts";
 import { readBytes } from "../shared/read-bytes.ts";
 
 /** Maximum files that are remembered. A gateway fetches each file soon after it requests the path. */
-const MOST_FILES = 256;
+const MAX_FILES = 256;
 const LONGEST_ANSWER_BYTES = 64 * 1024;
 
 /** Maximum size of an answer with a complete profile, or with a Discord server's roles and emojis. */
@@ -82,6 +82,6 @@ export class ChatPass {
     this.#files.delete(file);
     this.#files.add(file);
     const [oldest] = this.#files;
-    if (this.#files.size > MOST_FILES) this.#files.delete(oldest);
+    if (this.#files.size > MAX_FILES) this.#files.delete(oldest);
   }
 }

@@ -24,11 +24,11 @@ const AGAIN_MS = 250;
 const STARTING = "The gateway is starting and has not written its config file yet.";
 const RETRY_AFTER_SECONDS = 5;
 /** Lines of gateway output that the supervisor retains. */
-export const MOST_LINES = 500;
+export const MAX_LINES = 500;
 // Built lazily to keep startup fast.
 const logsQuery = () =>
   z.strictObject({
-    lines: z._default(wholeNumber(1, MOST_LINES), 200),
+    lines: z._default(wholeNumber(1, MAX_LINES), 200),
     after: z.optional(wholeNumber(0, Number.MAX_SAFE_INTEGER)),
   });
 

@@ -5,7 +5,7 @@ import { StewardError } from "../contract/errors.ts";
 import { readBodyText } from "./admission/body.ts";
 
 /** Maximum submitted values that the page shows again; further ones are dropped. */
-const MOST_SHOWN = 100;
+const MAX_SHOWN = 100;
 
 /** Invalid values in a form or query. Keeps all values, so that the page can show the form again. */
 export class WrongValuesError extends StewardError {
@@ -19,7 +19,7 @@ export class WrongValuesError extends StewardError {
     detail?: string,
   ) {
     super(code, detail);
-    this.sent = sent.slice(0, MOST_SHOWN);
+    this.sent = sent.slice(0, MAX_SHOWN);
     this.wrong = new Set(wrong);
   }
 }
@@ -50,7 +50,7 @@ export async function readFields<N extends string>(
 /** Parameter on `/_admin` and `/debug` URLs that selects a tenant. */
 export const CHAT_PARAMETER = "chat";
 
-const MOST_VALUES = 100;
+const MAX_VALUES = 100;
 
 /**
  * Reads all values of a form's only field.
@@ -59,7 +59,7 @@ const MOST_VALUES = 100;
  */
 export async function readField(request: Request, name: string, form: RegExp): Promise<string[]> {
   const entries = [...new URLSearchParams(await readBodyText(request))];
-  if (entries.length === 0 || entries.length > MOST_VALUES) throw new StewardError("form_invalid");
+  if (entries.length === 0 || entries.length > MAX_VALUES) throw new StewardError("form_invalid");
   const wrong = entries.filter(([field, value]) => field !== name || !form.test(value));
   if (wrong.length > 0)
     throw new WrongValuesError(

@@ -15,13 +15,13 @@ import {
 } from "./ports.ts";
 import { readQuery, wholeNumber } from "./form.ts";
 
-const MOST_ENTRIES = 200;
+const MAX_ENTRIES = 200;
 /** Query of the ledger, built lazily to keep startup fast. */
 export const listQuery = () =>
   z.strictObject({
     state: z.optional(z.enum(ENTRY_STATES)),
     platform: z.optional(platformSchema),
-    limit: z._default(wholeNumber(1, MOST_ENTRIES), 50),
+    limit: z._default(wholeNumber(1, MAX_ENTRIES), 50),
     before: z.optional(wholeNumber(1, Number.MAX_SAFE_INTEGER)),
     q: z.optional(z.string().check(z.maxLength(100))),
     sender: z.optional(z.string().check(z.maxLength(256))),

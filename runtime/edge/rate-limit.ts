@@ -15,7 +15,7 @@ export const PER_MINUTE = {
 } as const;
 
 /** Maximum tracked callers. The least recently seen is evicted. */
-const MOST_CALLERS = 5_000;
+const MAX_CALLERS = 5_000;
 
 interface RateLimitOptions {
   /** Tokens in a full bucket. An empty bucket refills within a minute. */
@@ -52,7 +52,7 @@ export class RateLimit {
     this.#buckets.delete(caller);
     this.#buckets.set(caller, bucket);
     const [oldest] = this.#buckets.keys();
-    if (this.#buckets.size > MOST_CALLERS && oldest !== undefined) this.#buckets.delete(oldest);
+    if (this.#buckets.size > MAX_CALLERS && oldest !== undefined) this.#buckets.delete(oldest);
     return wait;
   }
 

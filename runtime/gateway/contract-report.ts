@@ -9,7 +9,7 @@ const MOST = 200;
 const LONGEST_WHAT = 200;
 const LONGEST_SAMPLE = 2_000;
 const DEEPEST = 8;
-const MOST_ITEMS = 3;
+const MAX_ITEMS = 3;
 /** Minimum milliseconds between writes of the same finding, since every message may contain an unknown field. */
 const WRITE_EVERY_MS = 60_000;
 /** Matches field names of protocols. Other keys may be people's text, so they are not stored. */
@@ -85,7 +85,7 @@ export function formOf(value: unknown): string {
 function form(value: unknown, depth: number): unknown {
   if (typeof value === "boolean" || value === null) return value;
   if (Array.isArray(value))
-    return depth >= DEEPEST ? [] : value.slice(0, MOST_ITEMS).map((item) => form(item, depth + 1));
+    return depth >= DEEPEST ? [] : value.slice(0, MAX_ITEMS).map((item) => form(item, depth + 1));
   if (!isRecord(value)) return typeof value;
   if (depth >= DEEPEST) return {};
   const fields = Object.entries(value).slice(0, LONGEST_WHAT);

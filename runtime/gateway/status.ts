@@ -18,7 +18,7 @@ import type { Retention } from "./sessions/retention.ts";
 import type { Stores } from "./stores.ts";
 
 const DAYS = USAGE_RANGES.month;
-const MOST_SOURCES = 10;
+const MAX_SOURCES = 10;
 
 const USAGE_DAYS = 7;
 
@@ -89,7 +89,7 @@ export function usageReport(
   const days = Array.from({ length: DAYS }, (_, index) => dayOf(now - (DAYS - 1 - index) * DAY_MS));
   const first = dayOf(now - (DAYS - 1) * DAY_MS);
   const models = usage.since(first);
-  const top = (length: number) => sources.top(dayOf(now - (length - 1) * DAY_MS), MOST_SOURCES);
+  const top = (length: number) => sources.top(dayOf(now - (length - 1) * DAY_MS), MAX_SOURCES);
   return {
     days,
     messages: sessions.daysSince(first),

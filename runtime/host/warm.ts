@@ -12,7 +12,7 @@ import { readProcessSettings } from "../process/settings.ts";
 
 const APP = join(import.meta.dirname, "..");
 const LOOK_MS = 100;
-const MOST_LOOKS = 300;
+const MAX_LOOKS = 300;
 
 const home = mkdtempSync(join(tmpdir(), "warm-"));
 const { gatewayPort } = readProcessSettings(process.env);
@@ -56,7 +56,7 @@ function program(flags: readonly string[], name: string, ...args: string[]): Chi
 }
 
 async function eventually(holds: () => Promise<boolean>, trouble: string): Promise<void> {
-  for (let look = 0; look < MOST_LOOKS; look += 1) {
+  for (let look = 0; look < MAX_LOOKS; look += 1) {
     if (await holds()) return;
     await sleep(LOOK_MS);
   }

@@ -3,7 +3,7 @@ import { ADMITTED } from "../contract/delivery.ts";
 import { table } from "../shared/table.ts";
 import { EVERYWHERE, operation } from "./operation.ts";
 
-const MOST_PEOPLE = 1_000;
+const MAX_PEOPLE = 1_000;
 
 const person = () =>
   z.object({
@@ -24,10 +24,10 @@ interface Tools {
 export const people = {
   list: operation({
     name: "people list",
-    summary: `the last ${MOST_PEOPLE} people who wrote, with name, id, how they are admitted, and when they were seen`,
+    summary: `the last ${MAX_PEOPLE} people who wrote, with name, id, how they are admitted, and when they were seen`,
     rights: EVERYWHERE,
     output: () => z.object({ people: z.array(person()) }),
-    run: async ({ people: list }: Tools) => ({ people: await list(MOST_PEOPLE) }),
+    run: async ({ people: list }: Tools) => ({ people: await list(MAX_PEOPLE) }),
     text: ({ people: rows }) =>
       rows.length === 0
         ? "No person has written yet."

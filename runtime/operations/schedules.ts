@@ -14,8 +14,8 @@ import {
   sealRecord,
 } from "./operation.ts";
 
-const MOST_RUNS = 50;
-const RUNS = `SELECT * FROM schedule_runs ORDER BY at DESC, due_at DESC LIMIT ${MOST_RUNS}`;
+const MAX_RUNS = 50;
+const RUNS = `SELECT * FROM schedule_runs ORDER BY at DESC, due_at DESC LIMIT ${MAX_RUNS}`;
 
 const id = () => z.strictObject({ id: argument(z.string(), "as `list` shows it") });
 const text = (help: string, shown: string) => option(z.optional(z.string()), help, shown);
@@ -179,7 +179,7 @@ export const schedules = {
   }),
   history: operation({
     name: "schedules history",
-    summary: `the last ${MOST_RUNS} runs of the last seven days, newest first`,
+    summary: `the last ${MAX_RUNS} runs of the last seven days, newest first`,
     rights: EVERYWHERE,
     output: () =>
       z.object({

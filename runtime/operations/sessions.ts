@@ -3,18 +3,18 @@ import { StewardError } from "../contract/errors.ts";
 import { table } from "../shared/table.ts";
 import { always, argument, EVERYWHERE, operation, option, type OperationTools } from "./operation.ts";
 
-const MOST_SESSIONS = 1_000;
-const MOST_MESSAGES = 50;
+const MAX_SESSIONS = 1_000;
+const MAX_MESSAGES = 50;
 /** Characters. Longer messages are shortened. */
 const LONGEST_TEXT = 2_000;
 const SESSIONS = `SELECT conversation, count(*) AS messages, max(at) AS last_at,
     iif(min(sender) = max(sender), max(name), NULL) AS name FROM messages
-  GROUP BY conversation ORDER BY last_at DESC LIMIT ${MOST_SESSIONS}`;
+  GROUP BY conversation ORDER BY last_at DESC LIMIT ${MAX_SESSIONS}`;
 const SESSION = `SELECT sessions.*, (SELECT count(*) FROM messages WHERE conversation = ?1) AS kept,
   (SELECT min(at) FROM messages WHERE conversation = ?1) AS first_at
   FROM sessions WHERE conversation = ?1`;
 const MESSAGES = `SELECT role, sender, name, text, at FROM messages
-  WHERE conversation = ? ORDER BY seq DESC LIMIT ${MOST_MESSAGES}`;
+  WHERE conversation = ? ORDER BY seq DESC LIMIT ${MAX_MESSAGES}`;
 
 /**
  * Maximum size of an export in bytes of JSON, so that the reply fits the console's limit. A longer message is sent
@@ -33,7 +33,7 @@ const message = () => z.object({ at: z.iso.datetime(), from: z.string(), text: z
 export const sessions = {
   list: operation({
     name: "sessions list",
-    summary: `lists the latest ${MOST_SESSIONS} conversations, newest first`,
+    summary: `lists the latest ${MAX_SESSIONS} conversations, newest first`,
     rights: EVERYWHERE,
     output: () =>
       z.object({
@@ -100,7 +100,7 @@ export const sessions = {
   }),
   messages: operation({
     name: "sessions messages",
-    summary: `shows the last ${MOST_MESSAGES} messages of a conversation`,
+    summary: `shows the last ${MAX_MESSAGES} messages of a conversation`,
     rights: EVERYWHERE,
     input: conversation,
     output: () => z.object({ messages: z.array(message()) }),

@@ -1,9 +1,9 @@
 import { table } from "../shared/table.ts";
 import { operation, TERMINAL } from "./operation.ts";
 
-const MOST_ROWS = 1_000;
+const MAX_ROWS = 1_000;
 const USAGE = `SELECT day, model, requests, input_tokens, output_tokens FROM usage
-  ORDER BY day DESC, model LIMIT ${MOST_ROWS}`;
+  ORDER BY day DESC, model LIMIT ${MAX_ROWS}`;
 
 export const usage = operation({
   name: "usage",

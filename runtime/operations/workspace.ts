@@ -6,7 +6,7 @@ import { table } from "../shared/table.ts";
 import { always, argument, EVERYWHERE, operation } from "./operation.ts";
 
 const LARGEST = 48 * 1024;
-const MOST_FILES = 500;
+const MAX_FILES = 500;
 
 const file = () => argument(z.string(), "path in the workspace");
 
@@ -14,7 +14,7 @@ const file = () => argument(z.string(), "path in the workspace");
 export const workspace = {
   list: operation({
     name: "workspace list",
-    summary: `lists up to ${MOST_FILES} shared files, and the chats; or the files of one chat`,
+    summary: `lists up to ${MAX_FILES} shared files, and the chats; or the files of one chat`,
     rights: EVERYWHERE,
     input: () =>
       z.strictObject({
@@ -36,7 +36,7 @@ export const workspace = {
       if (name !== "") throw refusal(`Only the whole workspace or one chat can be listed: ${CHATS}/<chat>.`);
       const isShared = root.id === "shared";
       const { files, isCut } = root.files({
-        most: MOST_FILES,
+        most: MAX_FILES,
         ...(after !== undefined && { after: workspace.find(after).name }),
       });
       const prefix = isShared ? "" : `${root.id}/`;

@@ -10,7 +10,7 @@ const PROBE_TIMEOUT_MS = 500;
 const CHECKED_BYTES = 4 * 1024 * 1024;
 /** SQLite's primary result codes (https://sqlite.org/rescode.html). */
 const CODE = { busy: 5, io: 10, corrupt: 11, full: 13, notADatabase: 26 };
-const MOST_ATTEMPTS = 3;
+const MAX_ATTEMPTS = 3;
 
 /** A corrupt database that was renamed. */
 export interface DatabaseSetAside {
@@ -111,7 +111,7 @@ function open(
     else hold.close();
     const code = resultCode(error);
     const corrupt = code === CODE.corrupt || code === CODE.notADatabase;
-    if (!corrupt || attempt === MOST_ATTEMPTS) throw error;
+    if (!corrupt || attempt === MAX_ATTEMPTS) throw error;
     const report = setAside(path, error instanceof Error ? error.message : "corrupt");
     if (report !== undefined) onSetAside?.(report);
     return open(path, onSetAside, attempt + 1);

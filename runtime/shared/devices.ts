@@ -73,8 +73,8 @@ export interface DeviceLists {
 /** Milliseconds until a request expires, so that nobody approves a forgotten one later. */
 const LIFE_MS = 5 * 60_000;
 /** Maximum number of pending requests, so that strangers cannot fill the store or the operator's list. */
-const MOST_PENDING = 10;
-const MOST_PENDING_OF_NETWORK = 3;
+const MAX_PENDING = 10;
+const MAX_PENDING_OF_NETWORK = 3;
 /** Shortest interval between updates of a device's last use. */
 const USED_EVERY_MS = 60_000;
 /** Milliseconds during which a revocation can be undone. Pages offer this for a shorter time. */
@@ -250,8 +250,8 @@ export class Devices {
 /** Returns the requests without the one that a new request evicts, if the list is full. */
 function withRoomFor(network: string, pending: readonly DeviceRequest[]): readonly DeviceRequest[] {
   const of = (one: string): DeviceRequest[] => pending.filter(({ remoteIp }) => networkOf(remoteIp) === one);
-  const crowd = of(network).length >= MOST_PENDING_OF_NETWORK ? of(network) : undefined;
-  if (crowd === undefined && pending.length < MOST_PENDING) return pending;
+  const crowd = of(network).length >= MAX_PENDING_OF_NETWORK ? of(network) : undefined;
+  if (crowd === undefined && pending.length < MAX_PENDING) return pending;
   const [oldest] =
     crowd ?? pending.toSorted((a, b) => of(networkOf(b.remoteIp)).length - of(networkOf(a.remoteIp)).length);
   return pending.filter((one) => one !== oldest);

@@ -53,7 +53,7 @@ const FAIR_BYTES = 256 - (256 % LETTERS.length);
 /** Milliseconds until a code expires, so that a forgotten code cannot grant access later. */
 const LIFE_MS = 3_600_000;
 /** Maximum number of pending requests, so that strangers cannot fill the store or the operator's list. */
-const MOST_PENDING = 20;
+const MAX_PENDING = 20;
 /** Minimum age in milliseconds at which a full list may drop a request, so that the operator has time to approve it. */
 const KEPT_MS = 10 * 60_000;
 
@@ -82,7 +82,7 @@ export function mergeRequests(
   return pendingRequests({ requests }, now)
     .filter(({ id }) => !list.allowFrom.includes(id))
     .toSorted((a, b) => Date.parse(a.createdAt) - Date.parse(b.createdAt))
-    .slice(-MOST_PENDING);
+    .slice(-MAX_PENDING);
 }
 
 export function grantedRole(list: Approvals, id: string): GrantedRole | undefined {
@@ -113,7 +113,7 @@ export function requestPairing(
     const request = { ...known, lastSeenAt: at, meta: { ...known.meta, ...meta } };
     return { request, change: { requests: pending.map((one) => (one === known ? request : one)) } };
   }
-  const isFull = pending.length >= MOST_PENDING;
+  const isFull = pending.length >= MAX_PENDING;
   const [oldest, ...younger] = pending;
   if (isFull && oldest !== undefined && ageOf(oldest, now) < KEPT_MS) return undefined;
   const request = { id, code: newPairingCode(randomBytes), createdAt: at, lastSeenAt: at, meta };
@@ -171,7 +171,7 @@ export function restoreAccess(
   if (list.allowFrom.includes(id)) return undefined;
   if ("sender" in taken) return grantRole(list, id, taken.role, now);
   const { request } = taken;
-  const isIn = pending.some((one) => one.id === id) || pending.length >= MOST_PENDING;
+  const isIn = pending.some((one) => one.id === id) || pending.length >= MAX_PENDING;
   if (isIn || ageOf(request, now) >= LIFE_MS) return undefined;
   return { change: { requests: [...pending, request].toSorted((a, b) => ageOf(b, now) - ageOf(a, now)) } };
 }

@@ -10,7 +10,7 @@ import { readBytes } from "./read-bytes.ts";
 const FILES_ORIGIN = "https://files.slack.com";
 /** Size limit of a `files.info` response, which may contain a text file's whole content. */
 const LONGEST_INFO_BYTES = 8 * 1024 * 1024;
-const MOST_REDIRECTS = 3;
+const MAX_REDIRECTS = 3;
 
 /** https://docs.slack.dev/reference/methods/files.info */
 const infoSchema = z.object({
@@ -56,7 +56,7 @@ export async function openSlackFile(id: string, options: SlackFileOptions): Prom
     signal,
   });
   let url = addressOf(await readInfo(told), id, chat);
-  for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects += 1) {
+  for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
     if (!isPlaceOf(id, url, environment)) throw new StewardError("slack_file_elsewhere");
     const answer = await fetch(url.href, { method: "GET", headers, redirect: "manual", signal });
     const location = answer.headers.get("location");

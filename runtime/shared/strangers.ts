@@ -1,6 +1,6 @@
 /** Maximum number of connections from pages that are not admitted yet. */
 const MOST = 50;
-const MOST_OF_NETWORK = 8;
+const MAX_OF_NETWORK = 8;
 
 /**
  * Returns the connection to close for a new one, or `undefined` if there is room. A network that has reached its limit
@@ -13,6 +13,6 @@ export function chooseEvicted<T extends { network: string }>(
   { network }: Pick<T, "network">,
 ): T | undefined {
   const ofNetwork = strangers.filter((one) => one.network === network);
-  if (ofNetwork.length >= MOST_OF_NETWORK) return ofNetwork[0];
+  if (ofNetwork.length >= MAX_OF_NETWORK) return ofNetwork[0];
   return strangers.length >= MOST ? strangers[0] : undefined;
 }

@@ -42,7 +42,7 @@ interface OperationsOptions {
 }
 
 /** Limit of concurrent operations, because their processes take memory from the gateway. */
-const MOST_RUNNING = 4;
+const MAX_RUNNING = 4;
 
 export type RunOperation = (request: Unchecked) => Promise<OperationReply>;
 
@@ -55,7 +55,7 @@ type Unchecked = Partial<Record<keyof OperationRequest, unknown>>;
 export function createOperations(options: OperationsOptions): RunOperation {
   let running = 0;
   return async (request) => {
-    if (running >= MOST_RUNNING) throw new StewardError("commands_busy");
+    if (running >= MAX_RUNNING) throw new StewardError("commands_busy");
     running += 1;
     try {
       return await runOperation(options, request);

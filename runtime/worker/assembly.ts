@@ -43,7 +43,7 @@ const KEEP_RUNNING = { firstMs: 1_000, longestMs: 60_000 };
 
 /** Maximum age of the names that a report includes. It spans several reports, because one may be lost. */
 const REPORTED_MS = 5 * 60_000;
-const MOST_REPORTED = 20;
+const MAX_REPORTED = 20;
 
 export type SandboxParts = ReturnType<typeof assemble>;
 
@@ -208,7 +208,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
               counts: store.counts(),
               usedAt: gateway.usedAt,
               problem,
-              names: store.names.seenSince(clock() - REPORTED_MS, MOST_REPORTED),
+              names: store.names.seenSince(clock() - REPORTED_MS, MAX_REPORTED),
             };
           },
           send: (...report) => remoteDirectory(env).report(...report),

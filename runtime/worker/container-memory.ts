@@ -13,7 +13,7 @@ const HOUR_MS = 3_600_000;
 const VISITOR_WAKES_PER_HOUR = 3;
 const times = z.array(z.number());
 /** Maximum number of remembered browsers. If the list is full, the browser admitted first is dropped. */
-const MOST_BROWSERS = 100;
+const MAX_BROWSERS = 100;
 const ids = z.array(z.string());
 
 /** Facts about the container that must survive an eviction of its object. */
@@ -120,7 +120,7 @@ export class ContainerMemory {
     const known = this.#browsers();
     if (known.includes(deviceId) === isLetIn) return;
     const others = known.filter((one) => one !== deviceId);
-    const kept = isLetIn ? [...others, deviceId].slice(-MOST_BROWSERS) : others;
+    const kept = isLetIn ? [...others, deviceId].slice(-MAX_BROWSERS) : others;
     this.write("browsers", JSON.stringify(kept));
   }
 

@@ -17,7 +17,7 @@ import { toResult, unwrap } from "./rpc.ts";
 import { remoteSandbox } from "./tenants.ts";
 
 /** Maximum number of tenants that are asked to sleep, to free a container for another tenant. */
-const MOST_ASKED = 20;
+const MAX_ASKED = 20;
 
 /**
  * Durable Object that tracks the tenants of a deployment with one sandbox per chat, and who may write to the bot. It
@@ -99,7 +99,7 @@ export class Directory extends DurableObject<WorkerEnvironment> {
       // Try the least recently used first: if those are busy, so are the others. The deployment's sandbox comes last,
       // because stopping it also stops its work for the chats.
       const idle = this.#reception.roster.running().filter((one) => one !== wanting);
-      for (const tenant of [...idle.slice(0, MOST_ASKED), AGENT].filter((one) => one !== wanting)) {
+      for (const tenant of [...idle.slice(0, MAX_ASKED), AGENT].filter((one) => one !== wanting)) {
         const object = this.env.SANDBOX.getByName(tenant);
         if (await unwrap(object.sleepEarly())) return true;
       }

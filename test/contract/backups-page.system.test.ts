@@ -7,7 +7,7 @@ import { slackEvent } from "../support/edge.ts";
 /** Generous: it ends what hangs. */
 const SOON = { timeout: 30_000 };
 /** More stops than a page has. */
-const MOST_TABS = 80;
+const MAX_TABS = 80;
 
 type Admin = Awaited<ReturnType<typeof openAdmin>>;
 
@@ -54,7 +54,7 @@ async function state({ host }: Admin) {
 async function tabTo({ page }: Admin, name: RegExp): Promise<void> {
   const focused =
     "(document.activeElement.ariaLabel ?? (document.activeElement.labels?.[0] ?? document.activeElement).textContent)";
-  for (let tabs = 0; tabs < MOST_TABS; tabs += 1) {
+  for (let tabs = 0; tabs < MAX_TABS; tabs += 1) {
     await page.keyboard.press("Tab");
     if (name.test(String(await page.evaluate(focused)).trim())) return;
   }

@@ -6,8 +6,8 @@ import { slackEvent } from "../support/edge.ts";
 
 /** Generous: it ends what hangs. */
 const SOON = { timeout: 30_000 };
-const MOST_PAGES = 3;
-const MOST_ACTIONS = 4;
+const MAX_PAGES = 3;
+const MAX_ACTIONS = 4;
 
 type Admin = Awaited<ReturnType<typeof openAdmin>>;
 
@@ -39,7 +39,7 @@ function operator({ page }: Admin) {
         `.steward/artefacts/task-${task.replaceAll(" ", "-")}.json`,
         JSON.stringify({ task, ...took, ms }),
       );
-      return took.pages <= MOST_PAGES && took.actions <= MOST_ACTIONS ? "within its limits" : took;
+      return took.pages <= MAX_PAGES && took.actions <= MAX_ACTIONS ? "within its limits" : took;
     },
   };
 }

@@ -8,7 +8,7 @@ import { placed, portable, unpack } from "./packed.ts";
 import { RELEASES, upgradeMatrix } from "./releases.ts";
 import { openServerless } from "./serverless.ts";
 
-const MOST_BYTES = 1024 * 1024;
+const MAX_BYTES = 1024 * 1024;
 /** An absolute path at whose end a checkout, or a home, has its files. Containers have theirs in /app and /root/.steward. */
 const PLACE =
   /(?<![\w.:/)\]}*-])\/(?!app\/|checkout\/|tmp\/|var\/)(?:[\w.@-]+\/)+(?:node_modules|infra|dist|stacks|rehearsal|test)\/|\/(?:home|Users|work)\/[\w.-]+/g;
@@ -42,7 +42,7 @@ describe.each(RELEASES)("the archive of $release", ({ release }) => {
 
   test("is less than 1 MiB", async () => {
     const sizes = await Promise.all((await readdir(folder)).map((file) => stat(path.join(folder, file))));
-    expect(sizes.reduce((sum, { size }) => sum + size, 0)).toBeLessThan(MOST_BYTES);
+    expect(sizes.reduce((sum, { size }) => sum + size, 0)).toBeLessThan(MAX_BYTES);
   });
 });
 

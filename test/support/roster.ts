@@ -4,7 +4,7 @@ import type { TenantReport } from "../../runtime/edge/tenants/ports.ts";
 import type { TenantRoster } from "../../runtime/edge/tenants/roster.ts";
 
 export const COUNTS = { waiting: 0, delivering: 0, answered: 40, ignored: 3, failed: 0 };
-const MOST_RUNNING = 500;
+const MAX_RUNNING = 500;
 const STARTED = Date.parse("2026-11-28T09:00:00Z");
 
 /** Adds tenants that have reported. One in a hundred has a problem, and the maximum number runs. */
@@ -22,7 +22,7 @@ export function fillRoster(roster: TenantRoster, count: number) {
     // Shuffles the ids.
     const id = tenantOf({ platform: "slack", chat: `C0${(index * 7_919) % count}` });
     const isFailing = index % 100 === 99;
-    const isRunning = running.length < MOST_RUNNING && !isFailing;
+    const isRunning = running.length < MAX_RUNNING && !isFailing;
     const given: TenantReport = {
       ...report,
       running: isRunning,

@@ -10,9 +10,9 @@ import { CONFIG_FILE, STATE_FILE } from "../../contract/names.ts";
 import { contentBelow, type ContentEntry, countApprovals, listsApprovals, unlessGone } from "./content.ts";
 
 /** Limit of an unpacked archive in bytes. */
-export const MOST_BYTES = 2 * 1024 ** 3;
+export const MAX_BYTES = 2 * 1024 ** 3;
 
-export const MOST_ENTRIES = 200_000;
+export const MAX_ENTRIES = 200_000;
 
 interface WrittenArchive {
   sha256: string;
@@ -70,8 +70,8 @@ async function addAll(
   for await (const entry of content) {
     entries += 1;
     bytes += entry.stats.isFile() ? entry.stats.size : 0;
-    if (entries > MOST_ENTRIES || bytes > MOST_BYTES) {
-      const detail = `The data directory holds more than ${MOST_ENTRIES} files or ${MOST_BYTES} bytes.`;
+    if (entries > MAX_ENTRIES || bytes > MAX_BYTES) {
+      const detail = `The data directory holds more than ${MAX_ENTRIES} files or ${MAX_BYTES} bytes.`;
       throw new StewardError("backup_failed", detail);
     }
     if (entry.stats.isFile()) await addFile(pack, entry, written);

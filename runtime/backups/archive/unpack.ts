@@ -10,7 +10,7 @@ import { StewardError } from "../../contract/errors.ts";
 import { CONFIG_FILE, STATE_FILE } from "../../contract/names.ts";
 import { writeFailure } from "../../process/files.ts";
 import type { Archive } from "../store.ts";
-import { MOST_BYTES, MOST_ENTRIES } from "./archive.ts";
+import { MAX_BYTES, MAX_ENTRIES } from "./archive.ts";
 
 const ROOTS: ReadonlySet<string> = new Set(GENERATION_CONTENT);
 const FILES: ReadonlySet<string> = new Set([CONFIG_FILE, STATE_FILE]);
@@ -58,7 +58,7 @@ async function writeEntries(entries: Extract, target: string): Promise<number> {
     const { name, type, size, mtime } = entry.header;
     count += 1;
     bytes += size;
-    if (count > MOST_ENTRIES || bytes > MOST_BYTES) throw corrupt("is too large when unpacked");
+    if (count > MAX_ENTRIES || bytes > MAX_BYTES) throw corrupt("is too large when unpacked");
     const path = join(target, checkedName(name, type));
     try {
       if (type === "directory") {

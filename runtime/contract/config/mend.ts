@@ -7,7 +7,7 @@ import { gatewayVariables, secretNames, type Environment } from "../variables.ts
 /**
  * Maximum number of passes. Migrating a key, such as a channel at the top level, can reveal further deprecated keys.
  */
-const MOST_ROUNDS = 8;
+const MAX_ROUNDS = 8;
 /** Matches the names of keys that may restrict access. */
 const RIGHTS = /allow|deny|block|users|roles|policy/i;
 
@@ -32,7 +32,7 @@ export function mendConfigValue(value: unknown): MendedConfig {
     const unknown = problems.filter(
       (problem) => problem.unknownKey !== undefined && !restrictsAccess(problem),
     );
-    if (unknown.length === 0 || round === MOST_ROUNDS || !isSection(root))
+    if (unknown.length === 0 || round === MAX_ROUNDS || !isSection(root))
       return { value: root, changes, problems };
     for (const { path, at = [], unknownKey = "" } of unknown) {
       const section = sectionAt(root, at);

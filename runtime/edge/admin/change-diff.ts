@@ -3,7 +3,7 @@ import { createRedactor } from "../../shared/redact.ts";
 
 const CONTEXT_LINES = 2;
 /** Maximum changed lines in a diff. Beyond this, the search for the shortest diff takes too long. */
-const MOST_CHANGES = 500;
+const MAX_CHANGES = 500;
 const LONGEST = 8_000;
 
 /**
@@ -17,7 +17,7 @@ export function diffText(before: string, after: string): string | undefined {
     const clean = redact(text);
     return clean.endsWith("\n") ? clean : `${clean}\n`;
   };
-  const options = { context: CONTEXT_LINES, maxEditLength: MOST_CHANGES };
+  const options = { context: CONTEXT_LINES, maxEditLength: MAX_CHANGES };
   const patch = structuredPatch("", "", read(before), read(after), undefined, undefined, options);
   if (patch === undefined || patch.hunks.length === 0) return undefined;
   const lines: string[] = [];

@@ -37,7 +37,7 @@ import { addressOf, inOrder, Runs, schedulesTable } from "./schedule-table.tsx";
 
 const ID = /^[\w:.-]{1,128}$/;
 /** Maximum chats suggested in the form, most recently seen first. */
-const MOST_CHATS = 300;
+const MAX_CHATS = 300;
 
 type Preview = z.infer<ReturnType<typeof schedules.preview.output>>;
 
@@ -152,7 +152,7 @@ async function page(
   const visitor = await context.get("visitor")();
   const [known, chats] = await Promise.all([
     knownSchedules(options, visitor),
-    directory.entries({ isChat: true, limit: MOST_CHATS }).catch(() => ({ entries: [] })),
+    directory.entries({ isChat: true, limit: MAX_CHATS }).catch(() => ({ entries: [] })),
   ]);
   const { value: { schedules: rows, runs } = { schedules: [], runs: [] }, asOf } = known;
   const edited = rows.find((one) => one.id === id);

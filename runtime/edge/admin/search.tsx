@@ -21,8 +21,8 @@ const ACTIONS = Object.entries({
 /** Maximum results. */
 const MOST = 20;
 /** Characters of a schedule's message that are shown. */
-const MOST_OF_MESSAGE = 60;
-const MOST_CONVERSATIONS = 1_000;
+const MAX_OF_MESSAGE = 60;
+const MAX_CONVERSATIONS = 1_000;
 
 const searchQuery = () => z.object({ q: z.optional(z.string().check(z.maxLength(100))) });
 
@@ -84,7 +84,7 @@ async function search({ directory, answers, tenants }: AdminOptions, q: string):
     name,
     `${ROUTES.ledgerPage.path}?${new URLSearchParams({ [kind === "person" ? "sender" : "place"]: key })}`,
   ]);
-  const keys = sessions.slice(0, MOST_CONVERSATIONS).map(({ conversation }) => conversation);
+  const keys = sessions.slice(0, MAX_CONVERSATIONS).map(({ conversation }) => conversation);
   const names = await directory.names(keys);
   const talks = keys.map((conversation): Found => [
     "conversation",
@@ -92,7 +92,7 @@ async function search({ directory, answers, tenants }: AdminOptions, q: string):
     `${ROUTES.sessionPage.path}?${new URLSearchParams({ conversation })}`,
   ]);
   const plans = schedules.map(({ text, prompt = "" }): Found => {
-    const message = (text ?? prompt).slice(0, MOST_OF_MESSAGE);
+    const message = (text ?? prompt).slice(0, MAX_OF_MESSAGE);
     return ["schedule", message, `${ROUTES.schedulesPage.path}?${new URLSearchParams({ q: message })}`];
   });
   return [...own, ...named, ...[...talks, ...plans].filter(matches)].slice(0, MOST);

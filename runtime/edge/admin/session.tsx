@@ -20,7 +20,7 @@ import type { AdminOptions, PageContext } from "./options.ts";
 
 /** Timeout of an export in milliseconds. Each part of an export starts a process in the container. */
 const EXPORT_LIMIT_MS = 30_000;
-const MOST_PARTS = 64;
+const MAX_PARTS = 64;
 /** Ids never begin with a dash. */
 const CONVERSATION = /^(?!-)[^\p{Cc}]{1,300}$/u;
 
@@ -65,7 +65,7 @@ export async function exportSession(context: PageContext, options: AdminOptions)
 async function readAll(sandbox: Sandbox, conversation: string): Promise<string> {
   const lines: string[] = [];
   let next: number | undefined;
-  for (let parts = 0; parts < MOST_PARTS; parts += 1) {
+  for (let parts = 0; parts < MAX_PARTS; parts += 1) {
     const after = next === undefined ? {} : { after: String(next) };
     const part = await operate(sandbox, sessions.export, { conversation, ...after });
     for (const message of part.messages) lines.push(`${JSON.stringify(message)}\n`);

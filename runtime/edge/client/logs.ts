@@ -7,7 +7,7 @@ type LogLines = LogTail & Pick<SandboxStatus, "state">;
 
 const EVERY_MS = 2_000;
 const AFTER_FAILURE_MS = 10_000;
-const MOST_LINES = 2_000;
+const MAX_LINES = 2_000;
 
 const output = element("output", HTMLPreElement);
 const controls = element("controls", HTMLFormElement);
@@ -64,7 +64,7 @@ async function ask(): Promise<LogLines> {
 function take({ state, lines: more, next: then }: LogLines): number | undefined {
   next = then?.toString() ?? next;
   if (more.length > 0) {
-    lines = [...lines, ...more].slice(-MOST_LINES);
+    lines = [...lines, ...more].slice(-MAX_LINES);
     show();
   }
   tell(state === "stopped" ? "The container is stopped: nothing to follow." : "Following.");

@@ -37,7 +37,7 @@ const STORE = { database: "steward-chat-messages", store: "messages", keyPath: "
 /** Session storage key of earlier versions. */
 const FORMER = "steward-chat-unanswered";
 /** Number of answered messages whose files are retained. */
-const MOST_ANSWERED = 20;
+const MAX_ANSWERED = 20;
 
 /** Messages in memory and in IndexedDB. Without IndexedDB, a reload loses them. */
 class Messages {
@@ -89,7 +89,7 @@ class Messages {
     if (known === undefined) return;
     if (known.files.length === 0) return this.delete(id);
     this.#set({ ...known, state: "answered" });
-    for (const { id: old } of this.#all("answered").slice(0, -MOST_ANSWERED)) this.delete(old);
+    for (const { id: old } of this.#all("answered").slice(0, -MAX_ANSWERED)) this.delete(old);
   }
 
   delete(id: string): void {

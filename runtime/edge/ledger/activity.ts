@@ -4,7 +4,7 @@ import type { Sql } from "./sql.ts";
 const MOST = 1_000;
 const LONGEST_DETAIL = 200;
 /** Number of stored diffs. */
-const MOST_DIFFS = 200;
+const MAX_DIFFS = 200;
 
 export class ActivityStore {
   readonly #sql: Sql;
@@ -34,7 +34,7 @@ export class ActivityStore {
         this.#sql.all(`INSERT INTO ledger_activity_diffs VALUES (${newest}, ?)`, diff);
         this.#sql.all(
           "DELETE FROM ledger_activity_diffs WHERE seq NOT IN (SELECT seq FROM ledger_activity_diffs ORDER BY seq DESC LIMIT ?)",
-          MOST_DIFFS,
+          MAX_DIFFS,
         );
       }
       this.#sql.all(

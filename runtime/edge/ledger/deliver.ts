@@ -8,7 +8,7 @@ import {
   ADMITTED,
   type ChatDeliveries,
   type DeliveryEnd,
-  MOST_NAMES,
+  MAX_NAMES,
   PLATFORM_TITLES,
 } from "../../contract/delivery.ts";
 import type { Problem } from "../../contract/problem.ts";
@@ -100,9 +100,7 @@ const deliveryEnd = once(() =>
 );
 const learnedNames = once(() =>
   z.object({
-    names: z
-      .array(z.object({ key: z.string(), name: z.optional(z.string()) }))
-      .check(z.maxLength(MOST_NAMES)),
+    names: z.array(z.object({ key: z.string(), name: z.optional(z.string()) })).check(z.maxLength(MAX_NAMES)),
   }),
 );
 const outcome = once(() =>

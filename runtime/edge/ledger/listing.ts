@@ -113,7 +113,7 @@ function searchEntries(sql: Sql, query: LedgerQuery): LedgerPage {
 const COLUMNS = `key, ${PLATFORM} AS platform, conversation, state, attempts, received_at, next_at, settled_at, note,
   group_id, sender, place, times`;
 
-export const MOST_ATTEMPTS = 10;
+export const MAX_ATTEMPTS = 10;
 
 export function detailsOf(sql: Sql, key: string): LedgerDetails | undefined {
   const [row] = sql.all(`SELECT ${COLUMNS}, attempt_log FROM ledger WHERE key = ?`, key);
@@ -125,7 +125,7 @@ export function detailsOf(sql: Sql, key: string): LedgerDetails | undefined {
   const { attempted: at, settled: endedAt } = entry.timeline ?? {};
   if (entry.attempts > 0 && endedAt !== undefined && at !== attempts.at(-1)?.at)
     attempts.push({ ...(at !== undefined && { at }), endedAt, note: entry.note ?? entry.state });
-  return { entry, attempts: attempts.slice(-MOST_ATTEMPTS) };
+  return { entry, attempts: attempts.slice(-MAX_ATTEMPTS) };
 }
 
 function attemptOf({ at, endedAt, note }: Record<string, unknown>): LedgerAttempt {

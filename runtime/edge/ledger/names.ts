@@ -1,7 +1,7 @@
 import {
   type Admitted,
   type LearnedName,
-  MOST_NAMES,
+  MAX_NAMES,
   type NameKind,
   type WantedName,
 } from "../../contract/delivery.ts";
@@ -10,7 +10,7 @@ import type { NameEntry, NamePage, NameQuery, Sighting } from "../ports.ts";
 import type { Row, Sql } from "./sql.ts";
 
 /** Maximum stored entries. The least recently seen are dropped. */
-const MOST_ENTRIES = 5_000;
+const MAX_ENTRIES = 5_000;
 /** Minimum interval between updates of `seen_at`, in milliseconds. It avoids a write per message. */
 const SEEN_MS = 60_000;
 /** Interval between name lookups on the platform. */
@@ -84,11 +84,11 @@ export class NameStore {
     );
     if (!isNew) return;
     this.#entries = (this.#entries ?? this.#count() - 1) + 1;
-    if (this.#entries <= MOST_ENTRIES) return;
+    if (this.#entries <= MAX_ENTRIES) return;
     // Count the rows: after a rolled-back transaction, the cached number would be wrong.
     this.#sql.all(
       "DELETE FROM ledger_names WHERE key IN (SELECT key FROM ledger_names ORDER BY seen_at, key LIMIT ?)",
-      Math.max(0, this.#count() - MOST_ENTRIES),
+      Math.max(0, this.#count() - MAX_ENTRIES),
     );
     this.#entries = this.#count();
   }
@@ -104,7 +104,7 @@ export class NameStore {
         `SELECT key, kind FROM ledger_names WHERE key IN (SELECT value FROM json_each(?)) AND ask_at <= ? LIMIT ?`,
         JSON.stringify(keys),
         now,
-        MOST_NAMES,
+        MAX_NAMES,
       )
       .map(({ key, kind }) => ({ key: String(key), kind: kind as NameKind }));
   }

@@ -16,7 +16,7 @@ interface PlatformRequest {
 
 const TIMEOUT_MS = 10_000;
 /** Maximum bytes read of a platform's response. */
-const MOST_BYTES = 64 * 1024;
+const MAX_BYTES = 64 * 1024;
 
 /**
  * Returns the platform request that replies to an event; `undefined` if it is uncertain that the event addresses the
@@ -98,7 +98,7 @@ export async function post(
     throw new Error(`${platform} answered ${response.status}`);
   }
   // Slack reports errors with status 200 and `ok: false`.
-  const answer = parseJson(new TextDecoder().decode(await readBytes(response, MOST_BYTES)));
+  const answer = parseJson(new TextDecoder().decode(await readBytes(response, MAX_BYTES)));
   if (isRecord(answer) && answer["ok"] === false)
     throw new Error(`${platform} refused: ${String(answer["error"] ?? answer["description"])}`);
 }

@@ -14,7 +14,7 @@ import type {
   LedgerQuery,
   ReplayResult,
 } from "../ports.ts";
-import { detailsOf, listEntries, MOST_ATTEMPTS } from "./listing.ts";
+import { detailsOf, listEntries, MAX_ATTEMPTS } from "./listing.ts";
 import { NameStore } from "./names.ts";
 import { excerptOf, peopleOf } from "./people.ts";
 import { prepareLedger } from "./schema.ts";
@@ -62,7 +62,7 @@ const LONGEST = 512 * 1024;
 
 /** Byte limits of {@link LedgerStore.recent}, per event and in total: the gateway accepts 2 MiB. */
 const LONGEST_RECENT = 128 * 1024;
-const MOST_RECENT = 1.5 * 1024 * 1024;
+const MAX_RECENT = 1.5 * 1024 * 1024;
 
 const LONGEST_REASON = 200;
 
@@ -346,7 +346,7 @@ export class LedgerStore {
         note,
         key,
         now,
-        MOST_ATTEMPTS,
+        MAX_ATTEMPTS,
         LONGEST_REASON,
       );
       if (row === undefined) return;
@@ -400,7 +400,7 @@ export class LedgerStore {
     let total = 0;
     const past = sizes.find(({ bytes }) => {
       total += Number(bytes) > LONGEST_RECENT ? 0 : Number(bytes);
-      return total > MOST_RECENT;
+      return total > MAX_RECENT;
     });
     const rows = this.#sql.all(
       `SELECT iif(octet_length(delivery) > ?, NULL, delivery) AS delivery FROM ledger

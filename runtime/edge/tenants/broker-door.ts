@@ -11,7 +11,7 @@ const UNKNOWN_PER_MINUTE = 60;
 /** Cache duration of a refusal. If the chat is admitted meanwhile, its container takes longer than this to start. */
 const REFUSED_MS = 2_000;
 /** Maximum cached refusals. */
-const MOST_REFUSED = 1_000;
+const MAX_REFUSED = 1_000;
 
 interface BrokerDoorOptions {
   /** Asks the directory. Positive answers are cached. */
@@ -59,7 +59,7 @@ export class BrokerDoor {
 
   #remember(tenant: TenantId): void {
     const [oldest] = this.#refused.keys();
-    if (oldest !== undefined && this.#refused.size >= MOST_REFUSED) this.#refused.delete(oldest);
+    if (oldest !== undefined && this.#refused.size >= MAX_REFUSED) this.#refused.delete(oldest);
     this.#refused.delete(tenant);
     this.#refused.set(tenant, this.#options.clock() + REFUSED_MS);
   }

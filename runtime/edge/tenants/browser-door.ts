@@ -9,7 +9,7 @@ const HELLO_MS = 10_000;
 const LOOK_MS = 2_000;
 /** Interval between attempts to reach the browser's starting gateway. */
 const START_MS = 1_000;
-const MOST_STARTS = 60;
+const MAX_STARTS = 60;
 
 export interface BrowserDoorOptions {
   origin: string;
@@ -41,7 +41,7 @@ export function receiveBrowser(page: PageSocket, options: BrowserDoorOptions): v
 
   async function join(device: AdmittedDevice): Promise<void> {
     const { deviceId, displayName } = device;
-    for (let attempt = 0; attempt < MOST_STARTS; attempt += 1) {
+    for (let attempt = 0; attempt < MAX_STARTS; attempt += 1) {
       if (isEnded) return;
       isJoined = await options.open({ deviceId, displayName, role: grantedTo(device) });
       if (isJoined) return clearInterval(looks);

@@ -2,7 +2,7 @@ import { AGENT } from "../../contract/names.ts";
 import type { TenantId } from "../../contract/tenant.ts";
 
 /** Maximum cached edges. */
-const MOST_EDGES = 50;
+const MAX_EDGES = 50;
 
 /** Caches one edge for the deployment and one for each recent chat. */
 export class EdgesByChat<Edge> {
@@ -13,7 +13,7 @@ export class EdgesByChat<Edge> {
     const name = tenant ?? AGENT;
     const known = this.#edges.get(name);
     if (known !== undefined) return known;
-    if (this.#edges.size >= MOST_EDGES) {
+    if (this.#edges.size >= MAX_EDGES) {
       // Never evict the deployment's edge: it holds rate limits, which strangers could reset by creating other
       // edges.
       const oldest = [...this.#edges.keys()].find((one) => one !== AGENT);

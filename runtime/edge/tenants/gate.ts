@@ -17,7 +17,7 @@ const UNDECIDED = "undecided";
 const APPROVED = "approved";
 /** Maximum lag of the container's clock. */
 const SKEW_MS = 60_000;
-const MOST_SENDERS = 500;
+const MAX_SENDERS = 500;
 
 interface TenantGateOptions {
   tenant: TenantId;
@@ -136,7 +136,7 @@ export class TenantGate {
     const question = { standing: this.#introduce(event), until: Number.POSITIVE_INFINITY };
     // Bound the cache: a group may have many members.
     const [oldest] = this.#questions.keys();
-    if (oldest !== undefined && this.#questions.size >= MOST_SENDERS) this.#questions.delete(oldest);
+    if (oldest !== undefined && this.#questions.size >= MAX_SENDERS) this.#questions.delete(oldest);
     this.#questions.delete(sender);
     this.#questions.set(sender, question);
     void question.standing.then(

@@ -30,7 +30,7 @@ import type { Grant, AdmissionDecision, TenantReport } from "./ports.ts";
 import { TenantRoster } from "./roster.ts";
 import { waitAtMost } from "../../shared/timeout.ts";
 
-const MOST_SHOWN = 5;
+const MAX_SHOWN = 5;
 const LONGEST_NAME = 60;
 
 /** Maximum milliseconds that an operator's command waits until a chat has applied changed rights. */
@@ -297,7 +297,7 @@ export class TenantReception {
 
 function waitingText(platform: Platform, requests: readonly PairingRequest[], origin = ""): string {
   const lines = requests
-    .slice(-MOST_SHOWN)
+    .slice(-MAX_SHOWN)
     .toReversed()
     .map(({ id, code, meta: { username = "" } = {} }) => {
       // Remove unusual characters, because a stranger chose this name.

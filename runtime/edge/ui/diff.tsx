@@ -3,7 +3,7 @@ import type { Markup } from "./document.tsx";
 
 const CONTEXT_LINES = 3;
 /** Maximum changed lines. For more, finding the shortest diff takes too long, so all lines are shown as replaced. */
-const MOST_CHANGES = 1_000;
+const MAX_CHANGES = 1_000;
 
 interface Hunk {
   /** Line number in the new text. */
@@ -51,7 +51,7 @@ function DiffLine({ sign, text }: { sign: string; text: string }): Markup {
 
 function compare(before: string, after: string): Hunk[] {
   const [old, made] = [ended(before), ended(after)];
-  const options = { context: CONTEXT_LINES, maxEditLength: MOST_CHANGES };
+  const options = { context: CONTEXT_LINES, maxEditLength: MAX_CHANGES };
   const patch = structuredPatch("", "", old, made, undefined, undefined, options);
   if (patch !== undefined) return patch.hunks.map(({ newStart, lines }) => ({ at: newStart, lines }));
   const signed = (sign: string, text: string): string[] =>

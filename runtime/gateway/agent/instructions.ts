@@ -12,7 +12,7 @@ const formats = new Map<string, Intl.DateTimeFormat>();
 const FILES = ["AGENTS.md", "SOUL.md", "USER.md"] as const;
 const NOTHING = { files: [], memories: [] };
 const MEMORY = "MEMORY.md";
-const MOST_SKILLS = 50;
+const MAX_SKILLS = 50;
 const DESCRIPTION = "description:";
 /** Maximum characters to read from a skill's file, which begins with its description. */
 const LONGEST_HEAD = 4_000;
@@ -87,7 +87,7 @@ function memoryEnd(path: string, text: string, room: number): Memory[] {
 
 function skills(workspace: Workspace): SystemParts["skills"] {
   return folders(workspace)
-    .slice(0, MOST_SKILLS)
+    .slice(0, MAX_SKILLS)
     .map((name) => ({ name, text: readQuietly(workspace.shared, `skills/${name}/SKILL.md`) }))
     .filter(({ text }) => text !== "")
     .map(({ name, text }) => ({ name, description: description(text) }));

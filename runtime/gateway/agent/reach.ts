@@ -39,8 +39,8 @@ export interface Reach {
 
 /** Folder for files from tools, inside the chat's root. Their number and total bytes are limited. */
 const FROM_TOOLS = "from-tools";
-const MOST_KEPT_FILES = 50;
-const MOST_KEPT_BYTES = 4 * 1024 * 1024;
+const MAX_KEPT_FILES = 50;
+const MAX_KEPT_BYTES = 4 * 1024 * 1024;
 
 /** A chat and its permissions. */
 export type Asker = Pick<Place, "platform" | "target"> & Pick<Rights, "may">;
@@ -70,7 +70,7 @@ function keepFromTool(root: Root, file: string, data: Uint8Array): string {
   let bytes = data.byteLength;
   for (const [index, one] of newestFirst.entries()) {
     bytes += one.size;
-    if (index + 1 >= MOST_KEPT_FILES || bytes > MOST_KEPT_BYTES) root.remove(one.name, BY);
+    if (index + 1 >= MAX_KEPT_FILES || bytes > MAX_KEPT_BYTES) root.remove(one.name, BY);
   }
   root.write(name, data, BY);
   return name;

@@ -1,7 +1,7 @@
 import type { Attachment } from "../../contract/message.ts";
 import { StewardError } from "../../contract/errors.ts";
 
-const MOST_REDIRECTS = 3;
+const MAX_REDIRECTS = 3;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 export function attachmentKind(mediaType: string | undefined): Attachment["kind"] {
@@ -24,7 +24,7 @@ export interface FetchFileOptions {
 export async function fetchFile(address: string, options: FetchFileOptions): Promise<Uint8Array> {
   const { maxBytes, signal } = options;
   let url = address;
-  for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects += 1) {
+  for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
     if (!URL.canParse(url) || !options.allowed(new URL(url)))
       throw failed("its address is not on an allowed host");
     const response = await fetch(url, { signal, redirect: "manual" }).catch((error: unknown) => {

@@ -6,13 +6,13 @@ import type { Quoted } from "../prompt/speaker.ts";
 import { indented, oneLine, remark, speakerText } from "../prompt/text.ts";
 
 /** Maximum files of each kind per question. */
-const MOST_IMAGES = 4;
-const MOST_FILES = 4;
-const MOST_RECORDINGS = 4;
+const MAX_IMAGES = 4;
+const MAX_FILES = 4;
+const MAX_RECORDINGS = 4;
 /** Maximum image bytes per question. A request with the images as base64 and the text stays below 32 MB. */
-const MOST_SHOWN_BYTES = 22_000_000;
+const MAX_SHOWN_BYTES = 22_000_000;
 /** Maximum characters of file text per question; lower if `TEXT_SHARE` of the model's context is smaller. */
-const MOST_TEXT = 100_000;
+const MAX_TEXT = 100_000;
 const TEXT_SHARE = 0.3;
 const CHARACTERS_A_TOKEN = 4;
 const LOAD_MS = 20_000;
@@ -57,11 +57,11 @@ export async function readMessages(
   const all = messages.flatMap(filesOf);
   const fitting = all.filter(({ sizeBytes = 0 }) => sizeBytes <= options.channel.mediaMaxBytes);
   const wanted = [
-    ...fitting.filter(({ kind }) => kind === "image").slice(0, MOST_IMAGES),
-    ...fitting.filter(({ kind }) => kind === "file").slice(0, MOST_FILES),
+    ...fitting.filter(({ kind }) => kind === "image").slice(0, MAX_IMAGES),
+    ...fitting.filter(({ kind }) => kind === "file").slice(0, MAX_FILES),
     ...fitting
       .filter((attachment) => attachment.kind === "audio" && options.media.unheard(attachment) === undefined)
-      .slice(0, MOST_RECORDINGS),
+      .slice(0, MAX_RECORDINGS),
   ];
   const read = wanted.length === 0 ? new Map<Attachment, ReadFile>() : await readAll(wanted, options);
   const files = bounded(all, read, options.contextTokens);
@@ -102,8 +102,8 @@ function bounded(
   contextTokens: number,
 ): Map<Attachment, ReadFile> {
   const files = new Map<Attachment, ReadFile>();
-  let bytes = MOST_SHOWN_BYTES;
-  let characters = Math.min(MOST_TEXT, Math.floor(contextTokens * CHARACTERS_A_TOKEN * TEXT_SHARE));
+  let bytes = MAX_SHOWN_BYTES;
+  let characters = Math.min(MAX_TEXT, Math.floor(contextTokens * CHARACTERS_A_TOKEN * TEXT_SHARE));
   for (const attachment of all) {
     const { image, text = "", facts } = read.get(attachment) ?? {};
     if (facts === undefined) continue;

@@ -11,7 +11,7 @@ const HOLD_MS = 800;
 /** Milliseconds after a question during which its sender's next message joins it. */
 const FOLLOW_UP_MS = 5_000;
 /** Maximum messages per question. Each follow-up repeats the request to the model. */
-const MOST_JOINED = 5;
+const MAX_JOINED = 5;
 
 export interface Waiting extends UnansweredMessage {
   platform: Platform;
@@ -73,7 +73,7 @@ export class Bursts {
     const [first] = running;
     if (first === undefined || waiting.length !== 1 || interrupted) return false;
     // A message with a ticket comes from a Discord interaction, which shows as pending until it gets its own answer.
-    if (running.length >= MOST_JOINED || first.target.ticket !== undefined) return false;
+    if (running.length >= MAX_JOINED || first.target.ticket !== undefined) return false;
     if (this.#options.clock() - first.receivedAt >= FOLLOW_UP_MS) return false;
     return running.every(
       (one) =>

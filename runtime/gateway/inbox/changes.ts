@@ -9,7 +9,7 @@ import type { ChatQueues } from "./chat-queues.ts";
 import type { DeliveryRecords } from "./records.ts";
 
 /** Number of edits to store for the next answer if `historyLimit` is lower. */
-const MOST_EDITS = 10;
+const MAX_EDITS = 10;
 const DELETED = ignored("deleted before it was answered");
 
 interface ChangesOptions {
@@ -144,7 +144,7 @@ export class Changes {
     const { message, sender } = inbound;
     if (message !== undefined && sessions.changeContext(session, message, text)) return;
     const note = { delivery: id, message, sender, text, was, at: clock() };
-    sessions.noteContext(session, note, Math.max(historyLimit(platform), MOST_EDITS));
+    sessions.noteContext(session, note, Math.max(historyLimit(platform), MAX_EDITS));
   }
 }
 

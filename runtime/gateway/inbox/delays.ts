@@ -10,7 +10,7 @@ import type { Replies } from "./replies.ts";
 
 /** Minimum milliseconds before a notice, even if the message arrives overdue. */
 const LATE_MS = 10_000;
-const MOST_TOLD = 1_000;
+const MAX_TOLD = 1_000;
 
 interface DelaysOptions {
   parts(): Pick<Components, "config" | "channels">;
@@ -106,7 +106,7 @@ export class Delays {
 
   #isTold(what: string, receivedAt: number): boolean {
     if ((this.#told.get(what) ?? 0) >= receivedAt) return true;
-    if (this.#told.size >= MOST_TOLD) this.#told.clear();
+    if (this.#told.size >= MAX_TOLD) this.#told.clear();
     this.#told.set(what, this.#options.clock());
     return false;
   }

@@ -23,7 +23,7 @@ import { dismiss, type Replies } from "./replies.ts";
 import { sendWhole } from "./outgoing.ts";
 
 /** Number of successful events to remember. A few suffice, since the edge refers only to events in progress. */
-const MOST_ENDED = 1_000;
+const MAX_ENDED = 1_000;
 
 export interface InboxOptions {
   /** Returns the current components. Each event and run calls it once and uses the result until it ends. */
@@ -178,7 +178,7 @@ export class Inbox {
       .then((outcome) => {
         this.#ended.add(key);
         const [oldest] = this.#ended;
-        if (this.#ended.size > MOST_ENDED && oldest !== undefined) this.#ended.delete(oldest);
+        if (this.#ended.size > MAX_ENDED && oldest !== undefined) this.#ended.delete(oldest);
         return outcome;
       })
       .finally(() => this.#running.delete(key));

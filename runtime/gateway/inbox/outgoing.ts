@@ -73,7 +73,7 @@ async function finishDraft(
 }
 
 /** Number of messages above which an answer is also offered as a file. */
-const MOST_MESSAGES = 3;
+const MAX_MESSAGES = 3;
 const OFFER_MS = 7 * 24 * 3_600_000;
 const OFFER_TEXT = "The complete answer as a file:";
 const REFUSED_TEXT = "I could not send the file: this chat does not accept it.";
@@ -98,7 +98,7 @@ export async function offerWhole(
   { actions, clock, log }: { actions: Pick<Actions, "offer">; clock(): number; log: Log },
   { key: { platform, id }, channel, target, by, text, messages }: SentAnswer,
 ): Promise<void> {
-  if (channel.files === undefined || messages <= MOST_MESSAGES) return;
+  if (channel.files === undefined || messages <= MAX_MESSAGES) return;
   try {
     if (channel.answerPress === undefined) return await channel.files.send(target, wholeAnswer(text));
     const session = sessionOf(platform, target);

@@ -191,7 +191,7 @@ const BOUNDS = [1, 2, 5, 10, 30, 60, 120, 300, Number.POSITIVE_INFINITY] as cons
 /** Seconds after which a first word counts as late: the guaranteed minute, plus 5 s for the platform. */
 const LATE_SECONDS = 65;
 /** Limit for each map of {@link FirstWords}. */
-const MOST_WAITING = 10_000;
+const MAX_WAITING = 10_000;
 
 /**
  * Measures the time from a message to the first word of its answer or notice. Counts survive restarts, in a table that
@@ -222,7 +222,7 @@ export class FirstWords {
 
   /** `at`: arrival in milliseconds since the epoch. */
   wait(key: string, at: number): void {
-    if (this.#waiting.size < MOST_WAITING) this.#waiting.set(key, at);
+    if (this.#waiting.size < MAX_WAITING) this.#waiting.set(key, at);
   }
 
   /** Counts a message's first word. Later calls for the same message have no effect. */
@@ -232,7 +232,7 @@ export class FirstWords {
     this.#waiting.delete(key);
     this.#heard.set(key, now);
     const [oldest] = this.#heard.keys();
-    if (this.#heard.size > MOST_WAITING && oldest !== undefined) this.#heard.delete(oldest);
+    if (this.#heard.size > MAX_WAITING && oldest !== undefined) this.#heard.delete(oldest);
     const seconds = Math.max(0, now - at) / 1_000;
     if (seconds > LATE_SECONDS) this.#lateAt = now;
     const bound = BOUNDS.find((one) => seconds <= one) ?? Number.POSITIVE_INFINITY;

@@ -25,7 +25,7 @@ const DEEPEST = 8;
 const LIST_WINDOW = 1_500;
 /** Limits of a piece: its characters, and the product of its characters and its markup characters. */
 const LONGEST_PIECE = 8_000;
-const MOST_WORK = 100_000;
+const MAX_WORK = 100_000;
 const SIGNS = "\\`*_~![]<>/:@";
 const LONGEST_MAIL_NAME = 64;
 const MAIL_NAME = /[\w.+-]/;
@@ -127,7 +127,7 @@ function pieceEnd(text: string, from: number): number {
     const sign = text[at] ?? "";
     if (SIGNS.includes(sign)) signs += 1;
     if (sign === " " || sign === "\n") blank = at + 1;
-    if (signs * (at - from) > MOST_WORK) return blank > from ? blank : at + 1;
+    if (signs * (at - from) > MAX_WORK) return blank > from ? blank : at + 1;
   }
   return last === text.length || blank === 0 ? last : blank;
 }

@@ -1,12 +1,12 @@
 import { unzipSync } from "fflate";
 
 /** Maximum total bytes of the unpacked parts, by the sizes that the archive declares. */
-const MOST_UNPACKED = 64_000_000;
+const MAX_UNPACKED = 64_000_000;
 /** Characters. No question can contain more. */
-const MOST_TEXT = 1_000_000;
-const MOST_PAGES = 500;
+const MAX_TEXT = 1_000_000;
+const MAX_PAGES = 500;
 /** Maximum empty cells to add before one cell of a row. */
-const MOST_EMPTY_CELLS = 100;
+const MAX_EMPTY_CELLS = 100;
 
 /** Names of archive parts that contain text: ISO/IEC 29500-1 (docx, pptx, xlsx) and OpenDocument 1.3, part 2. */
 const WORD = /^word\/(?:document|footnotes|endnotes)\.xml$/;
@@ -39,7 +39,7 @@ export async function pdfText(data: Uint8Array): Promise<PdfText> {
   if (pdf === undefined) return { pages: 0, text: "", locked: true };
   const texts: string[] = [];
   let length = 0;
-  for (let number = 1; number <= Math.min(pdf.numPages, MOST_PAGES) && length < MOST_TEXT; number += 1) {
+  for (let number = 1; number <= Math.min(pdf.numPages, MAX_PAGES) && length < MAX_TEXT; number += 1) {
     const page = await pdf.getPage(number);
     const { items } = await page.getTextContent();
     const words = items.map((item) => ("str" in item ? `${item.str}${item.hasEOL ? "\n" : ""}` : ""));
@@ -65,7 +65,7 @@ export function officeText(data: Uint8Array): string | undefined {
 }
 
 function unpacked(data: Uint8Array): Parts {
-  let left = MOST_UNPACKED;
+  let left = MAX_UNPACKED;
   const files = unzipSync(data, {
     filter: ({ name, originalSize }) => {
       if (!PARTS.some((part) => part.test(name))) return false;
@@ -131,7 +131,7 @@ function xmlText(xml: string): string {
       text += words;
       length += words.length;
     }
-    return length < MOST_TEXT;
+    return length < MAX_TEXT;
   });
   return [...lines, text].join("\n").trim();
 }
@@ -191,7 +191,7 @@ function rows(xml: string, shared: readonly string[]): string {
   let inValue = false;
   walk(xml, (name, { closes, alone, attributes }, words) => {
     if (name === "c" && !closes) {
-      const empty = Math.min(columnOf(attributes("r")) - row.length, MOST_EMPTY_CELLS);
+      const empty = Math.min(columnOf(attributes("r")) - row.length, MAX_EMPTY_CELLS);
       for (let cell = 0; cell < empty; cell += 1) row.push("");
       type = attributes("t");
       value = "";
@@ -206,7 +206,7 @@ function rows(xml: string, shared: readonly string[]): string {
       lines.push(row.join("\t").trimEnd());
       row = [];
     }
-    return length < MOST_TEXT;
+    return length < MAX_TEXT;
   });
   return [...lines, ...(row.length > 0 ? [row.join("\t")] : [])].join("\n");
 }

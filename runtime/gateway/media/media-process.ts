@@ -10,7 +10,7 @@ const TASK_MS = 20_000;
 const CPU_LIMIT = 'ulimit -t 60; exec "$@"';
 /** Limit of V8's heap in megabytes. The decoder's WebAssembly memory is limited by `mostPixels`. */
 const HEAP_MB = 192;
-const MOST_OUTPUT = 8_000_000;
+const MAX_OUTPUT = 8_000_000;
 
 /**
  * Processes possibly hostile files in a separate process, one at a time. The process has no keys, can read only its
@@ -67,7 +67,7 @@ export class MediaProcess {
       let size = 0;
       child.stdout.on("data", (piece: Buffer) => {
         size += piece.byteLength;
-        if (size > MOST_OUTPUT) child.kill("SIGKILL");
+        if (size > MAX_OUTPUT) child.kill("SIGKILL");
         else pieces.push(piece);
       });
       child.on("error", reject);

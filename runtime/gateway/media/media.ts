@@ -10,11 +10,11 @@ import { type ImageFacts, imageFacts, imageType } from "./image.ts";
  * Anthropic's limits per image, the lowest of the providers: 5 MB in base64, and 8,000 pixels per side
  * (https://docs.claude.com/en/docs/build-with-claude/vision).
  */
-const MOST_IMAGE_BYTES = 3_750_000;
+const MAX_IMAGE_BYTES = 3_750_000;
 const LONGEST_SIDE = 8_000;
 /** Larger pictures are not decoded, since a few kilobytes can expand to gigabytes. */
 const LONGEST_DECODED_SIDE = 20_000;
-const MOST_PIXELS = 100_000_000;
+const MAX_PIXELS = 100_000_000;
 /**
  * Memory in bytes: per decoded pixel, for the decoding process, and for supervisor with gateway. Measured with photos
  * of 12 and 49 megapixels (323 and 676 MB).
@@ -23,9 +23,9 @@ const BYTES_A_PIXEL = 10;
 const PROGRAM_BYTES = 200_000_000;
 const RESERVED_BYTES = 170_000_000;
 /** https://docs.claude.com/en/docs/build-with-claude/pdf-support */
-const MOST_PDF_PAGES = 100;
+const MAX_PDF_PAGES = 100;
 
-const MOST_TEXT_BYTES = 1_000_000;
+const MAX_TEXT_BYTES = 1_000_000;
 const PDF = "%PDF-";
 /** Bytes at a PDF's start and end within which PDF readers accept its header and its end marker. */
 const PDF_MARGIN = 1_024;
@@ -96,7 +96,7 @@ export class Media {
   ): Promise<ReadFile> {
     if (!whole) return { facts: ["cannot be read"] };
     const side = Math.max(width, height);
-    if (data.byteLength <= MOST_IMAGE_BYTES && side <= LONGEST_SIDE) {
+    if (data.byteLength <= MAX_IMAGE_BYTES && side <= LONGEST_SIDE) {
       return { image: { mediaType, data }, facts: [] };
     }
     if (side > LONGEST_DECODED_SIDE || width * height > mostPixels(this.#options.memoryBytes)) {
@@ -104,7 +104,7 @@ export class Media {
     }
     const scaled = await this.#options.apart.run("image", data, signal);
     const found = imageFacts(scaled);
-    if (found === undefined || scaled.byteLength > MOST_IMAGE_BYTES) return { facts: ["cannot be read"] };
+    if (found === undefined || scaled.byteLength > MAX_IMAGE_BYTES) return { facts: ["cannot be read"] };
     return { image: { mediaType: found.mediaType, data: scaled }, facts: [] };
   }
 
@@ -113,7 +113,7 @@ export class Media {
     if (locked) return { facts: ["protected by a password"] };
     const whole = isWholePdf(data);
     const facts = [pages === 1 ? "1 page" : `${pages} pages`, ...(whole ? [] : ["its end is missing"])];
-    if (this.#options.takesPdf && whole && pages <= MOST_PDF_PAGES) {
+    if (this.#options.takesPdf && whole && pages <= MAX_PDF_PAGES) {
       return { image: { mediaType: "application/pdf", data, pages }, text, facts };
     }
     return text === "" ? { facts: [...facts, "without text that could be read"] } : { text, facts };
@@ -135,7 +135,7 @@ type DocumentText = z.output<typeof documentSchema>;
 
 /** Returns the number of pixels that can be decoded in the given memory. */
 export function mostPixels(memoryBytes: number): number {
-  return Math.min(MOST_PIXELS, (memoryBytes - RESERVED_BYTES - PROGRAM_BYTES) / BYTES_A_PIXEL);
+  return Math.min(MAX_PIXELS, (memoryBytes - RESERVED_BYTES - PROGRAM_BYTES) / BYTES_A_PIXEL);
 }
 
 /**
@@ -144,7 +144,7 @@ export function mostPixels(memoryBytes: number): number {
  */
 function ofUnknownSize(data: Uint8Array): ReadFile {
   const mediaType = imageType(data);
-  if (mediaType === undefined || data.byteLength > MOST_IMAGE_BYTES) return { facts: ["cannot be read"] };
+  if (mediaType === undefined || data.byteLength > MAX_IMAGE_BYTES) return { facts: ["cannot be read"] };
   return { image: { mediaType, data }, facts: [] };
 }
 
@@ -166,9 +166,9 @@ function plainText(data: Uint8Array): string | undefined {
   const mark = latin1(data.subarray(0, 2));
   const encoding = mark === "\xff\xfe" ? "utf-16le" : mark === "\xfe\xff" ? "utf-16be" : "utf-8";
   try {
-    const text = new TextDecoder(encoding, { fatal: true }).decode(data.subarray(0, MOST_TEXT_BYTES), {
+    const text = new TextDecoder(encoding, { fatal: true }).decode(data.subarray(0, MAX_TEXT_BYTES), {
       // A cut may split the last character, which must not count as an error.
-      stream: data.byteLength > MOST_TEXT_BYTES,
+      stream: data.byteLength > MAX_TEXT_BYTES,
     });
     return text.includes("\0") ? undefined : text;
   } catch {

@@ -7,7 +7,7 @@ const QUESTION = prompt`Reply with the word OK.`;
  * Maximum tokens of the answer, including reasoning. With fewer, reasoning could leave the answer empty, which would
  * count as a failure.
  */
-const MOST_TOKENS = 512;
+const MAX_TOKENS = 512;
 /** Timeout in milliseconds, shorter than the time that a page waits for an operation. */
 export const TEST_LIMIT_MS = 8_000;
 
@@ -27,7 +27,7 @@ export async function testModel(
     instructions: prompt``,
     messages: [{ role: "user", text: QUESTION }],
     tools: [],
-    maxOutputTokens: MOST_TOKENS,
+    maxOutputTokens: MAX_TOKENS,
     only: model,
     signal: AbortSignal.timeout(TEST_LIMIT_MS),
   });

@@ -8,13 +8,13 @@ import { serverOf } from "./create.ts";
 import { errorKinds, messageOf, providerFailure } from "./provider-errors.ts";
 
 /** OpenAI's limit of 25 MB per file: https://platform.openai.com/docs/guides/speech-to-text */
-const MOST_BYTES = 25_000_000;
+const MAX_BYTES = 25_000_000;
 /** Maximum seconds of a recording: the limit of gpt-4o-transcribe. Servers without a limit would take too long. */
-const MOST_SECONDS = 1_500;
+const MAX_SECONDS = 1_500;
 const LONGEST_ANSWER_BYTES = 1_000_000;
 const TIMEOUT_MS = 100_000;
 /** Maximum number of cached transcripts. A failed answer is retried for a day, and each transcription costs money. */
-const MOST_REMEMBERED = 50;
+const MAX_REMEMBERED = 50;
 
 export interface TranscriberOptions {
   environment: Environment;
@@ -69,10 +69,10 @@ export function createTranscriber(
   };
   const remembered = new Map<string, string>();
   return {
-    mostSeconds: MOST_SECONDS,
+    mostSeconds: MAX_SECONDS,
     transcribe: async (data, signal) => {
       const format = audioFormat(data);
-      if (format === undefined || data.byteLength > MOST_BYTES) return undefined;
+      if (format === undefined || data.byteLength > MAX_BYTES) return undefined;
       const key = process.getBuiltinModule("node:crypto").hash("sha256", data);
       const before = remembered.get(key);
       if (before !== undefined) return before;
@@ -80,7 +80,7 @@ export function createTranscriber(
         const text = await ask(data, `audio.${format}`, signal);
         if (text === "") return undefined;
         const [oldest] = remembered.keys();
-        if (remembered.size >= MOST_REMEMBERED && oldest !== undefined) remembered.delete(oldest);
+        if (remembered.size >= MAX_REMEMBERED && oldest !== undefined) remembered.delete(oldest);
         remembered.set(key, text);
         return text;
       } catch (error) {

@@ -68,7 +68,7 @@ function countsOf(row: Record<string, SQLOutputValue>): Omit<ModelUsage, "day"> 
 
 const KEPT_DAYS = 30;
 /** Maximum rows per kind and day, so that many strangers cannot fill the disk. */
-const MOST_ROWS = 1_000;
+const MAX_ROWS = 1_000;
 const KINDS = ["person", "place"] as const;
 
 /** Counts tokens by day (UTC), model, and person or place, for 30 days, in a table that older versions ignore. */
@@ -128,7 +128,7 @@ export class SourceUsageStore {
         ["place", place],
       ] as const) {
         const isKnown = this.#known.get(day, kind, platform, id, model) !== undefined;
-        const isFull = !isKnown && Number(this.#count.get(day, kind)?.["count"]) >= MOST_ROWS;
+        const isFull = !isKnown && Number(this.#count.get(day, kind)?.["count"]) >= MAX_ROWS;
         const source = isFull ? ["", ""] : [platform, id];
         this.#add.run(day, kind, ...source, model, tokens.input, tokens.output);
       }

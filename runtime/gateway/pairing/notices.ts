@@ -12,7 +12,7 @@ import type { WaitingSender, WaitingSenders } from "./desk.ts";
 const LOOK_EVERY_MS = 1_000;
 const RETRY = { firstMs: 5_000, longestMs: 10 * 60_000 };
 /** Maximum attempts per notice. The waits double, so the last attempt is about 40 minutes after the first. */
-const MOST_ATTEMPTS = 10;
+const MAX_ATTEMPTS = 10;
 
 export interface ApprovalNoticesOptions {
   parts(): Pick<Components, "channels">;
@@ -113,7 +113,7 @@ export class ApprovalNotices {
       log.info("a sender was notified of its approval", { platform, sender });
     } catch (error) {
       const attempts = failed.attempts + 1;
-      if (attempts < MOST_ATTEMPTS) {
+      if (attempts < MAX_ATTEMPTS) {
         const asked = error instanceof RetryableError ? (error.retryAfterMs ?? 0) : 0;
         const wait = Math.max(asked, backoffMs(RETRY, attempts));
         this.#failed.set(key, { attempts, notBefore: clock() + wait });

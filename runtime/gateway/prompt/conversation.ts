@@ -23,9 +23,9 @@ const MARK_ROOM = 200;
 const SHORT_OUTPUT = 2_000;
 export const INTERRUPTED = "Interrupted: this may or may not have happened. It was not run again.";
 /** Maximum number of pictures from tools in one request. */
-const MOST_TOOL_IMAGES = 8;
+const MAX_TOOL_IMAGES = 8;
 /** Maximum size of all pictures in one request, in bytes. Encoded as base64, they fit into 32 MB. */
-const MOST_SHOWN_BYTES = 22_000_000;
+const MAX_SHOWN_BYTES = 22_000_000;
 const NO_LONGER_SHOWN = "(The pictures of this result are no longer shown.)";
 const REFUSED =
   "(The pictures of this result cannot be shown to you: the model provider refused them. Say so.)";
@@ -79,8 +79,8 @@ export function conversationMessages({
 function newestPictures(question: readonly OpenMessage[]): Set<StepCall> {
   const size = (images: readonly ModelImage[]): number =>
     images.reduce((sum, { data }) => sum + data.byteLength, 0);
-  let bytes = MOST_SHOWN_BYTES - size(question.flatMap(({ images }) => images));
-  let left = MOST_TOOL_IMAGES;
+  let bytes = MAX_SHOWN_BYTES - size(question.flatMap(({ images }) => images));
+  let left = MAX_TOOL_IMAGES;
   const shown = new Set<StepCall>();
   const calls = question.flatMap(({ steps }) => steps).flatMap((step) => step.calls);
   for (const call of calls.toReversed()) {

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Config } from "../../contract/config/index.ts";
 import { deliverySchema, type Platform, platformSchema } from "../../contract/delivery.ts";
-import { MOST_REPLAYED } from "../../contract/environment.ts";
+import { MAX_REPLAYED } from "../../contract/environment.ts";
 import { LONGEST_REPLAYED, type Outcome, type Reading, type ReplayRecord } from "../../contract/replay.ts";
 import type { Channel } from "../channels/channel.ts";
 import { accessRules } from "../../shared/channel-access.ts";
@@ -25,7 +25,7 @@ export interface ReplayRecordOptions {
  * Creates a replay record: redacted past events, with the outcome of reading each one. Leaves out an event if
  * redaction changes its outcome. Yields between events, so that messages do not wait.
  *
- * @param deliveries entries of the ledger; only the first {@link MOST_REPLAYED} are read
+ * @param deliveries entries of the ledger; only the first {@link MAX_REPLAYED} are read
  */
 export async function createReplayRecord(
   deliveries: readonly unknown[],
@@ -47,7 +47,7 @@ export async function createReplayRecord(
   const left = { tooLarge: 0, unread: 0, changed: 0 };
   const events: ReplayRecord["events"] = [];
   const costs: number[] = [];
-  for (const delivery of deliveries.slice(0, MOST_REPLAYED)) {
+  for (const delivery of deliveries.slice(0, MAX_REPLAYED)) {
     await nextTurn();
     if (delivery === null || JSON.stringify(delivery).length > LONGEST_REPLAYED) {
       left.tooLarge += 1;

@@ -16,9 +16,9 @@ const SHORTEST: Readonly<Record<Exclude<ScheduleSource, "config">, number>> = { 
 /** Number of runs to check for the shortest pause. A cron expression for every quarter of an hour has 96 runs a day. */
 const LOOKED_AT = 100;
 
-const MOST_FROM_CHATS = 100;
-/** Maximum schedules of one chat, so that it cannot use up {@link MOST_FROM_CHATS}. */
-const MOST_FROM_CHAT = 10;
+const MAX_FROM_CHATS = 100;
+/** Maximum schedules of one chat, so that it cannot use up {@link MAX_FROM_CHATS}. */
+const MAX_FROM_CHAT = 10;
 
 /** Access to a chat's schedules, with which the chat can add, list and remove those that send to it. */
 export interface SchedulesPort {
@@ -46,14 +46,14 @@ export function schedulesPort(store: ScheduleStore, clock: () => number): Schedu
     list,
     async add(spec, madeBy) {
       const ofChat = list(spec.to).filter(({ source }) => source === "chat").length;
-      if (ofChat >= MOST_FROM_CHAT) {
+      if (ofChat >= MAX_FROM_CHAT) {
         throw new StewardError(
           "schedule_invalid",
-          `this chat already has ${MOST_FROM_CHAT} schedules: remove one first`,
+          `this chat already has ${MAX_FROM_CHAT} schedules: remove one first`,
         );
       }
-      if (store.madeInChat >= MOST_FROM_CHATS) {
-        throw new StewardError("schedule_invalid", `chats have already made ${MOST_FROM_CHATS} schedules`);
+      if (store.madeInChat >= MAX_FROM_CHATS) {
+        throw new StewardError("schedule_invalid", `chats have already made ${MAX_FROM_CHATS} schedules`);
       }
       const { id, nextAt } = await addSchedule(store, "chat", spec, clock(), madeBy);
       return { id, nextAt: new Date(nextAt).toISOString() };

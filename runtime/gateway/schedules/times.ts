@@ -5,7 +5,7 @@ import { cronWords, readCron } from "../../process/cron.ts";
 export type When = Pick<Schedule, "at" | "every" | "cron" | "timezone">;
 
 /** Maximum number of due times of a cron expression to count. */
-const MOST_COUNTED = 1_000;
+const MAX_COUNTED = 1_000;
 
 /**
  * Returns the first due time after `after`; `undefined` if there is none. `every` counts from `createdAt`. All
@@ -83,7 +83,7 @@ export async function findOverdueRuns(
     const cron = await readCron(when.cron, when.timezone);
     const slots = (start: number): number[] => {
       const found: number[] = [];
-      for (let slot = start; slot <= now && found.length < MOST_COUNTED;) {
+      for (let slot = start; slot <= now && found.length < MAX_COUNTED;) {
         found.push(slot);
         slot = cron.nextRun(new Date(slot))?.getTime() ?? Number.POSITIVE_INFINITY;
       }

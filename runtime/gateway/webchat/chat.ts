@@ -21,7 +21,7 @@ import type { Workspace } from "../workspace/workspace.ts";
 
 const STOPPED = { outcome: "ignored", note: "stopped" } as const;
 /** Number of finished commands to remember, so that a resent command does not run again. */
-const MOST_SETTLED = 1_000;
+const MAX_SETTLED = 1_000;
 
 interface WebChatOptions {
   /** Returns the current agent. Called once per run, so that a config change does not affect a run in progress. */
@@ -290,7 +290,7 @@ export class WebChat {
 
   #settle(said: WebMessage, message: ToPage): void {
     this.#settled.set(keyOf(said), message);
-    const oldest = this.#settled.size > MOST_SETTLED ? this.#settled.keys().next().value : undefined;
+    const oldest = this.#settled.size > MAX_SETTLED ? this.#settled.keys().next().value : undefined;
     if (oldest !== undefined) this.#settled.delete(oldest);
     this.#tell(said, message);
   }

@@ -8,10 +8,10 @@ import { readWebSession, webSession } from "./outbox.ts";
 /** Maximum number of messages, and of conversations, that a page shows. Transcripts contain all messages. */
 const SHOWN = 200;
 /** Maximum number of messages that a search reads. */
-const MOST_SEARCHED = 5_000;
+const MAX_SEARCHED = 5_000;
 /** Characters of each message that a search reads. */
 const LONGEST_SEARCHED = 20_000;
-const MOST_HITS = 30;
+const MAX_HITS = 30;
 /** Characters of an excerpt on each side of the match. */
 const AROUND = 60;
 
@@ -64,7 +64,7 @@ export class ChatHistory {
     this.#searched = database.prepare(
       `SELECT conversation, substr(text, 1, ${LONGEST_SEARCHED}) AS text, at FROM messages WHERE seq IN (
          SELECT seq FROM messages WHERE conversation >= :first AND conversation < :first || ';'
-         ORDER BY seq DESC LIMIT ${MOST_SEARCHED})
+         ORDER BY seq DESC LIMIT ${MAX_SEARCHED})
        ORDER BY seq DESC`,
     );
   }
@@ -94,14 +94,14 @@ export class ChatHistory {
       .filter(({ title }) => title.toLowerCase().includes(wanted))
       .map(({ id, title, at }): Hit => ({ conversation: id, title, excerpt: "", at }));
     for (const { conversation, text, at } of this.#searched.iterate({ first: webSession(device) })) {
-      if (hits.length >= MOST_HITS) break;
+      if (hits.length >= MAX_HITS) break;
       const id = readWebSession(String(conversation)).conversation;
       const excerpt = excerptOf(String(text), wanted);
       const title = titles.get(id);
       if (excerpt !== undefined && title !== undefined)
         hits.push({ conversation: id, title, excerpt, at: Number(at) });
     }
-    return hits.slice(0, MOST_HITS);
+    return hits.slice(0, MAX_HITS);
   }
 
   /** Sets a conversation's title. An empty title restores the default: the first words of the conversation. */

@@ -21,7 +21,7 @@ export function readWebSession(session: string): { device: string; conversation:
   const [, device = "", conversation = ""] = session.split(":");
   return { device, conversation };
 }
-const MOST_BYTES = 16 * 1024 * 1024;
+const MAX_BYTES = 16 * 1024 * 1024;
 /** Maximum number of earlier files and questions to show. */
 const SHOWN = 200;
 
@@ -64,7 +64,7 @@ interface OutboxOptions {
  * only path and digest are stored; the workspace has the content.
  */
 export class WebOutbox {
-  readonly maxBytes = MOST_BYTES;
+  readonly maxBytes = MAX_BYTES;
   readonly #options: OutboxOptions;
   readonly #listeners = new Map<string, Set<Listener>>();
   readonly #insert: StatementSync;

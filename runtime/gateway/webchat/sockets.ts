@@ -25,9 +25,9 @@ const HELLO_MS = 10_000;
 const LOOK_MS = 1_000;
 const PING_MS = 30_000;
 /** Maximum number of connections from approved devices. Unapproved devices have their own limit. */
-const MOST_PAIRED = 100;
+const MAX_PAIRED = 100;
 /** Bytes of unsent data after which a page is disconnected. The page reconnects and catches up. */
-const MOST_BUFFERED = 4 * 1024 * 1024;
+const MAX_BUFFERED = 4 * 1024 * 1024;
 
 export interface ChatSocketsOptions {
   /** Token of the edge. Forwarded headers are trusted only in requests that have it. */
@@ -137,7 +137,7 @@ export class ChatSockets {
       wire: {
         send: (message) => {
           if (socket.readyState !== socket.OPEN) return;
-          if (socket.bufferedAmount > MOST_BUFFERED) return socket.terminate();
+          if (socket.bufferedAmount > MAX_BUFFERED) return socket.terminate();
           // Pages show only the parsed blocks. Sending their Markdown source too would double the size.
           socket.send(JSON.stringify(message, (key, value) => (key === "source" ? undefined : value)));
         },
@@ -148,7 +148,7 @@ export class ChatSockets {
       chat,
       origin,
       remoteIp,
-      hasRoom: () => [...this.#sockets].filter(({ session: { isPaired } }) => isPaired).length < MOST_PAIRED,
+      hasRoom: () => [...this.#sockets].filter(({ session: { isPaired } }) => isPaired).length < MAX_PAIRED,
       clock,
     });
     const one: Socket = { session, socket, network, openedAt: clock(), silent: false };

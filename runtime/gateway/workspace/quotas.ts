@@ -11,9 +11,9 @@ import { entriesOf, walk } from "./walk.ts";
 
 const MIB = 1024 * 1024;
 /** Maximum number of files and folders. Even an empty file occupies a disk block. */
-const MOST_ENTRIES = { shared: 10_000, chat: 1_000, chats: 10_000 };
+const MAX_ENTRIES = { shared: 10_000, chat: 1_000, chats: 10_000 };
 /** Versions of all files of a root. */
-const MOST_VERSIONS = { shared: 10_000, chat: 1_000, chats: 10_000 };
+const MAX_VERSIONS = { shared: 10_000, chat: 1_000, chats: 10_000 };
 /** Fraction of the limits that pruning leaves, so that the next write need not prune again. */
 const PRUNED_TO = 0.9;
 /** File with the sizes. Backups leave it out, because it can be recomputed from the files. */
@@ -131,14 +131,14 @@ export class Quotas {
   #checkEntries(id: string, growth: number): void {
     if (growth <= 0) return;
     const isChat = chatOf(id) !== undefined;
-    const most = isChat ? MOST_ENTRIES.chat : MOST_ENTRIES.shared;
+    const most = isChat ? MAX_ENTRIES.chat : MAX_ENTRIES.shared;
     const advice = "Write to an existing file instead.";
     if (this.#of(id).entries + growth > most)
       throw full(`${nameOf(id)} is full: it may hold ${most} files and folders. ${advice}`);
     // + 1, because a chat's root folder counts too.
-    if (isChat && this.#sum(({ entries }) => entries + 1) + growth > MOST_ENTRIES.chats)
+    if (isChat && this.#sum(({ entries }) => entries + 1) + growth > MAX_ENTRIES.chats)
       throw full(
-        `The chats' folders are full: they may hold ${MOST_ENTRIES.chats} files and folders. ${advice}`,
+        `The chats' folders are full: they may hold ${MAX_ENTRIES.chats} files and folders. ${advice}`,
       );
   }
 
@@ -163,11 +163,11 @@ export class Quotas {
 
   #mostVersions(id: string): Versions {
     const { workspaceMiB, groupMiB } = this.#options.limits;
-    if (chatOf(id) === undefined) return { versions: MOST_VERSIONS.shared, versionBytes: workspaceMiB * MIB };
+    if (chatOf(id) === undefined) return { versions: MAX_VERSIONS.shared, versionBytes: workspaceMiB * MIB };
     const chats = this.#sum(() => 1);
     const share = (whole: number): number => Math.floor(whole / chats);
     return {
-      versions: Math.min(MOST_VERSIONS.chat, share(MOST_VERSIONS.chats)),
+      versions: Math.min(MAX_VERSIONS.chat, share(MAX_VERSIONS.chats)),
       versionBytes: Math.min(groupMiB * MIB, share((workspaceMiB * MIB) / 2)),
     };
   }

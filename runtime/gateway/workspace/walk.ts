@@ -2,7 +2,7 @@ import { type Dirent, readdirSync } from "node:fs";
 import { join } from "node:path";
 
 /** Maximum number of entries to visit. The program's own directories have fewer. */
-const MOST_WALKED = 20_000;
+const MAX_WALKED = 20_000;
 
 /**
  * Yields everything below a directory, each folder before its content. Names are relative; links are not followed.
@@ -18,7 +18,7 @@ export function* walk(
       const name = folder === "" ? entry.name : `${folder}/${entry.name}`;
       if (skipped.has(name)) continue;
       walked += 1;
-      if (walked > MOST_WALKED) return;
+      if (walked > MAX_WALKED) return;
       if (entry.isDirectory()) folders.push(name);
       yield { name, entry };
     }

@@ -4,7 +4,7 @@ import { chatKeyOf } from "../../edge/ledger/chats.ts";
 import { ENTRY_STATES, type Ledger, type LedgerCounts } from "../../edge/ports.ts";
 import type { NodeSql } from "../ledger.ts";
 
-const MOST_KNOWN = 10_000;
+const MAX_KNOWN = 10_000;
 
 /** Maps conversations to chats, so that the events of each chat can be shown and counted separately. */
 export class TenantLedgers {
@@ -33,7 +33,7 @@ export class TenantLedgers {
     this.#sql.lightTransaction(() =>
       this.#sql.all("INSERT OR REPLACE INTO ledger_tenants VALUES (?, ?)", conversation, tenant),
     );
-    if (this.#known.size >= MOST_KNOWN) this.#known.clear();
+    if (this.#known.size >= MAX_KNOWN) this.#known.clear();
     this.#known.add(conversation);
   }
 

@@ -35,7 +35,7 @@ import { TenantNotes } from "./tenant-notes.ts";
 /** Interval of checks for idle gateways, due schedules, a changed config and room for waiting chats. */
 const LOOK_MS = 1_000;
 const PRUNE_MS = 3_600_000;
-const MOST_CHATS = 1_000;
+const MAX_CHATS = 1_000;
 /**
  * Retry delay in milliseconds if there is no room for an event's gateway. The retry comes earlier if another
  * gateway ends.
@@ -343,7 +343,7 @@ export class HostTenancy {
 
   /** Drops one idle chat from memory if there are too many chats. It is recreated on demand. */
   #forgetIdle(): void {
-    if (this.#chats.size < MOST_CHATS) return;
+    if (this.#chats.size < MAX_CHATS) return;
     for (const [tenant, { gateway }] of this.#chats) {
       if (gateway.isRunning || gateway.isBusy || gateway.schedule.startAt !== undefined) continue;
       this.#chats.delete(tenant);

@@ -4,8 +4,8 @@ import { readBaseline } from "../rollout/inspect.ts";
 import { planUpdate, type UpdatePlan } from "../rollout/plan.ts";
 
 /** Maximum number of steps shown, because a GitHub comment is limited to 65,536 characters. */
-const MOST_STEPS = 200;
-const MOST_CHARACTERS = 20_000;
+const MAX_STEPS = 200;
+const MAX_CHARACTERS = 20_000;
 
 export interface PreviewResult extends UpdatePlan {
   /** Markdown for a pull request comment, without property values. */
@@ -33,7 +33,7 @@ export function previewText(
   { summary, steps, broken, gates }: Pick<UpdatePlan, "summary" | "steps" | "broken" | "gates">,
 ): string {
   const shown = steps
-    .slice(0, MOST_STEPS)
+    .slice(0, MAX_STEPS)
     .map(({ op, type, name }) => `| ${op} | ${cell(type)} | ${cell(name)} |`);
   const more = steps.length > shown.length ? [`\n… and ${steps.length - shown.length} more.`] : [];
   return lines(
@@ -55,7 +55,7 @@ export function failedPreview(stack: string, cause: string): string {
     "**The preview failed.**",
     "",
     fence,
-    cause.slice(0, MOST_CHARACTERS),
+    cause.slice(0, MAX_CHARACTERS),
     fence,
   );
 }

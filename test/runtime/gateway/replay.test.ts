@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { checkConfig, type Config } from "../../../runtime/contract/config/index.ts";
 import type { Platform } from "../../../runtime/contract/delivery.ts";
-import { MOST_REPLAYED } from "../../../runtime/contract/environment.ts";
+import { MAX_REPLAYED } from "../../../runtime/contract/environment.ts";
 import { LONGEST_REPLAYED, replayRecordSchema } from "../../../runtime/contract/replay.ts";
 import { replay } from "../../../runtime/gateway/replay/read.ts";
 import { createRedaction } from "../../../runtime/gateway/replay/redact.ts";
@@ -205,11 +205,11 @@ test("events that are too large, too many or of no channel are left out and coun
   const off = configOf({}, OPEN, { enabled: false });
   const strange = { platform: "elsewhere" as Platform, body: {} };
   const made = await record(
-    [long, short, strange, ...Array.from({ length: MOST_REPLAYED }, () => short)],
+    [long, short, strange, ...Array.from({ length: MAX_REPLAYED }, () => short)],
     off,
   );
   expect(made.left).toEqual({ tooLarge: 1, unread: 1, changed: 0 });
-  expect(made.events).toHaveLength(MOST_REPLAYED - 2);
+  expect(made.events).toHaveLength(MAX_REPLAYED - 2);
 });
 
 test("the same version makes the same of a record that has passed as JSON, and takes as long", async () => {

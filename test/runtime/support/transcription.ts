@@ -3,7 +3,7 @@ import { onTestFinished } from "vitest";
 import { listen } from "../../../runtime/process/listen.ts";
 
 /** https://platform.openai.com/docs/guides/speech-to-text: 25 MB, as the server counts them. */
-const MOST_BYTES = 26_214_400;
+const MAX_BYTES = 26_214_400;
 const FORMATS = ["flac", "m4a", "mp3", "mp4", "mpeg", "mpga", "oga", "ogg", "wav", "webm"];
 /** The one model that is there. It refuses `.oga`, as OpenAI's do since whisper-1. */
 const MODEL = "gpt-4o-mini-transcribe";
@@ -46,8 +46,8 @@ export async function startTranscription(apiKey: string) {
       return refusal(404, `The model \`${form.get("model")}\` does not exist.`, "model_not_found");
     }
     if (!(file instanceof File)) return refusal(400, "you must provide a file to transcribe");
-    if (file.size > MOST_BYTES) {
-      return refusal(413, `Maximum content size limit (${MOST_BYTES}) exceeded (${file.size} bytes read)`);
+    if (file.size > MAX_BYTES) {
+      return refusal(413, `Maximum content size limit (${MAX_BYTES}) exceeded (${file.size} bytes read)`);
     }
     const ending = name.split(".").at(-1) ?? "";
     if (!FORMATS.includes(ending)) {

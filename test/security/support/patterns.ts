@@ -18,7 +18,7 @@ const CHARACTERS = [
 ];
 const TOKEN =
   /\\[pP]\{[^}]*\}|\\u[0-9a-f]{4}|\\x[0-9a-f]{2}|\\[^]|\[(?:\\[^]|[^\]\\])*\]|\(\?<?[=!:]|\(\?<\w+>|[()|]|(?:[*+?]|\{\d+(?:,\d*)?\})\??|[^]/gi;
-const MOST_ALTERNATIVES = 400;
+const MAX_ALTERNATIVES = 400;
 
 /**
  * True if a pattern cannot be slow: nothing inside a repeated group, before a look or behind a reference repeats; what
@@ -68,7 +68,7 @@ function expand(tokens: readonly string[], flags: string): Item[][] | undefined 
       else if (/^\\[1-9kbB]/.test(token)) return undefined;
       else more = [[placeOf(token, quantifier(), flags)]];
       rows = rows.flatMap((row) => more.map((next) => row.concat(next)));
-      if (rows.length > MOST_ALTERNATIVES) return undefined;
+      if (rows.length > MAX_ALTERNATIVES) return undefined;
     }
     return [...all, ...rows];
   };

@@ -1,9 +1,9 @@
 import type { Family } from "./families.ts";
 
 /** Four times the text takes four times as long if it is linear, and sixteen times if it is quadratic. */
-export const MOST_GROWTH = 9;
+export const MAX_GROWTH = 9;
 /** A reader that takes longer is measured again, since another process may have disturbed it. */
-export const MOST_MS = 200;
+export const MAX_MS = 200;
 /** Below this a time says nothing about how it grows. */
 const NOTICEABLE_MS = 60;
 /** A text of an eighth takes less than this, or the whole could take hours. */
@@ -32,7 +32,7 @@ export async function readingTime(read: Read, { make }: Family, length: number):
   }
   const [whole, quarter] = [make(length), make(length / 4)];
   let [ms, ofQuarter, growth] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, 1];
-  for (let attempt = 0; attempt < ATTEMPTS && (ms > MOST_MS || growth > MOST_GROWTH); attempt += 1) {
+  for (let attempt = 0; attempt < ATTEMPTS && (ms > MAX_MS || growth > MAX_GROWTH); attempt += 1) {
     ms = Math.min(ms, await timeOf(read, whole));
     if (ms <= NOTICEABLE_MS) return { ms, growth: 1 };
     ofQuarter = Math.min(ofQuarter, await timeOf(read, quarter));

@@ -5,8 +5,8 @@ import { ToolError, type Tool, type ToolOutcome } from "../tools/tool.ts";
 import { StdioTransport } from "./stdio.ts";
 import { inputForm, readResult, serversInput, toolName } from "./tool-form.ts";
 
-const MOST_TOOLS = 200;
-const MOST_PAGES = 20;
+const MAX_TOOLS = 200;
+const MAX_PAGES = 20;
 const LONGEST_DESCRIPTION = 2_000;
 
 export interface McpConnection {
@@ -83,7 +83,7 @@ async function listTools(
   const tools: Tool[] = [];
   const leftOut: McpConnection["leftOut"] = [];
   let cursor: string | undefined;
-  for (let page = 0; page < MOST_PAGES; page += 1) {
+  for (let page = 0; page < MAX_PAGES; page += 1) {
     const answer = await client.listTools(cursor === undefined ? {} : { params: { cursor } });
     for (const { name, description = "", inputSchema } of answer.tools) {
       const form = inputForm({ ...inputSchema });
@@ -100,9 +100,9 @@ async function listTools(
       });
     }
     cursor = answer.nextCursor;
-    if (cursor === undefined || tools.length >= MOST_TOOLS) break;
+    if (cursor === undefined || tools.length >= MAX_TOOLS) break;
   }
-  return { tools: tools.slice(0, MOST_TOOLS), leftOut: leftOut.slice(0, MOST_TOOLS) };
+  return { tools: tools.slice(0, MAX_TOOLS), leftOut: leftOut.slice(0, MAX_TOOLS) };
 }
 
 async function call(

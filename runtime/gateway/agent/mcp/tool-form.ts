@@ -18,7 +18,7 @@ const COMPOSED = ["allOf", "anyOf", "oneOf"] as const;
 const DROPPED = [...COMPOSED, "not", "if", "then", "else"] as const;
 const LONGEST_UNKNOWN = 2_000;
 /** Limits for the files in one tool result: their number, and the base64 characters of each. */
-const MOST_FILES = 8;
+const MAX_FILES = 8;
 const LONGEST_FILE = 14_000_000;
 
 type Schema = Record<string, unknown>;
@@ -173,7 +173,7 @@ function fileText(kind: ToolFile["kind"], mimeType: unknown, base64: unknown, fi
   const mediaType = typeof mimeType === "string" ? mimeType : "";
   const content = typeof base64 === "string" ? base64 : "";
   const size = `${Math.ceil((content.length * 3) / 4 / 1_000)} kB`;
-  const isTaken = files.length < MOST_FILES && content !== "" && content.length <= LONGEST_FILE;
+  const isTaken = files.length < MAX_FILES && content !== "" && content.length <= LONGEST_FILE;
   if (isTaken) files.push({ kind, mediaType, data: Buffer.from(content, "base64") });
   const name = isTaken ? `file ${files.length}` : kind;
   return `(${[name, mediaType, size, isTaken ? "" : "left out"].filter(Boolean).join(", ")})`;

@@ -6,7 +6,7 @@ import { defineTool, ToolError, type Tool } from "./tool.ts";
 
 const PAGE_CHARACTERS = 40_000;
 const LONGEST_FILE = 1_000_000;
-const MOST_ENTRIES = 500;
+const MAX_ENTRIES = 500;
 
 const name = withHelp(textUpTo(500), "Path in the workspace, for example notes/plan.md");
 
@@ -55,11 +55,11 @@ export function listFilesTool(workspace: Workspace): Tool {
     run: ({ path: folder }, context) => {
       const entries = reachOf(workspace, context).list(folder);
       if (entries === undefined) throw new ToolError(`There is no folder ${folder}.`);
-      const lines = entries.slice(0, MOST_ENTRIES).map(({ name: entry, kind, size }) => {
+      const lines = entries.slice(0, MAX_ENTRIES).map(({ name: entry, kind, size }) => {
         if (kind === "folder") return `${entry}/`;
         return kind === "file" ? `${entry} (${size} bytes)` : `${entry} (not a file)`;
       });
-      if (entries.length > MOST_ENTRIES) lines.push(`(${entries.length - MOST_ENTRIES} more)`);
+      if (entries.length > MAX_ENTRIES) lines.push(`(${entries.length - MAX_ENTRIES} more)`);
       return lines.length === 0 ? "(empty)" : lines.join("\n");
     },
   });

@@ -12,7 +12,7 @@ import { defineTool, type Tool, ToolError } from "./tool.ts";
 import { isPublicAddress } from "../../../process/addresses.ts";
 import { readableText } from "./readable-text.ts";
 
-const MOST_REDIRECTS = 5;
+const MAX_REDIRECTS = 5;
 const TEXT_TYPES = /^(?:text\/|application\/(?:[\w.+-]+\+)?(?:json|xml)$)/;
 
 interface Resolved {
@@ -58,7 +58,7 @@ export function webFetchTool(limits: Config["tools"]["webFetch"], network: Fetch
 
 async function fetchText(address: string, maxBytes: number, network: FetchNetwork, signal: AbortSignal) {
   let url = parse(address);
-  for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects += 1) {
+  for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
     const response = await get(url, await resolve(url, network, signal), signal);
     const status = response.statusCode ?? 0;
     const next = response.headers.location;
@@ -78,7 +78,7 @@ async function fetchText(address: string, maxBytes: number, network: FetchNetwor
     const body = /^text\/html$|xhtml/.test(kind) ? readableText(text) : text;
     return `${url.href} (${status})\n\n${body}${cut ? "\n(The rest is left out.)" : ""}`;
   }
-  throw new ToolError(`More than ${MOST_REDIRECTS} redirects.`);
+  throw new ToolError(`More than ${MAX_REDIRECTS} redirects.`);
 }
 
 function parse(address: string, base?: URL): URL {
