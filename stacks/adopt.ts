@@ -13,7 +13,7 @@ export function withAdoption(opts: pulumi.ComponentResourceOptions = {}): pulumi
     gateway ??= resource;
     if (own.parent !== gateway) return undefined;
     const former = { name: name.slice(GATEWAY.length + 1), parent: pulumi.rootStackResource };
-    // Before components existed, resources of this package's provider had the type in their own alias.
+    // Before components existed, the package's own resources were dynamic resources, whose type is in an alias.
     const types = (own.aliases ?? []).flatMap((alias) =>
       typeof alias === "object" && "type" in alias ? [alias] : [],
     );

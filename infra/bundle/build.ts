@@ -25,7 +25,6 @@ export async function build(outdir: string, schema: string): Promise<{ result: B
   const assets = await bundleAssets({ hashed: true });
   const [worker, programs] = await Promise.all([bundleWorker(assets), bundleContainer(assets)]);
   const container = new Map(programs.files);
-  // Marks the image's files as ES modules.
   container.set("package.json", Buffer.from(`${JSON.stringify({ type: "module" })}\n`));
   container.set(`bin/${AGENT}`, Buffer.from(COMMAND));
   container.set(JSON_SCHEMA_FILE, Buffer.from(schema));

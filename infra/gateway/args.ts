@@ -159,7 +159,8 @@ export interface ServerlessGatewayArgs extends GatewayArgs {
    */
   bucketName?: pulumi.Input<string> | undefined;
   /**
-   * Treatment of a bucket with content when the stack is destroyed. `empty` excludes `protectState`. Default: `keep`.
+   * Action on a bucket that still has content when the stack is destroyed. `empty` cannot be combined with
+   * `protectState`. Default: `keep`.
    */
   bucketOnDestroy?: "keep" | "empty" | undefined;
   /** Confirms adopting an existing bucket: the id that the preview prints, or the bucket's name if it has no marker. */
@@ -238,7 +239,10 @@ export interface HostGatewayArgs extends GatewayArgs {
   dataDirectory?: string | undefined;
   /** Default: derived from the names of project, stack and component. */
   containerName?: string | undefined;
-  /** Name of the data's volume. Excludes `dataDirectory`. Default: the container's name plus `-data`. */
+  /**
+   * Name of the volume for the data. Cannot be combined with `dataDirectory`. Default: the container's name plus
+   * `-data`.
+   */
   volumeName?: string | undefined;
   /** Required free space in MiB on the engine's disk and the data's disk. Default: 1024. */
   diskMiB?: number | undefined;

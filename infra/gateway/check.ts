@@ -86,10 +86,10 @@ function unknownArguments(target: Target, given: Values): ArgumentProblem[] {
 }
 
 /**
- * Checks all arguments of a component in one report.
+ * Checks all arguments of a component and reports all problems together.
  *
- * @returns a promise that rejects if a value known only later is invalid
- * @throws RunError with all problems of the values known now
+ * @returns a promise that rejects if a value that is known only during the update is invalid
+ * @throws RunError with the problems of all values that are known already
  */
 export function checkArgs<Of extends Target>(target: Of, name: string, args: ArgsOf[Of]): Promise<void> {
   const given = valuesOf(target, args);

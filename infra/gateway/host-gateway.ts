@@ -273,7 +273,10 @@ function createCommands(
   return new DiscordCommands(name, { botToken, applicationId, connection: { endpoints } }, opts);
 }
 
-/** Returns the host of a remote engine that publishes the port on all addresses, otherwise the published address. */
+/**
+ * Returns the address at which people reach the service: the engine's host if a remote engine publishes the port on
+ * all addresses, otherwise the published address.
+ */
 function publicAddress(settings: Settings, engineAddress: string): string {
   if (engineAddress.startsWith("ssh://") && ANY.has(settings.address)) return new URL(engineAddress).hostname;
   return addressOnHost(settings);

@@ -13,7 +13,7 @@ export interface ImageBuild {
 }
 
 interface ImageArgs {
-  /** The name of an existing image, or the inputs to build one. */
+  /** Name of an existing image, which is pulled, or the inputs of a build. */
   source: { name: pulumi.Input<string> } | ImageBuild;
   /** A change of this number builds or pulls the image again. Default: none. */
   round?: pulumi.Input<number>;

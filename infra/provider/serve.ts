@@ -90,8 +90,9 @@ function logTo(address: string): (urn: string, line: string) => Promise<void> {
 }
 
 /**
- * Returns a function that creates components for programs in other languages. Components need Pulumi's SDK, which this
- * process replaces (sdk.ts). A separate thread (components.ts), started on first use, has the SDK.
+ * Returns a function that creates components for programs in other languages. Components need Pulumi's SDK, for which
+ * this process has only a substitute (sdk.ts). A separate thread with the real SDK (components.ts) starts on first
+ * use.
  *
  * @param engine the engine's address
  */

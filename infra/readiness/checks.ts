@@ -80,8 +80,8 @@ const healthz: Check = {
 };
 
 /**
- * Checks that `/readyz` reports the expected bundle or attestation. For a while after a deployment, it may report the
- * previous version or secrets. The gateway need not be ready.
+ * Checks that `/readyz` reports the expected bundle or attestation. Shortly after a deployment, the previous version
+ * or one with the previous secrets may still answer. The gateway need not be ready.
  */
 function reports(
   member: "bundle" | "attestation",

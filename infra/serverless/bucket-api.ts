@@ -87,10 +87,11 @@ export async function readContent(access: AccountAccess, name: string): Promise<
 }
 
 /**
- * Deletes all objects of a bucket, with the marker last, and then the bucket. Also deletes objects written meanwhile.
+ * Empties a bucket, including objects that are written meanwhile, and deletes it. The object that marks the bucket's
+ * owner is deleted last and not counted.
  *
- * @param progress called with the number of deleted objects while more are left; does not count the marker
- * @returns the number of deleted objects without the marker
+ * @param progress called with the number of deleted objects while some remain
+ * @returns the number of deleted objects
  */
 export async function removeBucket(
   access: AccountAccess,

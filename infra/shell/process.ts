@@ -24,10 +24,8 @@ export interface RunOptions {
   until?: (line: string) => boolean;
 }
 
-/**
- * Number of characters to keep of each output stream: enough for any error, without filling memory in a verbose build.
- */
-const KEEP_BYTES = 1 << 20;
+/** Length of the end that is kept of each output stream: enough for any error, even after a verbose build. */
+const MAX_CHARACTERS = 1 << 20;
 
 /** Runs a command without a shell. A non-zero exit code does not reject the promise. */
 export function runProcess(
@@ -52,7 +50,7 @@ export function runProcess(
     for (const name of ["stdout", "stderr"] as const) {
       child[name].setEncoding("utf8");
       child[name].on("data", (text: string) => {
-        outputs[name] = (outputs[name] + text).slice(-KEEP_BYTES);
+        outputs[name] = (outputs[name] + text).slice(-MAX_CHARACTERS);
       });
       if (options.onLine || options.until) {
         createInterface({ input: child[name] }).on("line", (line) => {

@@ -44,7 +44,10 @@ export function servedWorker(
   return { hostname, version, script: isFirst ? worker.name : canaryScriptName(worker, chosen.version) };
 }
 
-/** Returns a Worker's host names, the custom domains last: a loopback address selects the last name. */
+/**
+ * Returns a Worker's host names. Custom domains come last, because a request to a loopback address is served under
+ * the last name.
+ */
 function hostnamesOf(state: Readonly<AccountState>, worker: WorkerRecord): string[] {
   const domains = state.domains.filter(({ service }) => service === worker.name);
   const names = domains.map(({ hostname }) => hostname);

@@ -16,8 +16,8 @@ export async function cachedDockerProvider(root: string): Promise<string | undef
 }
 
 /**
- * Returns the docker provider's executable. Builds it if it is not cached, in the version of the `@pulumi/docker`
- * package, which accepts no other.
+ * Returns the docker provider's executable. Builds it if it is not cached, in exactly the version that the
+ * `@pulumi/docker` package requires.
  */
 export async function dockerProvider(options: EngineBuildOptions): Promise<string> {
   const { version, ldflags, folder, executable } = await place(options.root);

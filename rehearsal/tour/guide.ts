@@ -53,7 +53,7 @@ export class Guide {
   }
 
   /**
-   * Prints a claim of the tour, which has been checked.
+   * Prints a claim of the tour. `isSo` is the result of checking it.
    *
    * @throws if the claim is false
    */

@@ -37,7 +37,10 @@ interface Facts extends GenerationNumber, Received {
 export interface Seen {
   config?: string | undefined;
   marker?: string | undefined;
-  /** Marker that this object last tried to write. It is recognized as its own even if the response was lost. */
+  /**
+   * Marker of the last write that was attempted. If the response was lost, a marker equal to this one is still
+   * recognized as this object's.
+   */
   tried?: string | undefined;
 }
 

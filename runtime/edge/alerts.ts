@@ -96,7 +96,7 @@ async function sendAlerts(sender: AlertSender, alerts: readonly Alert[]): Promis
   return results.flat();
 }
 
-/** Sends a test message to every destination. Returns errors by destination. */
+/** Sends a test message to every destination. Returns one error text for each destination that failed. */
 export function tryAlerts(sender: AlertSender): Promise<string[]> {
   const since = new Date(sender.clock()).toISOString();
   return sendAlerts(sender, [

@@ -40,7 +40,7 @@ export class DueSchedule {
     const { memory, sandbox, clock } = this.#options;
     const response = await sandbox.peek({ method: "GET", path: GATEWAY_ROUTES.status });
     const { data } = nextSchedule().safeParse(response?.ok ? await response.json().catch(() => null) : null);
-    // If the gateway does not answer, the container may sleep; the last stored time still applies.
+    // Without an answer the container may be asleep, and the last stored time stays valid.
     if (data === undefined) return false;
     const at = Date.parse(data.schedules.nextAt ?? "");
     const leftMs = at - clock();

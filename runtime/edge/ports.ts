@@ -135,7 +135,7 @@ export interface Ledger {
   replay(key: string): Promise<ReplayResult>;
 }
 
-/** A person, browser or place in events. Times are ISO 8601. */
+/** Name of a person, browser or place that events refer to. Times are ISO 8601. */
 export interface NameEntry {
   /** `<platform>:<id>`; a browser's platform is `web`. */
   key: string;

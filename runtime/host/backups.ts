@@ -14,7 +14,10 @@ import type { Log } from "../shared/log.ts";
 import type { Supervisor } from "../supervisor/supervisor.ts";
 import type { Timers } from "../supervisor/timers.ts";
 
-/** Delay before the first backup, in milliseconds. A failing start or a just restored state is not backed up yet. */
+/**
+ * Delay from a start to the first backup, in milliseconds. Avoids backups of a start that fails, or of a state that
+ * was just restored.
+ */
 const FIRST_MS = 10 * 60_000;
 const EVERY_MS = 3_600_000;
 

@@ -46,7 +46,7 @@ interface TenantDeliveries {
 
 export interface RunningLedger extends Ledger, NameDirectory {
   oldestOpen(): number | undefined;
-  /** Immediately retries the deliveries of these conversations that wait with this note. */
+  /** Immediately retries the waiting deliveries of these conversations whose note is `note`. */
   hasten(conversations: readonly string[], note: string): void;
   /** Begins no more deliveries and waits for those in progress. */
   close(): Promise<void>;

@@ -41,8 +41,8 @@ interface ProxyOptions {
 }
 
 /**
- * Returns a function that creates clients of an HTTP proxy. The last client is reused, because a config names only
- * one proxy. A client connects to the address that was checked.
+ * Returns a function that creates clients of an HTTP proxy. Reuses the last client, because a config names only one
+ * proxy. Clients connect to the IP address that was checked, without resolving the name again.
  */
 export function proxyClients({ clock, resolve = resolveAll }: ProxyOptions): (proxy: string) => Fetch {
   let last: { proxy: string; until: number; client: Promise<Fetch> } | undefined;

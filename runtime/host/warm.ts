@@ -17,8 +17,8 @@ const MAX_LOOKS = 300;
 const home = mkdtempSync(join(tmpdir(), "warm-"));
 const { gatewayPort } = readProcessSettings(process.env);
 
-// 1. Modules loaded on first use, under the flags that running processes have, because the cache is specific to the
-// flags. These modules have no side effects.
+// 1. Compile the modules that services load on first use. The cache depends on V8's flags, so set those of a running
+// process first. These modules have no side effects.
 reduceMemoryUse();
 for (const name of readdirSync(join(APP, "chunks"))) await import(join(APP, "chunks", name));
 flushCompileCache();

@@ -71,7 +71,10 @@ function mask(value: unknown, copy: unknown, path: readonly string[], known: Kno
   return Object.fromEntries(shown);
 }
 
-/** Returns false only if nothing looks like a secret, and a harmless value follows every key that names one. */
+/**
+ * Returns false only if no value looks like a secret, and each key with a secret's name (such as `token`) has a value
+ * that cannot be one, such as a reference or a number.
+ */
 function mayHoldSecret(text: string, redact: Redactor): boolean {
   if (text.length > LONGEST || redact(text) !== text) return true;
   let before: string | undefined;

@@ -6,7 +6,7 @@ import { closeServer, openServer } from "../process/server.ts";
 import type { Control, ControlAnswer } from "./control-request.ts";
 
 const ARCHIVE_TYPE = "application/zstd";
-/** Longest body that a route reads, in characters: a config file. */
+/** Longest request body, in characters. The largest valid body is a config file. */
 const LONGEST_BODY = CONFIG_LIMIT_BYTES;
 
 export interface ControlServer {

@@ -24,7 +24,7 @@ try {
   const waits = process.env[AWAIT_RESTORE_VARIABLE] === "true" || existsSync(join(home, RESTORE_MARKER));
   const child = waits ? undefined : startChild({ command, environment });
 
-  // 3. Supervisor and its control API.
+  // 3. Supervisor. Loaded while the gateway starts.
   const { supervise } = await import("./supervise.ts");
   await supervise({ settings, controlToken, command, ...(child && { child }) });
 } catch (error) {

@@ -18,7 +18,7 @@ export const SMALL_MALLOC = {
   MALLOC_MMAP_THRESHOLD_: "65536",
 } as const;
 
-/** The container's memory counters in control groups of version 2 and 1. */
+/** Files that count out-of-memory kills of the container, for cgroup v2 and v1. */
 const COUNTERS = ["/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom_control"];
 
 /** Returns the number of processes OOM-killed in this container; 0 if the kernel does not report it. */

@@ -26,8 +26,8 @@ export interface TenantObject {
   /** Applies an operator's change to the browser's rights. `role` is absent if access was revoked. */
   changeBrowser(role: GrantedRole | undefined): Promise<void>;
   /**
-   * Starts the container of a chat that has schedules, if anybody may write there. Rejects if the gateway does not
-   * become ready.
+   * Starts the container of a chat that has schedules and at least one admitted person. Rejects if the gateway does
+   * not become ready.
    */
   beginSchedules(): Promise<void>;
   followConfig(): Promise<void>;

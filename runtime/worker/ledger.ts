@@ -19,7 +19,7 @@ import type { ContainerGateway } from "./gateway.ts";
 
 /** Maximum number of concurrent deliveries. It exceeds the number of chats that are answered in parallel. */
 const CONCURRENCY = 32;
-/** Backoff after a gateway fails to start for waiting events. */
+/** Backoff between attempts to start a gateway for waiting events. */
 const START_AGAIN = { firstMs: 10_000, longestMs: 30 * 60_000 };
 const FULL_AGAIN_MS = 5_000;
 

@@ -32,8 +32,9 @@ export interface WebhookOptions {
 
 /**
  * Creates the handler for a platform's events. It verifies an event, stores it, starts its delivery, and responds.
- * While the gateway is down, every refused request gets 503, so that a test request never gets 401. During a flood of
- * refused requests, it caches the gateway's state, because each lookup costs a separate request on Cloudflare.
+ * While the gateway is down, refused requests get 503 only: a 401 would look as if the identity gateway blocked the
+ * route. During a flood of refused requests, it caches the gateway's state, because each lookup costs a separate
+ * request on Cloudflare.
  */
 export function webhook({
   read,

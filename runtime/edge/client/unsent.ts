@@ -1,5 +1,3 @@
-/** Stores this browser's unanswered messages, and the files of the latest answered ones, across reloads. */
-
 export interface AddedFile {
   name: string;
   mediaType: string;
@@ -22,7 +20,7 @@ export interface Said {
 export const inConversation = (id: string): { conversation?: string } =>
   id === "" ? {} : { conversation: id };
 
-/** A stored message. An `answered` one is retained only for its files. */
+/** A message that survives a reload. An `answered` one is stored only for its files. */
 export interface StoredMessage extends Said {
   id: string;
   at: number;

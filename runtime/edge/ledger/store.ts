@@ -128,7 +128,8 @@ export class LedgerStore {
   /**
    * Marks due entries as `delivering` and returns them by chat, at most `limit` chats. Idle chats come first; chats
    * with deliveries in progress are added while the total is below `followerLimit`. Unreadable entries fail, so that
-   * they do not block their chat. Events received before `readyAt` have waited for the gateway's start.
+   * they do not block their chat. The timeline of an event received before `readyAt` shows its wait for the gateway's
+   * start.
    */
   take(
     now: number,

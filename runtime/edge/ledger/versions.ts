@@ -69,7 +69,8 @@ function carriedBySlack({ team_id: team, event }: Fields): Carried | undefined {
   // Slack replaces a deleted message that has replies with a tombstone.
   if (subtype === "message_deleted" || kind === "tombstone") return { message, change: "deletion" };
   if (subtype === "message_changed") return { message, change: "edit" };
-  // Slack sends `app_mention` again after an edit, and also if the edit has added the mention.
+  // Slack sends `app_mention` again after an edit, even if the edit has only just added the mention. Such an event
+  // may be the first with this message, so it is always recorded.
   return edited == null ? { message } : { message, change: "edit", always: true };
 }
 

@@ -71,7 +71,7 @@ export class Browsers extends Devices {
     this.#lists.writePaired([...known.values()]);
   }
 
-  /** Replaces the browsers with the list of the sandbox that served every chat in the meantime. */
+  /** Replaces the list with that of the shared sandbox, which served every chat while tenancy was off. */
   replace(devices: readonly PairedDevice[]): void {
     this.#lists.writePaired(devices);
   }

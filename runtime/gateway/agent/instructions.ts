@@ -59,7 +59,10 @@ export function instructions(
   });
 }
 
-/** Reads the workspace's files, at most `most` characters. A quarter of these is reserved for the end of the memory. */
+/**
+ * Reads the workspace's files, up to `most` characters in total. Up to a quarter is reserved for the memory file, of
+ * which the end is read.
+ */
 function workspaceFiles(workspace: Workspace, most: number): Pick<SystemParts, "files" | "memories"> {
   const memory = readQuietly(workspace.shared, MEMORY);
   let left = most - Math.min(memory.length, Math.floor(most / 4));

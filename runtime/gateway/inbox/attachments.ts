@@ -34,7 +34,10 @@ type Content = Pick<InboundMessage, "text" | "attachments" | "references">;
 
 interface ReadQuestion {
   messages: ReadMessage[];
-  /** Reason why no recording has a transcript, if the question contains nothing else. The model is then not asked. */
+  /**
+   * Reason why recordings could not be transcribed. Set only if the question consists of such recordings; the model
+   * is then not asked.
+   */
   unheard?: UnheardReason | undefined;
 }
 

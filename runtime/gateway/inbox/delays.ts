@@ -16,7 +16,8 @@ interface DelaysOptions {
   parts(): Pick<Components, "config" | "channels">;
   replies: Pick<Replies, "tell" | "tellDelay" | "expect">;
   /**
-   * Returns true while the gateway stops. No notice is sent then, since the store may be closed and the edge retries.
+   * Returns true while the gateway is stopping. Notices are then not sent: the store may already be closed, and the
+   * edge delivers the message again.
    */
   isStopping(): boolean;
   /** Milliseconds since the epoch. */

@@ -240,8 +240,8 @@ export class FirstWords {
   }
 
   /**
-   * Returns the time of a message's first word, in milliseconds since the epoch; `undefined` if there was none
-   * recently.
+   * Returns when a message got its first word or notice, in milliseconds since the epoch; `undefined` if none is
+   * recorded.
    */
   heardAt(key: string): number | undefined {
     return this.#heard.get(key);

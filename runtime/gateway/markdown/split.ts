@@ -120,7 +120,10 @@ class Packer {
   }
 }
 
-/** Returns the text between a block in a frame and the next block. */
+/**
+ * Returns the separator after a frame's last block: the frame's closing mark and an empty line, or a line break for a
+ * frame without a mark.
+ */
 function behind({ close }: Frame): string {
   return close === "" ? "\n" : `${close}\n\n`;
 }

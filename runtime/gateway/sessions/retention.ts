@@ -153,7 +153,7 @@ export class Retention {
     });
   }
 
-  /** Returns `seq` of the first message that has not expired. Reads only the expired messages. */
+  /** Returns the `seq` of the oldest message that has not expired. Stops scanning there. */
   #firstToKeep({ days }: Rules): number {
     if (days === undefined) return 0;
     const { database, clock } = this.#options;

@@ -95,8 +95,8 @@ export class Sessions {
   }
 
   /**
-   * Adds each message of a question once, and updates an unanswered message that was edited. Moves the session's
-   * stored context to the first new message. A power cut may lose these changes, but a retry repeats them.
+   * Stores the messages of a question, each once, and updates an unanswered message that was edited. The session's
+   * context notes are attached to the first new message. A power cut may lose these writes, but a retry repeats them.
    */
   ask({ session, messages, group, at }: QuestionEntry): void {
     lightTransaction(this.#database, () => {

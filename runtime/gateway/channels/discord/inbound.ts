@@ -43,8 +43,8 @@ export function readDiscordEvent(payload: Record<string, unknown>, access: Chann
 }
 
 /**
- * Parses a message. A server's message is for the bot if it mentions the bot, replies to it, or the config requires no
- * mention. Access in direct messages grants none on servers.
+ * Parses a message. A message on a server is for the bot if it mentions the bot, replies to it, or the config
+ * requires no mention. Access to direct messages does not extend to servers.
  */
 function readMessage(received: DiscordMessage, bot: string, access: ChannelAccess): Inbound {
   const { id, channel_id: chat, channel_type: kind, guild_id: guild, author, type = DEFAULT } = received;

@@ -33,7 +33,7 @@ const OPENING = /^\/start(?: [\w-]{1,64})?$/;
  */
 const NEARLY_CUT = 4_000;
 
-/** Delay of a retry in milliseconds, while the bot's name is requested. */
+/** Delay, in milliseconds, before a message is read again that arrived before the bot's name was known. */
 const NAME_WAIT_MS = 1_000;
 
 /**
