@@ -20,7 +20,7 @@ async function main(argv: string[], { say, log, report }: CommandOutput): Promis
     .addHelpText(
       "after",
       "\nExit codes: 0 a backup exists, the last attempt succeeded and, with --verify, the newest one is complete;" +
-        "\n2 otherwise, or invalid arguments; 1 the service could not be reached.",
+        "\n1 the service could not be reached; 2 anything else, or invalid arguments.",
     )
     .parse(argv, { from: "user" });
   const [name] = command.processedArgs as [string];

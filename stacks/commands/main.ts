@@ -8,14 +8,14 @@ import { VERSION } from "../../runtime/contract/names.ts";
 const SCRIPT = "npx steward-deploy";
 const COMMANDS: Readonly<Record<string, string>> = {
   backup: "makes and checks backups of a deployed stack",
-  compose: "writes the host stack's container for Docker Compose",
+  compose: "writes a Docker Compose file for a host stack",
   drift: "shows what was changed or deleted outside of Pulumi",
   image: "builds the container's image",
   migrate: "renames a stack's Worker",
-  orphans: "finds container applications that deleted Workers left, and removes one",
+  orphans: "finds container applications left behind by deleted Workers, and removes one",
   policies: "runs the policy pack on a stack's preview",
   preview: "writes a stack's preview as Markdown",
-  pulumi: "runs the Pulumi CLI under this Node",
+  pulumi: "runs the Pulumi CLI with this version of Node.js",
   rollout: "updates a stack: preview, backup, update, probe, rollback on failure",
   "slack-manifest": "writes the manifest of a stack's Slack app",
   upgrade: "upgrades a stack to a newer version of this package, with rollback on failure",

@@ -14,7 +14,7 @@ const SCRIPT = commandLine("preview");
 async function main(argv: string[], output: CommandOutput): Promise<number> {
   const command = commandParser(
     SCRIPT,
-    "Writes a stack's preview under the policies as Markdown. Changes nothing.",
+    "Previews a stack, checks it against the policies and writes the result as Markdown. Changes nothing.",
   )
     .addArgument(new Argument("<stack>", "a stack of the backend that pulumi is logged in to"))
     .option("--out <file>", "output file (default: .steward/previews/<stack>.md)")

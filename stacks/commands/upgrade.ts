@@ -35,7 +35,7 @@ function readOptions(argv: readonly string[]): UpgradeOptions & { stack: string 
     .option("--json", "print one JSON object", false)
     .addHelpText(
       "after",
-      "\nExit codes: 0 deployed or nothing newer; 2 if approval is needed, with --check if there is a newer version," +
+      "\nExit codes: 0 deployed or nothing newer; 2 approval is needed, a newer version exists (with --check)," +
         "\nor invalid arguments; 3 a policy is broken; 4 it failed and was rolled back; 5 it failed otherwise;" +
         "\n1 it did not start.",
     )

@@ -153,7 +153,7 @@ test(
     await project.works(`npm pkg set steward.upgrade.window='${hour}:00-${hour}:30 UTC'`);
     const waits = await upgrade("--unattended");
     expect(waits.code, waits.said).toBe(0);
-    expect(waits.said).toMatch(new RegExp(`Outside the window, which opens at .+T${hour}:00:00.000Z`));
+    expect(waits.said).toMatch(new RegExp(`outside the window, which opens at .+T${hour}:00:00.000Z`));
 
     await project.works("npm pkg set steward.upgrade.window='00:00-24:00 UTC'");
     const minor = await upgrade(`--unattended --to ${MINOR}`);

@@ -27,7 +27,9 @@ describe("a stack that goes from one sandbox to one for each chat, and back", ()
       expect(stdout).not.toContain("Maximum concurrent containers");
 
       const waiting = await stackCommand(subject, "rollout.ts", "test", "--json", "--yes");
-      expect(waiting.said).toContain("The migration v2 will be applied. To accept it: --accept-migration v2");
+      expect(waiting.said).toContain(
+        "The migration v2 will be applied. To accept it, add --accept-migration v2",
+      );
       expect(waiting.code).toBe(2);
       expect(applied()).toEqual({ tag: "v1", classes: ["Sandbox"] });
     },

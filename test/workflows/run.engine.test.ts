@@ -223,7 +223,7 @@ esac
       await deployDev();
       await stacks["dev"]?.setConfig("steward:migrations", { value: JSON.stringify([V1, V2]) });
       const waiting = await start("rollout.yml", afterCheck());
-      expect(waiting["dev"]?.ran.at(-1)?.said).toContain("To accept it: --accept-migration v2");
+      expect(waiting["dev"]?.ran.at(-1)?.said).toContain("To accept it, add --accept-migration v2");
       expect(waiting["dev"]).toMatchObject({ result: "success", outputs: { outcome: "waits" } });
       expect(waiting["staging"]?.result).toBe("skipped");
       expect(waiting["prod"]?.result).toBe("skipped");

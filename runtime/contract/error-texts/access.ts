@@ -18,7 +18,7 @@ export const ACCESS_ERRORS = {
     title: "Too many wrong tokens",
     cause: "Too many wrong tokens came from this address within a minute.",
     fix: ({ pulumi }) =>
-      `Enter the right token: it is accepted even now. \`${pulumi("config get", "steward:adminToken")}\` prints it.`,
+      `Enter the right token: it is accepted in spite of this limit. \`${pulumi("config get", "steward:adminToken")}\` prints it.`,
   },
   access_not_configured: {
     status: 500,
@@ -29,7 +29,7 @@ export const ACCESS_ERRORS = {
   access_misconfigured: {
     status: 500,
     title: "The identity gateway is misconfigured",
-    cause: "EDGE_ACCESS_TEAM_DOMAIN is this service's own host or not a team domain.",
+    cause: "EDGE_ACCESS_TEAM_DOMAIN names this service's own host, or is not a team domain.",
     fix: "Set EDGE_ACCESS_TEAM_DOMAIN to the identity gateway's team domain.",
   },
   access_unreachable: {
@@ -48,13 +48,13 @@ export const ACCESS_ERRORS = {
     status: 403,
     title: "This command needs a token or a POST request",
     cause: "Another site's page could have made a browser send this request.",
-    fix: 'Send a service token or ADMIN_TOKEN as Bearer token, or send `cmd` by POST with the Origin of this service (curl -H "Origin: https://…" --data-urlencode "cmd=…").',
+    fix: 'Send a service token or ADMIN_TOKEN as a Bearer token, or send `cmd` in a POST request with the Origin of this service as a header (curl -H "Origin: https://…" --data-urlencode "cmd=…").',
   },
   rate_limited: {
     status: 429,
     title: "Too many requests",
     cause: "This client or identity sent more requests than are allowed in a minute.",
-    fix: "Wait for the time in Retry-After. Events signed by a platform are not limited.",
+    fix: "Wait as long as the Retry-After header says. Events signed by a platform are not limited.",
   },
   control_refused: {
     status: 401,
@@ -66,7 +66,7 @@ export const ACCESS_ERRORS = {
     status: 401,
     title: "The gateway token is not valid",
     cause: "The request carries no valid gateway token, or the config sets none.",
-    fix: "Set gateway.token in the config, and send it as Authorization: Bearer.",
+    fix: "Set gateway.token in the config, and send it in the header Authorization: Bearer <token>.",
   },
   webhooks_private: {
     status: 401,

@@ -11,7 +11,7 @@ export const CHANNELS_ERRORS = {
     status: 502,
     title: "Slack's URL verification failed",
     cause: "The webhook address does not answer a test POST with its challenge.",
-    fix: 'Send {"type":"url_verification","challenge":"x"} by POST to <address>/slack/events: the answer must be {"challenge":"x"}. A 401 means private webhooks: set steward:publicWebhooks (PUBLIC_WEBHOOKS) to true and deploy again. No answer means that the address is not reachable from the internet.',
+    fix: 'Send {"type":"url_verification","challenge":"x"} by POST to <address>/slack/events must answer with {"challenge":"x"}. A 401 means private webhooks: set steward:publicWebhooks (PUBLIC_WEBHOOKS) to true and deploy again. No answer means that the address is not reachable from the internet.',
   },
   channel_failed: {
     status: 503,
@@ -21,7 +21,7 @@ export const CHANNELS_ERRORS = {
   },
   slack_file_elsewhere: {
     status: 403,
-    title: "The file is not stored at Slack",
+    title: "The file is not stored on Slack",
     cause:
       "The file's address is outside Slack's file host, the only place where steward sends the bot token.",
     fix: "Upload the file to Slack instead of linking it from another service.",
@@ -67,7 +67,7 @@ export const CHANNELS_ERRORS = {
     title: "Telegram refused the webhook",
     cause:
       "Telegram refuses channels.telegram.webhookUrl, or its secret differs from the one that steward checks.",
-    fix: 'Use an https address on port 443, 80, 88 or 8443 that ends in /telegram-webhook, and {"env": "TELEGRAM_WEBHOOK_SECRET"} as webhookSecret (1 to 256 of A-Z, a-z, 0-9, _ and -).',
+    fix: 'Use an https address on port 443, 80, 88 or 8443 that ends in /telegram-webhook, and {"env": "TELEGRAM_WEBHOOK_SECRET"} as webhookSecret (1 to 256 characters: A-Z, a-z, 0-9, _ and -).',
   },
   discord_token_invalid: {
     status: 502,
@@ -97,7 +97,7 @@ export const CHANNELS_ERRORS = {
   discord_unreachable: {
     status: 502,
     title: "Discord cannot be reached",
-    cause: "A request or a connection to Discord failed or was closed.",
+    cause: "A request to Discord failed, or the connection to it was closed.",
     fix: "steward retries. If it persists, check the network, discordstatus.com and DISCORD_API_URL.",
   },
   discord_stalled: {

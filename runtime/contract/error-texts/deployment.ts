@@ -26,7 +26,7 @@ export const DEPLOYMENT_ERRORS = {
   },
   bucket_unmarked: {
     status: 409,
-    title: "The bucket does not name its owner",
+    title: "The bucket has no owner marker",
     cause: "A bucket with this name exists, but it has no marker from steward that names its owner.",
     fix: "Set steward:bucketName to another name. If the bucket is yours, set steward:adoptBucket to its name: the stack then takes over the bucket and its data.",
   },
@@ -34,8 +34,8 @@ export const DEPLOYMENT_ERRORS = {
     status: 409,
     title: "A new bucket name would delete the data",
     cause:
-      "The bucket's name changes while steward:bucketOnDestroy is empty, so the previous bucket would be emptied.",
-    fix: "Set steward:bucketOnDestroy to keep, deploy, then change steward:bucketName; or keep the name.",
+      'The bucket\'s name changes while steward:bucketOnDestroy is "empty", so the deployment would empty the previous bucket.',
+    fix: 'Set steward:bucketOnDestroy to "keep", deploy, and only then change steward:bucketName. Or leave the name as it is.',
   },
   bucket_gone: {
     status: 404,
@@ -91,7 +91,7 @@ export const DEPLOYMENT_ERRORS = {
   migration_refused: {
     status: 502,
     title: "A migration was not applied",
-    cause: "Cloudflare refused the migration and recorded nothing of it.",
+    cause: "Cloudflare refused the migration and recorded none of it.",
     fix: "Correct or remove the entries of steward:migrations that have not been applied, then deploy again.",
   },
   worker_gone: {
@@ -121,7 +121,7 @@ export const DEPLOYMENT_ERRORS = {
   token_refused: {
     status: 403,
     title: "The API token is refused",
-    cause: "The token is expired, revoked, mistyped or belongs to another account.",
+    cause: "The token is expired, revoked or mistyped, or belongs to another account.",
     fix: ({ configSet }) =>
       `Run \`${configSet("cloudflare:apiToken", "<token>", { secret: true })}\` with a valid token of the account that steward:accountId names.`,
   },
@@ -179,7 +179,7 @@ export const DEPLOYMENT_ERRORS = {
   slack_config_token_invalid: {
     status: 502,
     title: "Slack refuses the app configuration token",
-    cause: "The token is wrong, or it has expired after twelve hours.",
+    cause: "The token is wrong or has expired; it lasts twelve hours.",
     fix: ({ configSet, script }) =>
       `Generate a token at https://api.slack.com/apps, run \`${configSet("steward:slackConfigToken", "<token>", { secret: true })}\`, then deploy again. Or remove steward:slackConfigToken and steward:slackAppId, and paste the output of \`${script("slack-manifest")}\` there.`,
   },
@@ -236,7 +236,7 @@ export const DEPLOYMENT_ERRORS = {
   running_config_invalid: {
     status: 409,
     title: "The running config is not valid",
-    cause: "The gateway would not start with the config that is in the data directory.",
+    cause: "The gateway cannot start with the config in the data directory.",
     fix: "Repair it on `/_admin/config` of the service, then deploy again. `steward config unset <path>` in the container also removes a wrong key, but cannot change a file that is not JSON or has a key twice.",
   },
   config_variables_missing: {
@@ -250,7 +250,7 @@ export const DEPLOYMENT_ERRORS = {
     status: 500,
     title: "The host is not ready for this deployment",
     cause: "The host lacks something that the deployment needs.",
-    fix: "Do what each problem's fix says, then deploy again.",
+    fix: "Apply the fix given with each problem, then deploy again.",
   },
   docker_unavailable: {
     status: 500,
@@ -331,7 +331,7 @@ export const DEPLOYMENT_ERRORS = {
     status: 409,
     title: "The image is in another account",
     cause: "The source stack's image is in its account's registry, which the target's account cannot read.",
-    fix: "Push the image to a registry that both accounts read, set steward:image of the source stack to its name by digest, roll that out, then promote it.",
+    fix: "Push the image to a registry that both accounts read, set steward:image of the source stack to its name with the digest (name@sha256:…), roll that out, then promote it.",
   },
   stack_config_invalid: {
     status: 500,

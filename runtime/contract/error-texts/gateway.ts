@@ -16,7 +16,7 @@ export const GATEWAY_ERRORS = {
   crash_looping: {
     status: 502,
     title: "The gateway keeps crashing",
-    cause: "Usually an invalid model provider key, a corrupt config or too little memory.",
+    cause: "The cause is usually an invalid model provider key, a corrupt config or too little memory.",
     fix: "Read /debug/processes?logs=true, fix the cause, then restart.",
   },
   sandboxes_full: {
@@ -91,7 +91,7 @@ export const GATEWAY_ERRORS = {
     status: 404,
     title: "The file cannot be shown",
     cause: "It does not exist, is not a regular text file, is too large, or is a link.",
-    fix: "Name a text file of the data directory, such as steward.json.",
+    fix: "Name a text file in the data directory, such as steward.json.",
   },
   internal: {
     status: 500,
@@ -103,7 +103,7 @@ export const GATEWAY_ERRORS = {
     status: 500,
     title: "The port is already in use",
     cause: "Another process holds the port.",
-    fix: "Stop it, or map a different host port (steward:hostPort, PORT) to the container's port 8080.",
+    fix: "Stop the program that uses the port, or map a different host port (steward:hostPort, PORT) to the container's port 8080.",
   },
   inner_port_in_use: {
     status: 500,
@@ -121,7 +121,7 @@ export const GATEWAY_ERRORS = {
     status: 500,
     title: "The data directory cannot be written",
     cause: "Permission denied on the data directory (on a host: the volume's mount).",
-    fix: "Make the user that runs steward the directory's owner (chown), or start with elevated rights.",
+    fix: "Give the directory to the user that runs steward (chown), or start with elevated rights.",
   },
   environment_invalid: {
     status: 500,

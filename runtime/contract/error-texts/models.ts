@@ -40,7 +40,7 @@ export const MODELS_ERRORS = {
   model_empty: {
     status: 503,
     title: "The model's answer was empty",
-    cause: "The model ended its answer without a text that a person can read.",
+    cause: "The model's answer contains no readable text.",
     fix: "No action needed: steward retries. If it persists, use another model (models.primary, models.fallbacks).",
   },
   model_not_streamed: {
@@ -53,13 +53,13 @@ export const MODELS_ERRORS = {
   answer_too_slow: {
     status: 502,
     title: "The answer took too long",
-    cause: "The answer was not complete within agent.timeout, including tools.",
+    cause: "The answer, including its tool calls, took longer than agent.timeout.",
     fix: "Ask for less in one message, or raise agent.timeout.",
   },
   first_word_late: {
     status: 503,
     title: "People wait for more than a minute",
-    cause: "For more than a minute, a message got neither the start of its answer nor a notice.",
+    cause: "A message waited for more than a minute, without an answer beginning or a notice being sent.",
     fix: "Read the admin pages Models and Events: a platform refused the notice, or the service was down.",
   },
   model_quota_exhausted: {

@@ -23,7 +23,7 @@ export const PEOPLE_ERRORS = {
     status: 409,
     title: "The bot is open to everyone",
     cause: 'allowFrom has "*": everyone who finds the bot may write to it.',
-    fix: 'List people by id in allowFrom, or remove "*", set dmPolicy to "pairing" and approve them. If everyone should have access, set agent.limits.tokensPerDay, and give guests in agent.may only what they need.',
+    fix: 'Replace "*" in allowFrom with ids of people; or remove it, set dmPolicy to "pairing" and approve people. To keep the bot open, set agent.limits.tokensPerDay, and in agent.may give guests only what they need.',
   },
   operator_missing: {
     status: 409,
@@ -48,7 +48,7 @@ export const PEOPLE_ERRORS = {
   undo_over: {
     status: 409,
     title: "This can no longer be undone",
-    cause: "The time to undo has passed, it was undone already, or another session made the change.",
+    cause: "The time to undo has passed, the change was already undone, or another session made it.",
     fix: "Make the change again by hand, on the page that lists it.",
   },
   undo_changed: {
@@ -120,7 +120,7 @@ export const PEOPLE_ERRORS = {
   },
   chat_origin_refused: {
     status: 403,
-    title: "Other sites may not open the chat",
+    title: "Other sites are not allowed to open the chat",
     cause: "The connection did not come from this service's own page.",
     fix: "Open /chat at this service's own address; a proxy in front of it must keep the Host header.",
   },

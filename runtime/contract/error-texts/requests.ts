@@ -4,7 +4,7 @@ export const REQUESTS_ERRORS = {
   delivery_invalid: {
     status: 400,
     title: "The delivery is not valid",
-    cause: "The delivery does not have the format of this version.",
+    cause: "The delivery does not have the format that this version expects.",
     fix: "Deploy the edge and the container from the same build.",
   },
   signature_invalid: {
@@ -16,7 +16,7 @@ export const REQUESTS_ERRORS = {
   stack_signature_invalid: {
     status: 403,
     title: "Not signed by the stack",
-    cause: "The request has no signature by the stack that deployed this service, or an expired one.",
+    cause: "The request is not signed by the stack that deployed this service, or its signature has expired.",
     fix: ({ script }) =>
       `Use a stack command, such as \`${script("backup")}\`, and check this machine's clock.`,
   },
@@ -30,8 +30,8 @@ export const REQUESTS_ERRORS = {
   broker_refused: {
     status: 403,
     title: "Not one of the gateway's requests",
-    cause: "The request has no pass of the running gateway.",
-    fix: "The deployment is fine. If another program needs the service, give it its own key in steward:secrets.",
+    cause: "The request does not carry the running gateway's pass.",
+    fix: "The deployment itself is fine. If another program needs this external service, give that program its own key in steward:secrets.",
   },
   broker_operation_unknown: {
     status: 403,
@@ -49,7 +49,7 @@ export const REQUESTS_ERRORS = {
     status: 403,
     title: "The request names another chat",
     cause: "With steward:tenancy chat, a gateway serves one chat, and this request is about another one.",
-    fix: "If this was not your own test, check the chat's tools and programs. To send to another chat, write there.",
+    fix: "If this was not your own test, check the chat's tools and programs. To make the bot write to another chat, ask it in that chat.",
   },
   broker_no_proxy: {
     status: 400,
@@ -103,7 +103,7 @@ export const REQUESTS_ERRORS = {
     status: 404,
     title: "No such event",
     cause:
-      "The ledger has no entry with this key: it never arrived, or was deleted seven days after it finished.",
+      "The ledger has no entry with this key: the event never arrived, or its entry was deleted seven days after it finished.",
     fix: "See /debug/ledger for the keys.",
   },
   ledger_entry_not_replayable: {
@@ -121,7 +121,7 @@ export const REQUESTS_ERRORS = {
   usage_invalid: {
     status: 400,
     title: "The command line is not valid",
-    cause: "The command, an argument or an option does not exist or is missing.",
+    cause: "A command, argument or option is unknown or missing.",
     fix: "See `steward --help`, or the command's own --help.",
   },
   request_malformed: {

@@ -5,7 +5,7 @@ export const STATE_ERRORS = {
     status: 502,
     title: "Invalid config",
     cause: "The config file holds unknown, deprecated or wrong fields.",
-    fix: "Correct or delete the config file (serverless: both cached bucket objects too), then restart or redeploy.",
+    fix: "Correct or delete the config file (on serverless, also its two cached copies in the bucket), then restart or redeploy.",
   },
   config_refused: {
     status: 400,
@@ -35,7 +35,7 @@ export const STATE_ERRORS = {
     status: 502,
     title: "The data was written by a newer version",
     cause: "A newer version of steward wrote the data in a format that this version does not read.",
-    fix: "Deploy the newer version again, or restore a backup from before it; the ledger has no backup. Until then the data stays untouched.",
+    fix: "Deploy the newer version again, or restore a backup made before it was deployed (backups do not contain the ledger). Until then the data stays untouched.",
   },
   data_older: {
     status: 502,
@@ -51,8 +51,8 @@ export const STATE_ERRORS = {
   },
   rights_too_wide: {
     status: 500,
-    title: "Others may read the data directory",
-    cause: "Files of the data directory can be read by other users.",
+    title: "Other users can read the data directory",
+    cause: "Other users can read files in the data directory.",
     fix: "Run `steward doctor --fix`.",
   },
   store_corrupt: {
@@ -77,12 +77,12 @@ export const STATE_ERRORS = {
     status: 400,
     title: "The schedule is not valid",
     cause: "A schedule's time, text or chat is missing, wrong or past.",
-    fix: "Correct the named fields. A schedule needs exactly one of at, every, cron, exactly one of text, prompt, and a chat.",
+    fix: "Correct the named fields. A schedule needs exactly one of at, every or cron, exactly one of text or prompt, and a chat.",
   },
   schedule_unknown: {
     status: 404,
     title: "No such schedule",
-    cause: "No schedule has this id: it was removed, or was due once and has run.",
+    cause: "No schedule has this id: it was removed, or it was a one-time schedule that has run.",
     fix: "See `steward schedules list` for the ids.",
   },
   config_changed: {
@@ -125,12 +125,12 @@ export const STATE_ERRORS = {
     status: 409,
     title: "The backup was not published",
     cause: "It holds far less than the previous one, which looks like data loss.",
-    fix: "Compare both on the admin page. Publish it there if this was intended, or restore the previous one.",
+    fix: "Compare the two backups on the admin page. If the loss was intended, publish the new one there; otherwise restore the previous one.",
   },
   backup_stale: {
     status: 409,
     title: "Another deployment writes these backups",
-    cause: "The bucket holds backups from a later start than this container's.",
+    cause: "The bucket holds backups from a container that started after this one.",
     fix: "Use one bucket per stack, or restart the container to take over.",
   },
   restore_failed: {

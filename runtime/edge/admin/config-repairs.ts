@@ -33,7 +33,7 @@ const groupQuery = () =>
 const LAST_GOOD_LIMIT_MS = 30_000;
 
 const ABOUT_MENDING =
-  "As steward doctor --fix does: deprecated keys are migrated, unknown keys are removed, and a secret that a variable also holds becomes a reference to it. The comparison ignores whitespace.";
+  "Does what steward doctor --fix does: deprecated keys are migrated, unknown keys are removed, and a secret that a variable also holds becomes a reference to it. The comparison ignores whitespace.";
 const NOTHING_TO_MEND =
   "Nothing can be repaired automatically: no deprecated key, no unknown key and no secret that a variable holds.";
 const ABOUT_FRESH =

@@ -64,7 +64,7 @@ async function addFile(file: File, takesAll: boolean): Promise<string | undefine
   if (blob === undefined) return `This browser cannot read ${name} as a picture.`;
   if (blob.size === 0) return `${name} is empty.`;
   if (blob.size > CHAT_FILES.bytes)
-    return `${name} has ${megabytes(blob.size)}; the limit is ${megabytes(CHAT_FILES.bytes)} per file.`;
+    return `${name} is ${megabytes(blob.size)}; the limit is ${megabytes(CHAT_FILES.bytes)} per file.`;
   const data = await base64(blob);
   const length = chosen.reduce((sum, one) => sum + one.data.length, data.length);
   if (length > CHAT_FILES.longest)

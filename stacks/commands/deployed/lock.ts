@@ -72,7 +72,9 @@ async function lockOf(stack: Stack): Promise<Lock | undefined> {
   const isUpdated = stacks.some(
     (one) => one.name.split("/").at(-1) === name.split("/").at(-1) && one.updateInProgress,
   );
-  return isUpdated ? { holder: "Pulumi Cloud runs an update of this stack.", isStale: false } : undefined;
+  return isUpdated
+    ? { holder: "Pulumi Cloud is running an update of this stack.", isStale: false }
+    : undefined;
 }
 
 async function lockIn(folder: string): Promise<Lock | undefined> {

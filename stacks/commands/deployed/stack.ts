@@ -87,7 +87,7 @@ async function requireOwnProgram(stackName: string, { state }: DeployedStack): P
   if (names.length === 0 || names.includes(GATEWAY)) return;
   throw new BuildFailure(
     "stack_of_components",
-    `${stackName} has gateways of your own program (${names.join(", ")}), but this command runs the package's program`,
+    `${stackName} has gateways of your own program (${names.join(", ")}), but this command supports only the package's program`,
     ({ pulumi }) => `Use Pulumi itself: \`${pulumi("preview", "--refresh")}\`.`,
   );
 }

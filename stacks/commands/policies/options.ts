@@ -27,5 +27,7 @@ async function readConfig(file: string): Promise<PolicyConfig> {
       `${file} cannot be read as JSON: ${error instanceof Error ? error.message : String(error)}`,
     );
   }
-  throw usageError(`${file} is not a policy configuration: an object with a rule's name as each key`);
+  throw usageError(
+    `${file} is not a policy configuration: it must be an object whose keys are names of rules`,
+  );
 }

@@ -47,7 +47,7 @@ export const SCRIPT = commandLine("rollout");
 export async function readOptions(argv: readonly string[]): Promise<RolloutOptions & { stack: string }> {
   const command = commandParser(
     SCRIPT,
-    "Previews a stack under the policies, deploys it, and rolls back if the new version does not answer.",
+    "Previews a stack, checks it against the policies, deploys it, and rolls back if the new version does not answer.",
   )
     .addArgument(new Argument("<stack>", "a stack of the backend that pulumi is logged in to"))
     .option("--plan-only", "only preview what would change and what would block it", false)
@@ -61,7 +61,7 @@ export async function readOptions(argv: readonly string[]): Promise<RolloutOptio
     .option("--json", "print one JSON object", false)
     .addHelpText(
       "after",
-      "\nExit codes: 0 deployed or nothing to do; 2 if approval is needed, or invalid arguments; 3 a policy is broken;" +
+      "\nExit codes: 0 deployed or nothing to do; 2 approval is needed, or invalid arguments; 3 a policy is broken;" +
         "\n4 it failed and was rolled back; 5 it failed otherwise; 1 it did not start.",
     )
     .parse(argv, { from: "user" });

@@ -79,7 +79,7 @@ interface Approvals {
 export function openGates({ steps, migrations }: Changes, { stack, accept }: Approvals): string[] {
   const open = migrations
     .filter((tag) => tag !== accept)
-    .map((tag) => `The migration ${tag} will be applied. To accept it: --accept-migration ${tag}`);
+    .map((tag) => `The migration ${tag} will be applied. To accept it, add --accept-migration ${tag}`);
   const lost = steps.filter(({ op, type }) => STATE.includes(type) && (op === "replace" || op === "delete"));
   const unasked = lost.filter(({ type }) => type !== WORKER || migrations.length === 0);
   return [
@@ -117,7 +117,8 @@ export async function backUpBeforeUpdate(
   { without, earlier }: { without: boolean; earlier: string | undefined },
 ): Promise<BackupOutcome> {
   if (without) return { skipped: "not requested" };
-  if (backups === undefined) return { skipped: "nothing is running yet, or the update makes one itself" };
+  if (backups === undefined)
+    return { skipped: "nothing is running yet, or the update makes a backup itself" };
   if (previous?.answered === undefined) {
     if (earlier !== undefined) return { skipped: `the interrupted rollout made ${earlier}`, earlier };
     if (strayed === undefined) return { skipped: "the running version does not answer" };

@@ -100,7 +100,7 @@ export function replayLines(result: ReplayResult): string[] {
     [left.changed, "that redaction would change"],
   ].filter(([count]) => count !== 0);
   return [
-    `Replayed the last events, redacted: ${events}. Nothing was sent, and no model was called.`,
+    `Replayed the last events with redacted content: ${events}. Nothing was sent, and no model was called.`,
     "",
     "| | running version | new version |",
     "|---|---|---|",
@@ -113,7 +113,7 @@ export function replayLines(result: ReplayResult): string[] {
     ...(factor === undefined
       ? []
       : [
-          `- time to read an event: ${factor} times the running version's${slower ? ", which is slower" : ""}`,
+          `- reading an event takes ${factor} times as long as in the running version${slower ? ", which is slower" : ""}`,
         ]),
     ...(out.length === 0 ? [] : [`- left out: ${out.map(([count, why]) => `${count} ${why}`).join("; ")}`]),
   ];
@@ -152,7 +152,7 @@ export async function replayPast(take: () => Promise<ReplayRecord>): Promise<Rep
 function skippedBecause(error: unknown): string {
   if (!(error instanceof StewardError)) return causeOf(error);
   const { code } = error;
-  if (code === "not_found") return "the running version is older and cannot give a record.";
+  if (code === "not_found") return "the running version is older and cannot provide recorded events.";
   return `${causeOf(error)} (${code}). ${code === "replay_not_allowed" ? "The next rollout can replay them." : ""}`.trim();
 }
 

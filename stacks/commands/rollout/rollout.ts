@@ -54,7 +54,7 @@ export type RolloutExit = (typeof EXIT)[keyof typeof EXIT];
 export async function rollout(stack: string, options: RolloutOptions = {}): Promise<RolloutResult> {
   const folder = rolloutsOf(stack, options);
   const busy = (): never => {
-    throw new StewardError("rollout_under_way", `Another rollout of ${stack} runs on this machine.`, {
+    throw new StewardError("rollout_under_way", `Another rollout of ${stack} is running on this machine.`, {
       fix: "Wait until it ends.",
     });
   };
@@ -142,7 +142,7 @@ async function rollOut(
   if (backup.made !== undefined) say(`Made the backup ${backup.made}.\n`);
   if (backup.skipped !== undefined) say(`No backup: ${backup.skipped}.\n`);
   if (backup.refused !== undefined) {
-    say(`${backup.refused}\nTo continue without a backup: --without-backup\n`);
+    say(`${backup.refused}\nTo continue without a backup, add --without-backup\n`);
     return end(EXIT.waits, { cause: backup.refused });
   }
   const previous = previousIn(left) ?? before.previous;

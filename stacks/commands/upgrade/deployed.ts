@@ -47,7 +47,7 @@ export async function tryVersion(
   words: readonly string[],
 ): Promise<string> {
   if ((await deployedTarget(stack)) !== "host") {
-    return "The data of a serverless stack cannot be copied for a trial. To try past events: steward:replayEvents.";
+    return "The data of a serverless stack cannot be copied for a trial. To try the new version on past events, set steward:replayEvents.";
   }
   const { values } = await stack.config();
   const { "steward:image": image, "steward:docker": dockerHost } = values;

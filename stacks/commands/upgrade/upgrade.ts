@@ -101,7 +101,7 @@ export async function upgrade(stack: string, options: UpgradeOptions = {}): Prom
   if (options.unattended === true) requireConsent(project);
   const folder = path.join(project.folder, ".steward", "upgrades", stack.replaceAll("/", "."));
   const busy = (): never => {
-    const cause = `another upgrade of ${stack} runs on this machine`;
+    const cause = `another upgrade of ${stack} is running on this machine`;
     throw new BuildFailure("upgrade_under_way", cause, "Wait until it ends.");
   };
   return withFileLock(path.join(folder, "lock"), () => upgradeProject(stack, project, folder, options), busy);
@@ -139,7 +139,10 @@ async function upgradeProject(
     return { exit, cause, ...result, changes };
   };
   if (decision !== "go" && "waitsUntil" in decision) {
-    return end(EXIT.done, `Outside the window, which opens at ${decision.waitsUntil.toISOString()}.`);
+    return end(
+      EXIT.done,
+      `Not deployed: this is outside the window, which opens at ${decision.waitsUntil.toISOString()}.`,
+    );
   }
   const changes = sectionsBetween(
     await changelogOf(target, project.folder, given.env),

@@ -198,7 +198,7 @@ test("the command line adds, lists and removes, with the gateway up or down", as
   );
   expect((await run("add", "--to", "slack:C1", "--every", "1m", "--at", soon(), "--text", "x")).code).toBe(1);
   expect((await run("add", "--to", "slack:C1", "--every", "1m")).stderr).toContain(
-    "exactly one of text, prompt",
+    "exactly one of text or prompt",
   );
 
   const cron = ["--cron", "0 9 * * 1-5", "--timezone", "Europe/Berlin"];

@@ -12,7 +12,7 @@ const NOBODY = { stack: "dev", accept: undefined };
 
 test("a migration waits until its own tag is accepted", () => {
   const plan = { steps: [VERSION, WORKER], migrations: ["v2"] };
-  const waits = ["The migration v2 will be applied. To accept it: --accept-migration v2"];
+  const waits = ["The migration v2 will be applied. To accept it, add --accept-migration v2"];
 
   expect(openGates(plan, NOBODY)).toEqual(waits);
   expect(openGates(plan, { stack: "dev", accept: "v3" })).toEqual(waits);

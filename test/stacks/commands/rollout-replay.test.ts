@@ -53,7 +53,7 @@ test("a comparison says how many events were understood, refused and taken for a
   const record = { ...recordOf(was), left: { tooLarge: 2, unread: 0, changed: 1 } };
   const compared = compareOutcomes(record, { outcomes: is, cost: 6.3 });
   expect(replayLines({ compared })).toEqual([
-    "Replayed the last events, redacted: 6. Nothing was sent, and no model was called.",
+    "Replayed the last events with redacted content: 6. Nothing was sent, and no model was called.",
     "",
     "| | running version | new version |",
     "|---|---|---|",
@@ -66,7 +66,7 @@ test("a comparison says how many events were understood, refused and taken for a
     "- slack: message (config person) becomes refused: 2",
     "- slack: command becomes message (config person): 1",
     "- slack: ignored becomes error: 1",
-    "- time to read an event: 3.2 times the running version's, which is slower",
+    "- reading an event takes 3.2 times as long as in the running version, which is slower",
     "- left out: 2 too large; 1 that redaction would change",
   ]);
   expect(replayGates({ compared }, false)).toEqual([
@@ -84,7 +84,7 @@ describe("without a record there is neither a pass nor a gate", () => {
   test.each([
     [
       new StewardError("not_found"),
-      "No events were replayed: the running version is older and cannot give a record.",
+      "No events were replayed: the running version is older and cannot provide recorded events.",
     ],
     [
       new StewardError("replay_not_allowed"),
@@ -103,7 +103,7 @@ describe("without a record there is neither a pass nor a gate", () => {
   test("a version without events has nothing to compare", async () => {
     const result = await replayPast(async () => recordOf([], 0));
     expect(replayGates(result, false)).toEqual([]);
-    expect(replayLines(result).join("\n")).toMatch(/redacted: 0\.[^]*interpreted differently: 0$/);
+    expect(replayLines(result).join("\n")).toMatch(/redacted content: 0\.[^]*interpreted differently: 0$/);
   });
 });
 

@@ -197,7 +197,7 @@ test(
     expect(waiting.said).toContain(
       `The live version is not the one that this stack deployed: ${oldest} at 100 %`,
     );
-    expect(waiting.said).toContain("To continue without a backup: --without-backup");
+    expect(waiting.said).toContain("To continue without a backup, add --without-backup");
     expect(waiting.code).toBe(2);
     // As the engine counts.
     expect(waiting.said).toContain("Changes: 1 to update, 1 to replace.");
@@ -228,7 +228,7 @@ test(
     stage.refuse("/stack/backups/create", "backup_failed");
     const waiting = await rollout("--yes");
     expect(waiting.said).toContain("The backup before the update failed (backup_failed)");
-    expect(waiting.said).toContain("To continue without a backup: --without-backup");
+    expect(waiting.said).toContain("To continue without a backup, add --without-backup");
     expect(waiting.code).toBe(2);
     expect(await stage.deployments()).toEqual(now);
   },
@@ -274,7 +274,9 @@ test(
   async () => {
     await subject.stack.setConfig("steward:migrations", { value: JSON.stringify([V1, V2]) });
     const stopped = await rollout("--yes");
-    expect(stopped.said).toContain("The migration v2 will be applied. To accept it: --accept-migration v2");
+    expect(stopped.said).toContain(
+      "The migration v2 will be applied. To accept it, add --accept-migration v2",
+    );
     expect(stopped.code).toBe(2);
 
     const words = ["test", "--yes", "--accept-migration", "v2", "--without-backup"];
