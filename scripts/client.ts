@@ -1,4 +1,7 @@
-/** `npm run client`: bundles styles and scripts into dist/assets, for an edge that runs from source. */
+/**
+ * Bundles the web pages' styles and scripts into `dist/assets`: `npm run client`. An edge that runs from source serves
+ * them from there.
+ */
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { bundleAssets } from "../infra/bundle/assets.ts";
 import { commandParser, runCommand } from "../infra/shell/command.ts";

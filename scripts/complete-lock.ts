@@ -1,11 +1,11 @@
 /**
- * Completes package-lock.json with platform packages that a registry did not serve.
+ * Adds missing platform packages to package-lock.json. Run it after any change of dependencies: `npm run lock`.
  *
- * If a registry lacks a platform's binary, npm omits it from the lock file. `npm ci` then rejects the file everywhere
- * ("Missing: … from lock file"). This script adds the entry with the parent's version and its platform.
+ * If the registry lacks a platform's binary, npm omits that optional package from the lock file. `npm ci` then fails on
+ * every machine ("Missing: … from lock file"). This script adds the package with the version that its parent requires
+ * and the platform that its name contains.
  *
- * Run it after any change of dependencies: `npm run lock`. It also asks the registry for missing integrity values.
- * `--check` only reports missing entries.
+ * It also fetches missing integrity values from the registry. With `--check` it only reports missing packages.
  */
 import { execFile } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
@@ -48,7 +48,7 @@ const PROCESSORS = [
   "wasm32",
 ];
 const LIBRARIES = { gnu: "glibc", gnueabihf: "glibc", musl: "musl", musleabihf: "musl" } as const;
-// workerd's names say "64" for x64 and "windows" for win32.
+// Parts of workerd's package names that differ from Node's names for the same platform.
 const ALIASES: Record<string, string> = { "64": "x64", windows: "win32" };
 
 /** Parses a name such as `binding-linux-arm64-musl`. */
@@ -68,7 +68,7 @@ for (const entry of Object.values(lock.packages)) {
   for (const [name, version] of Object.entries(entry.optionalDependencies ?? {})) {
     const key = `node_modules/${name}`;
     const platform = platformOf(name);
-    // npm omits an ordinary package on purpose.
+    // Only packages with a platform in their name contain binaries.
     if (Object.keys(lock.packages).some((known) => known.endsWith(key)) || !platform.os) continue;
     lock.packages[key] = { version, optional: true, ...platform };
     added.push(`${name}@${version}`);
@@ -100,7 +100,7 @@ if (process.argv.includes("--check")) {
   }
 }
 
-/** Returns `undefined` if the registry does not serve the package. */
+/** Reads a package's integrity value from the registry. Returns `undefined` if the registry lacks the package. */
 async function integrityOf(name: string): Promise<string | undefined> {
   try {
     const { stdout } = await promisify(execFile)("npm", ["view", name, "dist.integrity"]);

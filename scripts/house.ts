@@ -1,20 +1,22 @@
 /**
- * Checks the rules of this code base, as part of `npm run check`.
+ * Checks this project's rules for code and comments, as part of `npm run check`.
  *
  * - A doc comment begins with a verb or a noun, not with a question word.
- * - No comment uses this project's former dialect.
- * - No text spells a command of Pulumi or of this package: `operator-commands.ts` renders commands with the stack.
- * - Only `runtime/gateway/prompt` casts a string to text for a model, or to text of a trust level.
- * - Only `runtime/shared/terminal.ts` and STREAM_USERS write to a terminal, since text may contain control sequences.
+ * - No comment contains an odd phrase from the list DIALECT.
+ * - No string contains a command such as `pulumi up` or `npm run`: `operator-commands.ts` renders commands for a stack.
+ * - Only `runtime/gateway/prompt` casts a string to one of the prompt's types, which TRUST lists.
+ * - Only `runtime/shared/terminal.ts` and the files in STREAM_USERS write to a terminal, because text may contain
+ *   control sequences.
  * - No file, folder or class has a vague name, and no two classes share a name.
- * - A file of under 60 lines with a single importer is merged into it. Exempt are ON_THEIR_OWN and REASONS.
+ * - A file of fewer than 60 lines with a single importer must be merged into that importer. ON_THEIR_OWN and REASONS
+ *   list the exceptions.
  */
 import { globSync, readFileSync } from "node:fs";
 import path from "node:path";
 import ts from "typescript";
 
 const SHIPPED = ["runtime", "infra", "stacks", "policies"];
-/** Only checked for words and glossary terms, since it has its own commands, terminals and small modules. */
+/** Folder in which files may contain commands, write to the terminal and be small. */
 const REHEARSAL = "rehearsal";
 const FEWEST_LINES = 60;
 const QUESTION = /^\/\*\*\s*(?:\*\s+)?(?:What|Who|How|Whether|That|Where|Which|When)\b/;
@@ -22,11 +24,11 @@ const DIALECT =
   /\b(?:anew|by itself|by themselves|of one's own|goes on|takes? part|as far as|wherefore|whoever|nobody knows)\b/;
 const COMMAND =
   /\b(?:pulumi (?:cancel|config|destroy|import|login|plugin|policy|preview|refresh|stack|up)\b|npm (?:run|start)\b|npx steward)/;
-/** Modules that render commands, including developers' tools without a stack. */
+/** Files in which strings may contain Pulumi and npm commands. */
 const RENDERERS =
   /^(?:infra\/shell\/package|stacks\/commands\/main|runtime\/edge\/admin\/about|runtime\/contract\/operator-commands)\.tsx?$/;
 const START = /^npm (?:run [\w-]+|start) --$/;
-/** Types of `runtime/gateway/prompt/text.ts`, whose guarantees a cast elsewhere would bypass. */
+/** Types of text in a prompt. A cast outside `runtime/gateway/prompt` would bypass their guarantees. */
 const TRUST = new Set("Prompt OperatorText MemoryText SpeakerText ToolText ModelText".split(" "));
 const PROMPT_FOLDER = "runtime/gateway/prompt/";
 const STREAM = /^(?:process\.std(?:out|err)|console\.\w+)$/;
@@ -40,7 +42,7 @@ const STREAM_USERS: Readonly<Record<string, string>> = {
 const VAGUE = new Set(
   "notes fresh standing kept look before parts entry seen wanted say modest tally leftovers".split(" "),
 );
-/** Files that readers look for by name, which may be short. */
+/** Files that may be short, because readers look for them by name. */
 const ON_THEIR_OWN =
   /^policies\/rules\/|\/error-texts\/|\/tools\/|^stacks\/commands\/[^/]+$|\/cli\/|^runtime\/operations\/|^rehearsal\/|-provider\.ts$|\/admin\/[^/]+$|\/edge\/ui\/[^/]+$|\/main\.ts$/;
 const REASONS: Readonly<Record<string, string>> = {
@@ -148,7 +150,7 @@ function look(source: ts.SourceFile): void {
   visit(source);
 }
 
-/** Returns a string literal's text, or that of one part of a template. */
+/** Returns the text of a string literal, or of one literal part of a template. */
 function textOf(node: ts.Node): string | undefined {
   return ts.isStringLiteralLike(node) || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node)
     ? node.text

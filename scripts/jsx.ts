@@ -1,6 +1,6 @@
 /**
- * Lets Node run the pages' JSX from source: `node --import ./scripts/jsx.ts runtime/host/main.ts`. Node strips types
- * but does not compile JSX. Compiling all files takes about as long as compiling one.
+ * Lets Node run the web pages' JSX from source: `node --import ./scripts/jsx.ts runtime/host/main.ts`. Node strips
+ * types but does not compile JSX, so esbuild compiles all `.tsx` files at startup.
  */
 import { globSync } from "node:fs";
 import { registerHooks } from "node:module";

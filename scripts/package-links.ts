@@ -8,11 +8,11 @@ export function repositoryPage(url: string): string {
 }
 
 /**
- * Makes links absolute whose targets are not in the package.
+ * Replaces a Markdown page's relative links with GitHub URLs if the package does not contain the linked file.
  *
  * @param page path of the page in the package
- * @param has returns true if the package has the file or folder of this path
- * @param repository `https://github.com/<owner>/<name>`, and the tag or commit whose files are linked
+ * @param has returns true if the package contains this file or folder
+ * @param repository `https://github.com/<owner>/<name>`, and the tag or commit for the links
  */
 export function absoluteLinks(
   text: string,
@@ -25,7 +25,7 @@ export function absoluteLinks(
     if (file === "" || /^[a-z]+:/.test(link)) return whole;
     const target = path.posix.normalize(path.posix.join(path.posix.dirname(page), file));
     if (has(target)) return whole;
-    // GitHub shows a picture only from its raw address.
+    // A `blob` URL is a web page. Only a `raw` URL serves the picture itself.
     const kind = /\.(?:png|svg)$/.test(file) ? "raw" : "blob";
     return `${start}${[`${repository.url}/${kind}/${repository.ref}/${target}`, ...anchor].join("#")}`;
   });

@@ -1,6 +1,6 @@
 /**
- * `npm run package`: packs the published package into `dist/package`: the compiled folders, the bundles and the
- * policy pack.
+ * Packs the npm package into `dist/package`: the compiled folders, the bundles and the policy pack. Usage: `npm run
+ * package`.
  */
 import { existsSync } from "node:fs";
 import { cp, glob, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -17,7 +17,7 @@ import { absoluteLinks, repositoryPage } from "./package-links.ts";
 import { sourceTag } from "./release/check.ts";
 
 const SCRIPT = "npm run package --";
-/** Files that are executed, or imported by a user's program. The compiler finds their imports. */
+/** Files that run as programs or that users import. The compiler finds all other files through their imports. */
 const ENTRIES = [
   "stacks/program.ts",
   "stacks/commands/*.ts",
@@ -43,12 +43,12 @@ const COPIED = [
   "CHANGELOG.md",
   "SECURITY.md",
 ];
-/** Modules that the package omits, like the bundler. */
+/** Build-time modules. The published package omits them and the bundler. */
 const BUILDERS = ["infra/bundle/assets", "infra/bundle/build", "infra/bundle/programs"];
 const BUNDLER = "esbuild";
 const MANIFEST = path.join(ROOT, "package.json");
 
-/** Members that the published package.json takes over. */
+/** Members copied into the published package.json. */
 const ownSchema = z.object({
   version: z.string(),
   description: z.string(),
@@ -110,7 +110,7 @@ async function packed(content: string, folder: string, image: BuildRecord["image
   return filename;
 }
 
-/** Compiles file by file, so that stack traces match the source. */
+/** Compiles each TypeScript file separately into the folder `content`, so that stack traces match the sources. */
 async function compile(content: string): Promise<void> {
   const settings = path.join(content, "tsconfig.json");
   const files: string[] = [];
@@ -163,7 +163,7 @@ async function addBundle(content: string, image: BuildRecord["image"]): Promise<
   await writeFile(path.join(content, BUILD_RECORD_FILE), JSON.stringify(released));
 }
 
-/** An installed package does not include Node for the images that it builds. */
+/** Returns version and integrity values of Node, which an installed package downloads for the images that it builds. */
 async function pinnedNode(): Promise<BuildRecord["node"]> {
   const { packages } = lockSchema.parse(
     JSON.parse(await readFile(path.join(ROOT, "package-lock.json"), "utf8")),
@@ -177,7 +177,10 @@ async function pinnedNode(): Promise<BuildRecord["node"]> {
   return { version, integrity: Object.fromEntries(found.map(({ name, integrity }) => [name, integrity])) };
 }
 
-/** Returns the package.json to publish, with the tested versions of all imported packages. */
+/**
+ * Returns the package.json to publish. Its dependencies are the imported packages, with the versions that this project
+ * tests.
+ */
 async function manifest(content: string): Promise<{ version: string; [member: string]: unknown }> {
   const { dependencies, ...own } = manifestSchema.parse(JSON.parse(await readFile(MANIFEST, "utf8")));
   const imported = await packagesOf(content);
@@ -198,11 +201,11 @@ async function manifest(content: string): Promise<{ version: string; [member: st
       "./commands": { types: "./stacks/commands/index.d.ts", default: "./stacks/commands/index.js" },
       "./policies": { types: "./policies/rules.d.ts", default: "./policies/rules.js" },
       "./contract": { types: "./runtime/contract/index.d.ts", default: "./runtime/contract/index.js" },
-      // Imported by the `command` resources: see infra/shell/package.ts.
+      // A stack's `command` resources import programs from this folder: see infra/shell/package.ts.
       "./infra/*": "./infra/*",
       "./package.json": "./package.json",
     },
-    // Pulumi.yaml locates the plugin in this package.
+    // Stops Pulumi from downloading a plugin: Pulumi.yaml names the one in this package.
     pulumi: { resource: false },
     bin: { "steward-deploy": "stacks/commands/main.js" },
     dependencies: Object.fromEntries(used),
@@ -210,7 +213,7 @@ async function manifest(content: string): Promise<{ version: string; [member: st
   };
 }
 
-/** Excludes specifiers with a scheme, such as `node:fs`. */
+/** Matches imports of npm packages, but not of relative paths or `node:fs`. */
 const IMPORT = /(?:from|import|require) ?\(?"([^".:$][^":]*)"/g;
 
 async function packagesOf(content: string): Promise<Set<string>> {

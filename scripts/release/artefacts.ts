@@ -12,31 +12,31 @@ import { PACKAGE, ROOT } from "../../infra/shell/package.ts";
 import { execute } from "../execute.ts";
 
 const RECORD = "release.json";
-/** Format of `sha256sum --check`. */
+/** Checksum file in the format of `sha256sum --check`. */
 export const SUMS = "SHA256SUMS";
 const SIGNATURE = ".sigstore.json";
 const IMAGE = /^image-(\w+)\.tar$/;
 
-/** Contents of `release.json`, which workflow jobs pass on. */
+/** Contents of `release.json`, which the release workflow's jobs share. */
 const recordSchema = z.strictObject({
   version: z.string(),
   /** Commit of the sources. */
   commit: z.string(),
   /** File name of the package. */
   package: z.string(),
-  /** Hash of the bundle in the package; part of the image's name. */
+  /** Hash of the bundle in the package. The image's name contains it. */
   imageHash: z.string(),
-  /** Image name with digest, once it is pushed. */
+  /** Name of the pushed image, with its digest. Absent before the push. */
   image: z.string().optional(),
 });
 export type ReleaseRecord = z.infer<typeof recordSchema>;
 
 /**
- * Builds the package and bills of materials, and replaces an earlier release in the folder.
+ * Builds the package and its bills of materials into a folder. Deletes a previous release in that folder.
  *
- * @param commit of the sources
+ * @param commit commit of the sources
  * @param image future name of the image, and its signer
- * @throws BuildFailure `release_folder_taken` if the folder has other files
+ * @throws BuildFailure `release_folder_taken` if the folder contains something else
  */
 export async function buildPackage(
   folder: string,
@@ -80,10 +80,11 @@ export function writeRecord(folder: string, record: ReleaseRecord): Promise<void
 }
 
 /**
- * Builds the image for the engine's architecture, and saves it with its bill of materials. It also remains on the
- * engine for the tests.
+ * Builds the container image for the Docker engine's architecture, and saves it with its bill of materials. The image
+ * also stays on the engine, for the tests.
  *
- * @throws BuildFailure `image_differs` if this checkout's bundle is not the package's; other build failures
+ * @throws BuildFailure `image_differs` if this checkout and the package have different bundles; other codes if the
+ * build fails
  */
 export async function buildImage(
   folder: string,
@@ -114,13 +115,13 @@ export async function buildImage(
   await rm(bills, { recursive: true });
 }
 
-/** Name under which the engine loads a saved image. */
+/** Name that an image gets when Docker loads it from its saved file. */
 export const localImage = (version: string, arch: string): string => `steward-release:${version}-${arch}`;
 
 /** Bill of materials of the image. */
 export const billOfImage = (arch: string): string => `image-${arch}.cdx.json`;
 
-/** Returns a folder's saved images by architecture, in Docker's terms. */
+/** Returns the images saved in a folder, with their architectures as Docker names them. */
 export async function savedImages(folder: string): Promise<{ arch: string; file: string }[]> {
   const found = (await readdir(folder)).sort().map((name) => IMAGE.exec(name));
   return found.flatMap((match) => {
@@ -130,7 +131,7 @@ export async function savedImages(folder: string): Promise<{ arch: string; file:
   });
 }
 
-/** Returns the files for download: all except images, checksums and signatures. */
+/** Returns the names of the files to offer for download: all except images, checksums and signatures. */
 export async function offeredFiles(folder: string): Promise<string[]> {
   const names = (await readdir(folder)).sort();
   return names.filter((name) => name !== SUMS && !IMAGE.test(name) && !name.endsWith(SIGNATURE));
@@ -145,5 +146,5 @@ export async function writeChecksums(folder: string): Promise<void> {
   await writeFile(path.join(folder, SUMS), (await Promise.all(lines)).join(""));
 }
 
-/** The signature file includes the certificate. */
+/** Name of a file's signature, which includes the certificate. */
 export const signatureOf = (file: string): string => `${file}${SIGNATURE}`;

@@ -7,24 +7,24 @@ import { execute } from "../execute.ts";
 export interface BuiltTreeTarget {
   /** Local clone that has the sources' commit. */
   root: string;
-  /** A remote of the clone, or an address. */
+  /** Name of the clone's Git remote, or a repository URL. */
   remote: string;
   /** Git's environment, with the credentials for the push. */
   env: NodeJS.ProcessEnv;
 }
 
-/** A fixed author, with the date of the sources' commit, makes the commit reproducible. */
+/** Author of the built commit. Author and date are fixed, so the same package always results in the same commit. */
 const NAME = "steward release";
 const EMAIL = "release@steward.invalid";
 
 /**
- * Pushes a package's content as a tag that `pulumi package add` and npm install without a build. Its commit is a
- * child of the sources' commit and on no branch. Pushing the same package again changes nothing.
+ * Pushes a package's content as a Git tag, from which `pulumi package add` and npm install without a build. The tag's
+ * commit is a child of the sources' commit and belongs to no branch. Pushing the same package again changes nothing.
  *
- * @param tarball as `npm pack` makes it
+ * @param tarball output of `npm pack`
  * @param source commit of the sources
- * @returns the tag's commit
- * @throws BuildFailure `tag_taken` if the tag is at another commit
+ * @returns hash of the tag's commit
+ * @throws BuildFailure `tag_taken` if the tag points to another commit
  */
 export async function pushBuiltTree(
   { root, remote, env }: BuiltTreeTarget,
@@ -39,7 +39,7 @@ export async function pushBuiltTree(
     const git = async (...words: string[]): Promise<string> =>
       (await execute("git", words, { cwd: root, env: { ...env, ...identity } })).trim();
     const identity: NodeJS.ProcessEnv = { GIT_INDEX_FILE: path.join(folder, "index") };
-    // Adds files that the user's own git settings ignore, too.
+    // With `--force`, Git also adds files that the user's Git settings ignore.
     const add = ["add", "--all", "--force", "."];
     await git("-c", "core.autocrlf=false", "-C", content, `--git-dir=${gitDir}`, "--work-tree=.", ...add);
     const tree = await git("write-tree");
@@ -65,7 +65,10 @@ export async function pushBuiltTree(
   }
 }
 
-/** Adds GH_TOKEN to git's environment, as actions/checkout does, to keep it out of arguments and files. */
+/**
+ * Adds GH_TOKEN to Git's environment as a header, like actions/checkout. This keeps the token out of arguments and
+ * files.
+ */
 export function gitEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { GH_TOKEN: token, GITHUB_SERVER_URL: server = "https://github.com" } = env;
   if (!token) return env;

@@ -4,16 +4,17 @@ export function releasesIn(changelog: string): ChangelogSection[] {
   return sectionsOf(changelog).filter(({ name }) => name !== UNRELEASED);
 }
 
-/** Headings and introductions are not changes. */
+/** Returns true if a section lists changes, not only an introduction. */
 export function hasChanges({ text }: ChangelogSection): boolean {
   return /^[-*] \S/m.test(text);
 }
 
 /**
- * Moves the unreleased changes into a version's section, unless that lists changes already.
+ * Moves the unreleased changes into a version's section. If that section already lists changes, returns the text
+ * unchanged.
  *
- * @param date of the release, as `2026-11-27`
- * @returns the new text; `undefined` if there is no change to release
+ * @param date date of the release, as `2026-11-27`
+ * @returns the new text; `undefined` if no change is listed
  */
 export function releaseUnreleased(changelog: string, version: string, date: string): string | undefined {
   const sections = sectionsOf(changelog);

@@ -2,7 +2,7 @@ import semver from "semver";
 import { sectionsOf } from "../../infra/shell/changelog.ts";
 import { hasChanges, releasesIn } from "./changelog.ts";
 
-/** A reason not to release. Its code is stable. */
+/** A reason not to release. Its `code` stays the same across versions. */
 export interface ReleaseProblem {
   code: string;
   cause: string;
@@ -24,19 +24,19 @@ export interface ReleaseFacts {
   onNpm: boolean | undefined;
   /** `https://github.com/<owner>/<name>` from package.json. */
   repository: string;
-  /** The repository in which the workflow runs, in the same form. */
+  /** Repository that runs the workflow, as `https://github.com/<owner>/<name>`. Absent outside a workflow. */
   workflowRepository?: string;
   /** Tag that started the workflow. */
   workflowTag?: string;
-  /** Absent in a dry run, which needs none. */
+  /** Tags of the current commit. Absent in a dry run, which needs no tag. */
   commitTags?: readonly string[];
   /** Date in UTC, as `2026-11-27`. */
   today: string;
 }
 
-/** Pushing it starts the release workflow. */
+/** Tag of the sources. Pushing it starts the release workflow. */
 export const sourceTag = (version: string): string => `release-${version}`;
-/** Created by the release; `pulumi package add` and npm install from it. */
+/** Tag with the built package, which the release creates. `pulumi package add` and npm install from it. */
 export const builtTag = (version: string): string => `v${version}`;
 
 const prepare = (version: string): string => `npm run release -- --prepare ${version}`;
@@ -46,7 +46,7 @@ export function releaseProblems(facts: ReleaseFacts): ReleaseProblem[] {
   if (semver.valid(version) !== version) {
     const cause = `package.json has the version ${JSON.stringify(version)}, which is not a semantic version (https://semver.org)`;
     const next = semver.coerce(version)?.version ?? "0.1.0";
-    // All other checks compare versions.
+    // The checks below compare versions, so they need a valid one.
     return [{ code: "version_invalid", cause, fix: prepare(next) }, ...treeProblems(facts)];
   }
   const problems = [
@@ -151,7 +151,8 @@ function workflowProblems(facts: ReleaseFacts): ReleaseProblem[] {
     problems.push({ code: "tag_missing", cause: `this commit has no tag ${wanted}`, fix });
   }
   if (workflowRepository !== repository) {
-    // npm rejects provenance if they differ: https://docs.npmjs.com/generating-provenance-statements
+    // npm rejects the package's provenance if the two repositories differ:
+    // https://docs.npmjs.com/generating-provenance-statements
     const cause = `package.json names the repository ${repository}, and this one is ${workflowRepository}`;
     const values = `repository.url=git+${workflowRepository}.git homepage=${workflowRepository}#readme bugs.url=${workflowRepository}/issues`;
     problems.push({ code: "repository_differs", cause, fix: `npm pkg set ${values}` });

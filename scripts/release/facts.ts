@@ -13,12 +13,12 @@ import { publishedIntegrity } from "./publish-package.ts";
 interface FactSources {
   /** GitHub's variables in a workflow: https://docs.github.com/actions/reference/workflows-and-actions/variables */
   env: NodeJS.ProcessEnv;
-  /** A remote of this clone, or an address. */
+  /** Name of this clone's Git remote, or a repository URL. */
   remote: string;
   dryRun: boolean;
   /** Date in UTC, as `2026-11-27`. */
   today: string;
-  /** Receives a line if a remote or registry does not respond; its facts are then unknown. */
+  /** Receives a line if the Git remote or npm's registry does not respond. The facts from there are then missing. */
   log: (line: string) => void;
 }
 

@@ -35,18 +35,18 @@ const releaseSchema = z.object({
 });
 
 /**
- * Publishes a tag's release. It stays a draft until all files are uploaded, so nobody sees a partial one. Replaces an
- * earlier run's draft; keeps a published release.
+ * Publishes a tag's GitHub release. The release stays a draft until all files are uploaded, so nobody sees an
+ * incomplete one. Replaces the draft of a failed attempt, but never a published release.
  *
  * https://docs.github.com/rest/releases/releases and https://docs.github.com/rest/releases/assets
  *
- * @returns the release's page
+ * @returns URL of the release's page
  * @throws BuildFailure `github_refused`
  */
 export async function publishRelease(github: GitHub, release: GitHubRelease): Promise<string> {
   const { tag, notes, prerelease, files } = release;
   const releases = `${github.api}/repos/${github.repository}/releases`;
-  // Drafts can only be found in the list, because they have no tag yet.
+  // Only the list contains drafts. GitHub finds a release by its tag only after it is published.
   const listed = z.array(releaseSchema).parse(await ask(github, "GET", `${releases}?per_page=100`));
   const former = listed.find(({ tag_name }) => tag_name === tag);
   if (former?.draft === false) return former.html_url;

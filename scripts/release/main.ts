@@ -1,4 +1,4 @@
-/** `npm run release`: releases the version in package.json. See CONTRIBUTING.md. */
+/** Releases the version in package.json: `npm run release`. See CONTRIBUTING.md. */
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import semver from "semver";
@@ -47,9 +47,9 @@ interface Step {
   /** Completes a sentence that begins with "it". */
   does: string;
   run: (release: Release) => Promise<void>;
-  /** Writes to a public place; a dry run skips it. */
+  /** Set if the step publishes something. A dry run skips the step. */
   publishes?: true;
-  /** Needs a Docker engine; a dry run without one skips it. */
+  /** Set if the step needs a Docker engine. A dry run without an engine skips the step. */
   docker?: true;
 }
 
@@ -138,7 +138,7 @@ async function reasonToLeaveOut({ publishes, docker }: Step): Promise<string | u
 
 const today = (now: () => Date): string => now().toISOString().slice(0, "2026-11-27".length);
 
-/** Ends a release whose problems are already printed. */
+/** Ends a release after its problems have been printed. */
 class NotReleasable extends Error {}
 
 async function check({ say, log, env, options, now }: Release): Promise<void> {
@@ -173,7 +173,7 @@ function testImage(release: Release): Promise<void> {
   return runTest(release, "system", "test/release/installed-host.system.test.ts");
 }
 
-/** Tests the folder's package instead of a newly packed one. */
+/** Runs a test with the package in the release folder, instead of packing a new one. */
 async function runTest({ folder, env, log }: Release, project: string, test: string): Promise<void> {
   const record = await artefacts.readRecord(folder);
   const words = [path.join(ROOT, "node_modules/vitest/vitest.mjs"), "run", "--project", project, test];
@@ -204,7 +204,10 @@ async function sign({ folder, env, options }: Release): Promise<void> {
   );
 }
 
-/** Runs `work` with REGISTRY_USER and REGISTRY_PASSWORD, or with the user's existing login. */
+/**
+ * Runs `work` with a login to the image registry: REGISTRY_USER and REGISTRY_PASSWORD, or else the user's existing
+ * login.
+ */
 function atRegistry<T>(
   env: NodeJS.ProcessEnv,
   repository: string,
@@ -218,7 +221,7 @@ function atRegistry<T>(
 
 async function npm({ folder, env, say }: Release): Promise<void> {
   const record = await artefacts.readRecord(folder);
-  // Set in a job with `id-token: write`.
+  // GitHub sets this variable in a job with `id-token: write`.
   const provenance = Boolean(env["ACTIONS_ID_TOKEN_REQUEST_URL"]);
   const isNew = await publishPackage({ run: runProcess, env }, folder, record, { provenance });
   say(isNew ? `published ${record.package}\n` : `${record.package} is already published\n`);
@@ -249,7 +252,10 @@ async function github({ folder, env, say }: Release): Promise<void> {
   say(`${page}\n`);
 }
 
-/** Returns the changelog section, the image, and how to verify both. */
+/**
+ * Returns the release notes: the changelog section, the image's name, and a link to instructions for verifying the
+ * release.
+ */
 function notesOf(changelog: string, record: artefacts.ReleaseRecord): string {
   const text = releasesIn(changelog).find(({ name }) => name === record.version)?.text ?? "";
   const page = `${REPOSITORY}/blob/${sourceTag(record.version)}/SECURITY.md#verifying-a-release`;

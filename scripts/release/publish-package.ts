@@ -8,14 +8,15 @@ import { PACKAGE } from "../../infra/shell/package.ts";
 import { type runProcess, tail } from "../../infra/shell/process.ts";
 import type { ReleaseRecord } from "./artefacts.ts";
 
-/** The environment determines the registry and the login. */
+/** Runner of npm commands. Its environment determines the registry and the login. */
 export interface Npm {
   run: typeof runProcess;
   env: NodeJS.ProcessEnv;
 }
 
 /**
- * Returns `sha512-…`; `undefined` if the registry lacks the version.
+ * Returns a published version's integrity value, such as `sha512-…`. Returns `undefined` if the registry lacks the
+ * version.
  *
  * @throws BuildFailure `npm_unreachable`
  */
@@ -37,9 +38,10 @@ export async function publishedIntegrity(npm: Npm, version: string): Promise<str
  * Publishes the package to npm. A prerelease such as 1.2.3-rc.1 gets the tag `next` instead of `latest`. Does nothing
  * if the registry has an identical file.
  *
- * @param provenance needs the workflow's OIDC token: https://docs.npmjs.com/generating-provenance-statements
- * @returns true if this call published it
- * @throws BuildFailure `version_released` if the registry has other content of this version; `npm_unreachable`,
+ * @param provenance also publishes the package's provenance, which needs the workflow's OIDC token:
+ * https://docs.npmjs.com/generating-provenance-statements
+ * @returns true if this call published the package
+ * @throws BuildFailure `version_released` if the registry has this version with other content; `npm_unreachable`,
  * `npm_refused`
  */
 export async function publishPackage(

@@ -4,18 +4,18 @@ import { type Finished, runProcess, tail } from "../../infra/shell/process.ts";
 import { localImage, savedImages } from "./artefacts.ts";
 
 export interface ImageTarget {
-  /** Repository with its registry's host, such as `ghcr.io/example/steward`. */
+  /** Image repository including the registry's host, such as `ghcr.io/example/steward`. */
   repository: string;
   version: string;
-  /** Environment of the docker command, which holds the login. */
+  /** Environment of the docker commands, including the registry login. */
   env: NodeJS.ProcessEnv;
 }
 
 /**
- * Pushes a folder's saved images and a multi-platform manifest as `<repository>:<version>`. Pushing the same images
- * again changes nothing.
+ * Pushes the images saved in a folder, then a multi-platform manifest of them as `<repository>:<version>`. Pushing the
+ * same images again changes nothing.
  *
- * @returns the manifest's immutable name by digest
+ * @returns the manifest's name with its digest
  * @throws BuildFailure `image_released` if the version's tag has other images; `image_push_failed`
  */
 export async function pushImages(folder: string, target: ImageTarget): Promise<string> {
@@ -27,7 +27,7 @@ export async function pushImages(folder: string, target: ImageTarget): Promise<s
   }
   const list = `${repository}:${version}`;
   const insecure = /^(?:127\.0\.0\.1|localhost)[:/]/.test(repository) ? ["--insecure"] : [];
-  // The loop above may have overwritten the architectures' tags, which no release names.
+  // Checks only the version's tag. The loop may overwrite the tags per architecture, because no release refers to them.
   const former = await runProcess("docker", ["manifest", "inspect", ...insecure, list], { env });
   if (former.code === 0 && !digests.every((digest) => former.stdout.includes(digest))) {
     throw new BuildFailure(
@@ -42,7 +42,7 @@ export async function pushImages(folder: string, target: ImageTarget): Promise<s
   return `${repository}@${digestIn(pushed)}`;
 }
 
-/** Also removes the image from the engine. Returns the digest. */
+/** Pushes an image under this name, then removes it from the engine. Returns the digest. */
 async function pushOne(image: string, name: string, { env }: ImageTarget): Promise<string> {
   await docker(["tag", image, name]);
   try {

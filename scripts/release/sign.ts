@@ -4,17 +4,19 @@ import { type runProcess, tail } from "../../infra/shell/process.ts";
 import { BUNDLE_ANNOTATION } from "../../infra/registry/signature.ts";
 import { billOfImage, type ReleaseRecord, signatureOf, SUMS } from "./artefacts.ts";
 
-/** Default: signs with the workflow's identity. */
+/** Runner of cosign, which signs with a key or the workflow's identity. */
 export interface ReleaseSigner {
   run: typeof runProcess;
-  /** Environment of cosign. With a key, COSIGN_PASSWORD opens it. */
+  /** Environment of cosign. COSIGN_PASSWORD in it decrypts the private key. */
   env: NodeJS.ProcessEnv;
-  /** Private key. Without it cosign uses the workflow's OIDC token and the public log. */
+  /**
+   * File of the private key. Without a key, cosign signs with the workflow's OIDC token and writes to the public log.
+   */
   key?: string | undefined;
 }
 
 /**
- * Signs the package, the checksums, and the image with its bills of materials at its registry.
+ * Signs the package and the checksums in the folder, and the image and its bills of materials in the registry.
  *
  * https://docs.sigstore.dev/cosign/signing/overview/
  *
@@ -31,7 +33,7 @@ export async function signRelease(
     await cosign(signer, "sign-blob", ["--bundle", signatureOf(subject), subject]);
   }
   if (image === undefined) return;
-  // A stack accepts only a signature that names its own bundle's hash.
+  // A stack accepts an image only if the signature contains the hash of the stack's bundle.
   await cosign(signer, "sign", ["--recursive", "--annotations", `${BUNDLE_ANNOTATION}=${imageHash}`, image]);
   for (const arch of processors) {
     const predicate = path.join(folder, billOfImage(arch));
@@ -40,7 +42,7 @@ export async function signRelease(
 }
 
 async function cosign({ run, env, key }: ReleaseSigner, command: string, words: string[]): Promise<void> {
-  // With a key, cosign works offline, without Sigstore services or the public log.
+  // With a key, cosign needs neither Sigstore's services nor the public log.
   const way = key === undefined ? [] : ["--key", key, "--use-signing-config=false", "--tlog-upload=false"];
   await succeed({ run, env }, command, ["--yes", ...way, ...words]);
 }

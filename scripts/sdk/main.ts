@@ -1,6 +1,6 @@
 /**
- * `npm run sdk`: generates the components' SDKs for other languages into `sdk`. Needs Go. codegen/go.mod pins
- * Pulumi's generators.
+ * Generates SDKs of the components for Python and Go into `sdk`: `npm run sdk`. Needs Go. codegen/go.mod pins the
+ * version of Pulumi's generators.
  */
 import { readFile, rm } from "node:fs/promises";
 import path from "node:path";

@@ -1,6 +1,6 @@
 /**
- * `npm run schema`: writes the two components into infra/provider/schema.json, from infra/gateway. Other resources in
- * the schema are maintained by hand.
+ * Writes the two components of infra/gateway into infra/provider/schema.json: `npm run schema`. Other resources in the
+ * schema are maintained by hand.
  */
 import { readFile, writeFile } from "node:fs/promises";
 import ts from "typescript";
@@ -15,9 +15,9 @@ const COMPONENTS = {
   ServerlessGateway: "infra/gateway/serverless-gateway.ts",
   HostGateway: "infra/gateway/host-gateway.ts",
 };
-/** Doc comments of secret arguments end with "; a secret." */
+/** Matches the doc comments of secret arguments, which end with "; a secret." */
 const SECRET = /\ba secret\b/;
-/** Arguments whose numbers may have decimals. */
+/** Arguments that may be decimal numbers. */
 const FRACTIONS = new Set(["cpus", "expectedAwakeHours", "monthlyBudget", "monthlyChatBudget"]);
 
 /** https://www.pulumi.com/docs/iac/guides/building-extending/packages/schema/ */
@@ -65,7 +65,7 @@ async function main(argv: string[], { say }: CommandOutput): Promise<number> {
   return 0;
 }
 
-/** `known` contains types that other resources use too. */
+/** Returns the components' resources and types. `known` contains types that other resources use too. */
 function componentsOf(known: Types): { types: Types; resources: Record<string, object> } {
   const program = ts.createProgram([ARGUMENTS, ...Object.values(COMPONENTS)], {
     ...ts.readConfigFile("tsconfig.json", ts.sys.readFile).config.compilerOptions,
@@ -118,7 +118,7 @@ function componentsOf(known: Types): { types: Types; resources: Record<string, o
       : undefined;
     if (item !== undefined) {
       const { plain, ...items } = formOf(item, name);
-      // An object is plain if none of its members accepts an input.
+      // An object type is plain if none of its members accepts a `pulumi.Input`.
       return { type: "array", items, ...((plain || items.$ref) && { plain: true }) };
     }
     const value = checker.getIndexTypeOfType(type, ts.IndexKind.String);
@@ -127,7 +127,7 @@ function componentsOf(known: Types): { types: Types; resources: Record<string, o
     return { $ref: `#/types/${objectType(type.aliasSymbol ?? type.symbol)}` };
   }
 
-  /** Returns the type inside `pulumi.Input`; `undefined` for a plain type. */
+  /** Returns the type inside `pulumi.Input`, or `undefined` for a plain type. */
   function unwrapped(type: ts.Type): ts.Type | undefined {
     const [input] = type.aliasSymbol?.name === "Input" ? (type.aliasTypeArguments ?? []) : [];
     return input;

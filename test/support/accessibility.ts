@@ -17,7 +17,7 @@ export async function barriers(page: Page, except: readonly string[] = []): Prom
 }
 
 async function violationsOf(page: Page): Promise<AxeResults["violations"]> {
-  // `evaluate`, because the content security policy forbids injected scripts.
+  // The content security policy forbids an injected script, but does not apply to `page.evaluate`.
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(axe.source);
   return ((await page.evaluate(RUN)) as AxeResults).violations;
 }

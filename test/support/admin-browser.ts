@@ -4,14 +4,14 @@ import { openBrowser, PHONE, refusalsByPolicy, signIn } from "./browser.ts";
 import { startHost, type HostOptions } from "./host.ts";
 import { shoot } from "./screenshots.ts";
 
-/** Downloads, and a page that shows a problem document without its backup. */
+/** Admin paths that are not pages: two downloads, and one that fails if no backup is selected. */
 const NO_PAGES: readonly string[] = [
   ROUTES.logsDownload.path,
   ROUTES.usageExport.path,
   ROUTES.backupsRestorePage.path,
 ];
 
-/** Returns the URLs of all admin pages. `queries` adds required queries by path. */
+/** Returns the paths of all admin pages. `queries` maps a path to the query that its page requires. */
 export const adminPages = (queries: Readonly<Record<string, string>>): string[] =>
   Object.values<Route>(ROUTES)
     .filter(
@@ -27,7 +27,7 @@ interface AdminOptions extends HostOptions {
   timezone?: string;
 }
 
-/** Starts a host and a phone-sized browser signed in to its admin pages. */
+/** Starts a host, and a phone-sized browser that is signed in to the host's admin pages. */
 export async function openAdmin(
   { scripts = false, timezone, ...options }: AdminOptions = {},
   state = "ready",
@@ -43,7 +43,7 @@ export async function openAdmin(
   const refusedByPolicy = refusalsByPolicy(page);
   await page.goto(`${host.url}/_admin/`);
   await signIn(page, host.secrets.adminToken);
-  /** Checks in both color schemes that nothing is wider than the screen. */
+  /** Takes screenshots in both color schemes, and checks that the page is not wider than the screen. */
   const look = async (name: string) => {
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme });

@@ -7,11 +7,11 @@ import { MODEL_KEY, SIGNING_SECRET, startServerlessStage, type ServerlessStage }
 const LOOPBACK = { hostname: "127.0.0.1", port: 0 };
 const REPLY_MS = 180_000;
 
-/** An emulated account with a stack that answers messages. Containers run as local processes. */
+/** Emulated Cloudflare account with a stack that answers messages. Containers run as local processes. */
 export interface AnsweringStage {
   world: ServerlessStage;
   endpoints: string;
-  /** Sends a signed message to the stack or another URL, and waits for the reply. */
+  /** Sends a signed Slack message to the stack, or to another URL. Resolves with the reply's text. */
   converse(url?: string): Promise<string>;
   keysOf(bucket: string): Promise<string[]>;
   close(): Promise<void>;

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 
-/** Replaces every provider. Accepts all resources and creates nothing. */
+/** Stand-in for all Pulumi providers. It accepts every resource and creates nothing. */
 export interface AnyProvider {
   environment: { PULUMI_DEBUG_PROVIDERS: string };
   close(): void;

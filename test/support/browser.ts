@@ -9,7 +9,7 @@ const PAUSE_MS = 500;
 
 export const PHONE = { width: 320, height: 640 };
 
-/** CI installs Chromium, and fails without it. Elsewhere these tests are skipped. */
+/** True if browser tests are skipped, because this machine lacks Chromium. In CI, they fail instead. */
 export const browserIsMissing = !existsSync(CHROMIUM) && !process.env["CI"];
 const REASON = `The pages are not tested: there is no ${CHROMIUM} (Debian's package chromium).\n`;
 if (browserIsMissing) process.stderr.write(REASON);
@@ -21,8 +21,8 @@ export async function openBrowser(options?: BrowserContextOptions, args: string[
   const context = await browser.newContext(options);
   const page = await context.newPage();
   const goto = page.goto.bind(page);
-  // Chromium aborts loading when a network interface changes, for example through other tests' containers. It then
-  // loads an error page, which aborts an early retry.
+  // Retries, because Chromium aborts loading when a network interface changes, for example when another test starts a
+  // container. Chromium then loads an error page, which aborts an early retry too.
   page.goto = async (...given) => {
     for (let attempt = 1; ; attempt += 1)
       try {
@@ -35,7 +35,7 @@ export async function openBrowser(options?: BrowserContextOptions, args: string[
   return page;
 }
 
-/** Collects violations of the page's content security policy. */
+/** Returns a list that collects violations of the page's content security policy. */
 export function refusalsByPolicy(page: Page): string[] {
   const refused: string[] = [];
   page.on("console", (message) => {
@@ -49,7 +49,7 @@ export async function signIn(page: Page, token: string): Promise<void> {
   await page.getByRole("button", { name: "Sign in" }).click();
 }
 
-/** Opens the navigation, which is collapsed on a phone. */
+/** Opens the navigation menu if it is collapsed, as on a phone. */
 export async function unfold(page: Page): Promise<void> {
   const menu = page.locator("label.menu");
   if (await menu.isVisible()) await menu.click();

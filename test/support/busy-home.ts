@@ -6,7 +6,9 @@ import { addSchedule } from "../../runtime/gateway/schedules/port.ts";
 import { openSqlite } from "../../runtime/host/ledger.ts";
 import { inHome } from "./chat-data.ts";
 
-/** Names that break pages which trust them. Tests find the first ones by `مرحبا`. */
+/**
+ * People's names that break a page which does not escape or shorten them. Each contains `مرحبا`, so that tests find it.
+ */
 export const HOSTILE_NAMES = [
   "مرحبا بالعالم",
   `مرحبا ${"x".repeat(190)}`,
@@ -24,13 +26,13 @@ interface Amounts {
   people: number;
   conversations: number;
   schedules: number;
-  /** People per platform. Default: 2. */
+  /** People per platform who wait for approval. Default: 2. */
   waiting?: number;
   /** Used in rotation. Default: ordinary names. */
   names?: readonly string[];
 }
 
-/** Fills a host's data directory through its stores, before the first start. */
+/** Fills a host's data directory with people, conversations, schedules and events before the host's first start. */
 export async function fillHome(home: string, amounts: Amounts): Promise<void> {
   const { events, people, conversations, schedules, waiting = 2, names } = amounts;
   const now = Date.now();

@@ -10,9 +10,9 @@ export interface Certificate {
 }
 
 /**
- * Creates a self-signed certificate.
+ * Creates a self-signed certificate in a folder.
  *
- * @param subject In OpenSSL's form, such as `IP:127.0.0.1` or `DNS:*.example`.
+ * @param subject Alternative name in OpenSSL's form, such as `IP:127.0.0.1` or `DNS:*.example`.
  */
 export async function selfSigned(folder: string, subject: string): Promise<Certificate> {
   const [key, file] = [join(folder, "key.pem"), join(folder, "certificate.pem")];

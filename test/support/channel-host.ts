@@ -16,7 +16,9 @@ interface ChannelHostOptions {
   section: object;
 }
 
-/** Creates a data directory, a stand-in for the model, and a host's environment for both. */
+/**
+ * Creates a data directory and a stand-in for the model. Returns functions that configure and start a host with them.
+ */
 export async function channelHost({ platform, environment: channel, section: first }: ChannelHostOptions) {
   const [home, model] = await Promise.all([
     temporaryDirectory(),
@@ -30,7 +32,7 @@ export async function channelHost({ platform, environment: channel, section: fir
     ADMIN_TOKEN: "admin-token-0123456789",
     ...channel,
   };
-  /** Writes the config with these keys added to the default section. */
+  /** Writes the config file, with these keys added to the channel's default section. */
   const configure = async (section: object = {}): Promise<void> => {
     await mkdir(home, { recursive: true });
     const channels = { [platform]: { ...first, ...section } };
@@ -38,7 +40,7 @@ export async function channelHost({ platform, environment: channel, section: fir
   };
   await configure();
 
-  /** Does not wait until the host is ready. */
+  /** Starts the host, but does not wait until it is ready. */
   const start = async (extra: Record<string, string> = {}) => {
     const [port, gatewayPort] = [await freePort(), await freePort()];
     const ports = { PORT: String(port), GATEWAY_PORT: String(gatewayPort) };
@@ -49,7 +51,7 @@ export async function channelHost({ platform, environment: channel, section: fir
     return { ...host, url, ready };
   };
 
-  /** Returns the intake row with the latest lease. */
+  /** Returns the row with the latest lease from the platform's intake table. */
   const row = (): Record<string, unknown> | undefined => {
     let database: DatabaseSync | undefined;
     try {

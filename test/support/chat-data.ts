@@ -71,7 +71,7 @@ export async function servedAll() {
       log,
     });
   const backupDirectory = new ChatBackupDirectory(home);
-  /** Opens the chat data as a new process would. `program` copies and places it. */
+  /** Creates {@link ChatData} as after a restart of the host. `program` is the command that copies a chat's state. */
   const chatData = (
     program: readonly [string, ...string[]] = [process.execPath, runtimeProgramFile("host/chat-state/main")],
   ) =>

@@ -15,13 +15,13 @@ const COPIED = [
 ];
 const NAMES = "runtime/contract/names.ts";
 
-/** Copy of everything in this checkout that gets deployed. */
+/** Copy of all files in this checkout that a deployment needs. */
 export interface Checkout {
   root: string;
   close(): Promise<void>;
 }
 
-/** Copies this checkout. Another version results in another bundle. */
+/** Copies this checkout. With another `version`, the copy builds another bundle. */
 export async function copyCheckout(changes: { version?: string } = {}): Promise<Checkout> {
   const root = await freeFolder();
   for (const name of COPIED) await cp(join(ROOT, name), join(root, name), { recursive: true });
@@ -33,7 +33,9 @@ export async function copyCheckout(changes: { version?: string } = {}): Promise<
   return { root, close: () => rm(root, { recursive: true, force: true }) };
 }
 
-/** Creates the folder with the lowest free number, so that Node can reuse code compiled for earlier copies. */
+/**
+ * Creates the folder with the lowest free number. Node's compile cache depends on paths, so reusing a path saves time.
+ */
 async function freeFolder(number = 0): Promise<string> {
   const root = join(tmpdir(), `steward-checkout-${number}`);
   const made = await mkdir(root).then(

@@ -1,10 +1,13 @@
 import { PLAIN_MESSAGE, snowflake } from "../../rehearsal/standins/discord-message.ts";
 import { NOW } from "./edge.ts";
 
-/** Node's and workerd's types use different global names for this type. */
+/** Type of a Web Crypto key. Its global name differs between Node and workerd. */
 type Key = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 
-/** Creates an application's key. Web Crypto works in both Node and workerd. */
+/**
+ * Creates an application's key pair. Returns the public key and a function that signs requests. Runs in Node and
+ * workerd.
+ */
 export async function createDiscordKey() {
   const pair = (await crypto.subtle.generateKey({ name: "Ed25519" }, true, [
     "sign",
@@ -28,7 +31,7 @@ export async function createDiscordKey() {
   return { publicKey: hex(raw), headers };
 }
 
-/** Overrides of {@link command}. `null` removes a field. */
+/** Fields that override those of {@link command}. `null` removes a field. */
 export interface CommandFields {
   name?: string;
   options?: object[];
@@ -89,7 +92,7 @@ export function command(text: string, fields: CommandFields = {}): Record<string
   return Object.fromEntries(Object.entries(payload).filter(([, value]) => value !== null));
 }
 
-/** Returns a command in a direct message, where the person is in `user` and there is no server. */
+/** Returns a slash command in a direct message. Discord then sends a `user` instead of a server and its `member`. */
 export function directCommand(text: string, fields: CommandFields = {}): Record<string, unknown> {
   return command(text, {
     guild_id: null,
@@ -110,7 +113,7 @@ export const BOT_USER = "1123456789012345678";
 export const MASON = PERSON;
 
 /**
- * Returns a message from the gateway connection:
+ * Returns a message as Discord sends it over its gateway connection:
  * https://docs.discord.com/developers/events/gateway-events#message-create
  */
 export function messageCreate(
@@ -147,7 +150,10 @@ export function messageEvent(fields?: object, place?: "direct" | "server"): Reco
   return { t: "MESSAGE_CREATE", bot: BOT_USER, d: messageCreate(fields, place) };
 }
 
-/** Returns a button press on a server: https://docs.discord.com/developers/components/reference#button */
+/**
+ * Returns Discord's request after a button press on a server:
+ * https://docs.discord.com/developers/components/reference#button
+ */
 export function pressed(customId: string, fields: CommandFields = {}): Record<string, unknown> {
   return command("", {
     type: 3,

@@ -1,6 +1,6 @@
 import { dockerAvailable } from "../../infra/shell/docker.ts";
 
-/** This machine's Docker engine. Without one, tests that need it are skipped. */
+/** Availability of a Docker engine. Without an engine, tests that need one are skipped, but CI fails. */
 export const engine = await dockerAvailable();
 
 if (!engine.ok && process.env["CI"])

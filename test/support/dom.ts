@@ -1,4 +1,4 @@
-/** A node of {@link withDocument} without layout. */
+/** Node in the document of {@link withDocument}. It has no layout. */
 class StandInNode {
   readonly children: (StandInNode | string)[] = [];
   readonly dataset: Record<string, string> = {};
@@ -20,8 +20,8 @@ export function standInElement(): object {
 }
 
 /**
- * Runs `work` with the parts of a document that the pages' rendering uses. As in a browser, the stack limits the number
- * of arguments per call.
+ * Runs `work` with a global `document` that has only the functions that the pages' rendering uses. As in a browser,
+ * `append` fails if it gets too many arguments.
  */
 export function withDocument<T>(work: () => T): T {
   const document = {

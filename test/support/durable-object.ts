@@ -2,7 +2,10 @@ import { onTestFinished } from "vitest";
 import { temporaryDirectory } from "../runtime/support/processes.ts";
 import { startModule } from "./module-worker.ts";
 
-/** Runs a module with {@link startModule} until the test ends. The result posts JSON and returns the JSON response. */
+/**
+ * Runs a module with {@link startModule} until the test ends. Returns a function that posts JSON to the module and
+ * resolves with the JSON response.
+ */
 export async function durableObject(
   source: string,
   className: string,

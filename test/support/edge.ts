@@ -30,11 +30,11 @@ const SIGNING_SECRET = "8f742231b10e8888abcd99yyyzzz85a5";
 export const TELEGRAM_SECRET = "telegram-webhook-secret-0123";
 export const BROKER_TOKEN = "broker-token-0123456789";
 export const EDGE_BUNDLE = "0123456789abcdef";
-/** Fixed current time, in milliseconds since the epoch. */
+/** Current time in the tests of the edge, in milliseconds since the epoch. */
 export const NOW = 1_795_000_000_000;
 
 interface SignOptions {
-  /** In jose's form: `1h` is one hour from now. */
+  /** Time of issue in jose's form: `1h` is one hour from now. */
   issuedAt?: string | undefined;
   named?: boolean;
 }
@@ -54,7 +54,7 @@ export async function createSigner(kid = "key-1") {
   return { jwk, sign };
 }
 
-/** Returns Slack's headers for a signed body. Web Crypto works in both Node and workerd. */
+/** Returns the headers with which Slack sends this body, including the signature. Runs in Node and in workerd. */
 export async function slackHeaders(body: string, secret = SIGNING_SECRET, at = NOW) {
   const timestamp = String(Math.floor(at / 1_000));
   const encoder = new TextEncoder();
@@ -69,7 +69,10 @@ export async function slackHeaders(body: string, secret = SIGNING_SECRET, at = N
   };
 }
 
-/** Returns an operator's key for the fixture and the headers of a signed-in request. */
+/**
+ * Returns the headers of a signed-in operator's request, and `jwk`, the public key with which {@link edgeFixture}
+ * verifies them.
+ */
 export async function signedIn() {
   const { jwk, sign } = await createSigner();
   return { jwk, headers: { "cf-access-jwt-assertion": await sign() } };
@@ -94,13 +97,13 @@ export function slackEvent(id = "Ev1", event: Record<string, unknown> = {}) {
 interface EdgeFixture {
   /** Gzipped files by name. Default: none. */
   assets?: Record<string, Uint8Array<ArrayBuffer>>;
-  /** Set for a deployment with one sandbox per chat. */
+  /** Tenants of a deployment with one sandbox per chat. Default: one shared sandbox. */
   tenants?: Tenants;
   tenant?: string;
   environmentName?: string;
-  /** Answers the broker's outgoing requests. Default: all fail. */
+  /** Replaces `fetch` for the broker's requests to services. Default: every request fails. */
   services?: BrokerOptions["fetch"];
-  /** Chat that the broker's pass allows. Default: any. */
+  /** Only chat to which the broker lets the gateway send. Default: any chat. */
   chat?: TenantChat;
   proxy?: NonNullable<BrokerOptions["proxy"]>;
   state?: SandboxStatus["state"];
@@ -113,14 +116,17 @@ interface EdgeFixture {
   audience?: string | null;
   stackKey?: null;
   grantsWake?: boolean;
-  /** Enables ADMIN_TOKEN, as on a host. Default: an identity gateway. */
+  /** Enables sign-in with this ADMIN_TOKEN, as on a host. Default: sign-in through an identity gateway. */
   adminToken?: string;
   clock?: Clock;
-  /** Environment whose secrets are attested. Default: empty. */
+  /** Environment with the deployment's secrets. Default: empty. */
   environment?: Environment;
   ledgerError?: StewardError;
   jwk?: object;
-  /** Overrides of the container's responses: by path for the supervisor, by `gateway <path>` for the gateway. */
+  /**
+   * Responses that replace those of the container. A key is a path of the supervisor, or `gateway <path>` for the
+   * gateway.
+   */
   answers?: Record<string, (request: PortRequest) => Response | Promise<Response>>;
   gateway?: Partial<GatewayStatus>;
   usage?: Partial<UsageReport>;
@@ -164,7 +170,7 @@ const PROCESSES = {
   processes: [{ name: "gateway", pid: 7, state: "running", startedAt: null, restarts: 0, exitCode: null }],
 };
 const MODEL = "anthropic/claude-sonnet-4-5";
-/** The Slack token has expired. */
+/** Status of a gateway whose Slack token has expired. */
 const GATEWAY_STATUS: GatewayStatus = {
   version: "0.1.0",
   since: new Date(NOW).toISOString(),
@@ -198,8 +204,8 @@ function replyOf(value: unknown) {
 type Asked = [operation: string, input: Record<string, unknown>];
 
 /**
- * Returns a container that answers operations with a value or `{error}`, or never if `answer` returns `undefined`.
- * `asked` and `lines` collect the requests, `lines` in the form of a command.
+ * Returns handlers of a container's operations. `answer` returns each response: a value or `{error}`, or `undefined`
+ * for none. `asked` records the requests, `lines` records them as command lines.
  */
 export function operationAnswers(answer: (line: string, ...asked: Asked) => unknown) {
   const asked: Asked[] = [];
@@ -216,7 +222,7 @@ export function operationAnswers(answer: (line: string, ...asked: Asked) => unkn
   return { asked, lines, answers: { "/operations": handle } };
 }
 
-/** Creates the edge with a ledger and a sandbox that record their calls. */
+/** Creates the edge with stand-ins for its ledger and sandbox, and returns records of their calls. */
 export function edgeFixture(fixture: EdgeFixture = {}) {
   const { state = "ready", publicWebhooks = true, grantsWake = true, clock = () => NOW } = fixture;
   const orUndefined = (value: string | null | undefined, fallback: string) =>
@@ -264,7 +270,7 @@ export function edgeFixture(fixture: EdgeFixture = {}) {
     stackKey: orUndefined(fixture.stackKey, STACK_KEY),
     broker: async (request) => {
       const response = await broker.handle(request);
-      // As a Durable Object does.
+      // A Durable Object also drops the body of a response to HEAD.
       return request.method === "HEAD" ? new Response(null, response) : response;
     },
     readAsset: async (name) => fixture.assets?.[name],

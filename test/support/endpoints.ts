@@ -5,14 +5,16 @@ import type { OwnType } from "../../infra/shell/resource.ts";
 
 let endpoints: Endpoints = {};
 
-/** Points {@link connected} providers at these servers. Default: the real platforms. */
+/** Sets the servers that providers from {@link connected} call. Default: the real platforms. */
 export function useEndpoints(servers: Endpoints = {}): void {
   endpoints = servers;
 }
 
 type Properties = Record<string, unknown>;
 
-/** Returns a type's provider as the engine calls it, with the endpoints of {@link useEndpoints}. */
+/**
+ * Returns the provider of one resource type. Each call to it gets the endpoints of {@link useEndpoints} as an input.
+ */
 export function connected<Inputs extends object = Properties>(
   type: OwnType,
 ): Required<Omit<ResourceProvider<Inputs>, "check">> {

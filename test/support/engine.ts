@@ -8,13 +8,13 @@ import { dockerAvailable } from "../../infra/shell/docker.ts";
 import { runProcess } from "../../infra/shell/process.ts";
 import { execute } from "../../scripts/execute.ts";
 
-/** A second Docker engine without images or containers, as on another machine. */
+/** Second Docker engine, without images and containers at first, like one on another machine. */
 export interface OwnEngine {
   /** `unix://…` */
   address: string;
-  /** This machine's address as seen from its containers. */
+  /** Address at which the engine's containers reach this machine. */
   hostname: string;
-  /** Kills and restarts the engine and its containers. */
+  /** Restarts the engine and its containers, like a reboot of the machine. */
   reboot(): Promise<void>;
   close(): Promise<void>;
 }
@@ -22,8 +22,8 @@ export interface OwnEngine {
 const START_MS = 60_000;
 
 /**
- * Starts a second dockerd with its own folder and bridge. It leaves iptables to the main engine and publishes ports
- * with a userland proxy.
+ * Starts a second dockerd with a separate folder and network bridge. Only the main engine may change iptables, so the
+ * second one publishes ports through a userland proxy.
  */
 export async function startOwnEngine(): Promise<OwnEngine> {
   const folder = await mkdtemp(path.join(tmpdir(), "steward-engine-"));
@@ -79,7 +79,10 @@ export async function startOwnEngine(): Promise<OwnEngine> {
   };
 }
 
-/** Adds a bridge named after its network's number. Names are unique, so parallel tests get different networks. */
+/**
+ * Adds a network bridge with a free number in its name and address. Names are unique, so parallel tests get different
+ * networks.
+ */
 async function ownBridge(): Promise<{ bridge: string; hostname: string }> {
   let refused: unknown;
   for (let number = 200; number < 250; number++) {
@@ -110,7 +113,7 @@ async function asRoot(program: string, ...words: string[]): Promise<string> {
   return await execute(first, rest, { env: withSbin() });
 }
 
-/** Debian keeps root's programs in these folders. */
+/** Adds the folders in which Debian installs root's programs. */
 function withSbin(): NodeJS.ProcessEnv {
   return { ...process.env, PATH: `${process.env["PATH"]}:/usr/sbin:/sbin` };
 }

@@ -11,12 +11,13 @@ const CHANNELS: ConfigMap = {
   "steward:discordBotToken": { value: "the-bots-token", secret: true },
   "steward:discordApplicationId": { value: "1000000000000000001" },
   "steward:discordPublicKey": { value: "0".repeat(64) },
-  // A closed port, so that no test contacts a platform.
+  // Nothing listens on this port, so no test contacts Discord.
   "steward:endpoints": { value: '{"discord":"http://127.0.0.1:9"}' },
 };
 
 /**
- * Configurations that create every resource type. test/stacks/archive has their states from before components existed.
+ * Configurations that together create every resource type. test/stacks/archive contains states of such stacks from
+ * versions without components.
  */
 export const everyResource = {
   serverless: (apiUrl: string): ConfigMap => ({
@@ -25,7 +26,7 @@ export const everyResource = {
     "steward:target": { value: "serverless" },
     "steward:accountId": { value: ACCOUNT },
     "steward:hostname": { value: "bot.acme.invalid" },
-    // The provider that accepts every resource does not generate names.
+    // Set explicitly, because the stand-in for the providers does not generate names.
     "steward:bucketName": { value: "test-steward" },
     "steward:teamDomain": { value: "acme.cloudflareaccess.com" },
     "steward:operators": { value: '["op@acme.dev"]' },

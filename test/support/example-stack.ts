@@ -17,9 +17,9 @@ export function adapted(text: string): string {
 }
 
 /**
- * Returns an example stack's settings as Pulumi passes them to a program, with lists as JSON.
+ * Returns an example stack's settings in the form in which Pulumi passes them to a program, with lists as JSON.
  *
- * @param change Edits the file's text. Default: {@link adapted}.
+ * @param change Edits the settings file's text first. Default: {@link adapted}.
  */
 export async function exampleSettings(
   name: (typeof EXAMPLES)[number],

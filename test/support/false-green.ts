@@ -2,12 +2,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
 import { faultsOf, MENDED_MS, type Seen, type Tried } from "./faults.ts";
 
-/** Time in which a fault has to become visible. */
+/** Maximum time until the service reports a fault. */
 const SEEN_MS = 30_000;
 const LOOK_MS = 1_000;
 
 /**
- * Causes and fixes each fault, and checks that it is reported exactly during that time.
+ * Causes and repairs one fault after the other, and checks that the service reports each only while it lasts.
  *
  * @returns The number of faults.
  */

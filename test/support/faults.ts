@@ -6,9 +6,9 @@ import type { LedgerPage } from "../../runtime/edge/ports.ts";
 import { fillVolume } from "./full-volume.ts";
 import type { TroubledFront } from "./troubled-front.ts";
 
-/** Retries and probes may notice the end of a fault this late. */
+/** Maximum time until the service notices the end of a fault, through a retry or a probe. */
 export const MENDED_MS = 90_000;
-/** The edge informs a chat after a minute. */
+/** Maximum time until the edge informs a chat of an outage, which it does after a minute. */
 const NOTICE_MS = 90_000;
 
 export interface Tried {
@@ -16,15 +16,15 @@ export interface Tried {
   operator: Record<string, string>;
   slack: SlackStandIn;
   front: TroubledFront;
-  /** On a separate volume that can be filled. */
+  /** Returns the data directory, which is on a small volume that can be filled. */
   data(): Promise<string>;
   /** Process ids. */
   gateways(): number[];
-  /** Makes the next backup fail. Returns a function that fixes it. */
+  /** Makes the next backup fail. Returns a function that lets backups succeed again. */
   spoilBackups(): Promise<() => Promise<void>>;
-  /** Process ids. Absent if the edge dies with the container. */
+  /** Returns the containers' process ids. Absent if a container cannot die without the edge. */
   containers?(): number[];
-  /** Locks the edge's ledger and returns a function that unlocks it. Absent if only the platform could. */
+  /** Locks the edge's ledger and returns a function that unlocks it. Absent if a test has no access to the ledger. */
   lockLedger?(): Promise<() => void>;
 }
 
@@ -50,9 +50,9 @@ export interface Fault {
   make(): Promise<unknown>;
   mend?(): Promise<unknown>;
   told(seen: Seen, before: Seen): boolean;
-  /** Set if the fault only changes a counter. */
+  /** Set if the report does not go away, because the fault only increases a counter. */
   stays?: true;
-  /** Time limit in milliseconds, if longer than the default. */
+  /** Maximum time until the service reports the fault, in milliseconds. Default: 30,000. */
   seenMs?: number;
 }
 
@@ -67,12 +67,12 @@ const FIGURES: ((metrics: Seen["metrics"]) => number)[] = [
   ),
 ];
 
-/** Returns a fault only if the deployment can cause it. */
+/** Returns a list with the fault, or an empty list if nothing can cause it. */
 function only<Cause>(cause: Cause | undefined, fault: (cause: Cause) => Fault): Fault[] {
   return cause === undefined ? [] : [fault(cause)];
 }
 
-/** Returns the faults that a deployment can have. Each may follow the previous one. */
+/** Returns the faults that tests can cause in a deployment, in the order in which to cause them. */
 export function faultsOf({
   url,
   operator,
@@ -86,7 +86,7 @@ export function faultsOf({
 }: Tried): Fault[] {
   const send = (text: string, chat = `C${text}`) =>
     fetch(`${url}/slack/events`, { method: "POST", ...slack.sign(mention(text, { chat })) });
-  /** Sends another event than a mention, with these fields changed. */
+  /** Sends a direct message to the bot, with these fields of the event changed. */
   const sendEvent = (changes: object) => {
     const body = mention("unlike", { chat: "D0STRANGER" }) as { event: object };
     const event = { ...body.event, type: "message", channel_type: "im", ...changes };

@@ -4,14 +4,14 @@ import { GATEWAY } from "../../stacks/adopt.ts";
 
 const OWN = new RegExp(`\\bsteward:(${Object.keys(RESOURCES).join("|")})(?=$|::)`);
 
-/** Returns a type or URN with the types from before the package had a provider. */
+/** Converts a type or URN to the form that it had in versions without a Pulumi provider. */
 function formerType(text: string): string {
   return text
     .replace(OWN, "pulumi-nodejs:dynamic/$1")
     .replace("pulumi:providers:steward::default", "pulumi:providers:pulumi-nodejs::default");
 }
 
-/** Returns a URN from before gateway components existed. */
+/** Converts a URN to the form that it had in versions without gateway components. */
 function formerUrn(urn: string): string {
   const [stack, project, type = "", ...name] = formerType(urn).split("::");
   const [head, ...below] = type.split("$");
@@ -33,7 +33,10 @@ interface Resource {
   outputs?: Record<string, unknown>;
 }
 
-/** Rewrites a state to that of versions without a provider: resources were dynamic and stored their code. */
+/**
+ * Converts a state to that of versions without a Pulumi provider. Their resources were dynamic and contained their
+ * code.
+ */
 export function withoutProvider(deployment: Deployment): Deployment {
   const { resources, ...rest } = rewritten(deployment, formerType) as unknown as { resources: Resource[] };
   const { resources: own } = deployment as unknown as { resources: Resource[] };
@@ -50,7 +53,7 @@ export function withoutProvider(deployment: Deployment): Deployment {
   };
   for (const resource of resources) {
     const { type, inputs = {}, outputs = {} } = resource;
-    // The engine passed the whole configuration to this provider.
+    // Pulumi's engine passed the stack's whole configuration to the provider of dynamic resources.
     if (type === "pulumi:providers:pulumi-nodejs")
       Object.assign(resource, { inputs: config, outputs: config });
     const [, name] = /^pulumi-nodejs:dynamic\/(.*)$/.exec(type) ?? [];
@@ -61,7 +64,10 @@ export function withoutProvider(deployment: Deployment): Deployment {
   return { ...rest, resources } as unknown as Deployment;
 }
 
-/** Rewrites a state to that of versions without a gateway component: its children belonged to the stack. */
+/**
+ * Converts a state to that of versions without a gateway component. Its child resources then belong directly to the
+ * stack.
+ */
 export function withoutGateway(deployment: Deployment): Deployment {
   const urns = urnsOf(deployment);
   const gateway = urns.find((urn) => /::steward:index:\w+::/.test(urn)) ?? "";
@@ -75,7 +81,7 @@ export function withoutGateway(deployment: Deployment): Deployment {
   );
 }
 
-/** Restores previous types, inputs and URNs, including all references. */
+/** Converts types, inputs and URNs to the form of older versions, including all references. */
 function rewritten(
   deployment: Deployment,
   former: (urn: string) => string,

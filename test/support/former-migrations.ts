@@ -12,10 +12,11 @@ interface Exported {
 }
 
 /**
- * Rewrites a state to that of versions before `serverless:Migrations`: a component with a frozen version and deployment
- * of the first migration, and a plan that recorded the list before applying it.
+ * Converts a state to that of versions without the resource `serverless:Migrations`. They had a component instead, with
+ * an unchanging Worker version and deployment for the first migration. Their plan recorded migrations before applying
+ * them.
  *
- * @param booked Tags in the plan.
+ * @param booked Tags of the migrations in the plan.
  */
 export function inFormerShape(state: Exported, account: AccountState, booked: readonly string[]): Exported {
   const { resources = [] } = state.deployment;

@@ -2,11 +2,11 @@ import { execFileSync } from "node:child_process";
 import { closeSync, mkdirSync, openSync, writeSync } from "node:fs";
 import { onTestFinished } from "vitest";
 
-/** Only root may mount a volume. Otherwise these tests are skipped. */
+/** True if tests can mount a volume, which only root may do. Otherwise they are skipped. */
 export const canMount = process.getuid?.() === 0;
 if (!canMount) process.stdout.write("skipped: a full volume (only root may mount one)\n");
 
-/** Mounts a small volume until the test ends. Processes with open files there then write to a detached volume. */
+/** Mounts a small volume in memory until the test ends. The unmount succeeds even if a process has open files there. */
 export function mountVolume(folder: string, mebibytes: number): void {
   mkdirSync(folder, { recursive: true });
   execFileSync("mount", ["-t", "tmpfs", "-o", `size=${mebibytes}m`, "tmpfs", folder]);
@@ -20,7 +20,7 @@ export function fillVolume(file: string): void {
       try {
         for (;;) if (writeSync(descriptor, Buffer.alloc(size)) < size) break;
       } catch {
-        // A smaller chunk may still fit.
+        // The volume is full for this size. A smaller chunk may still fit.
       }
     }
   } finally {

@@ -9,14 +9,14 @@ interface GoProgram {
   codePrefix: string;
   /** Contains go.mod and go.sum. */
   module: string;
-  /** Import path. Its last part names the executable. */
+  /** Import path of the program. Its last part is the executable's name. */
   command: string;
   ldflags: string;
-  /** Path in the cache, without the content's key. */
+  /** Folder in the cache, without the hash that is appended to its name. */
   place: string;
 }
 
-/** Builds a program into the cache if it is missing. Returns the executable's path. */
+/** Builds a Go program if the cache does not contain it. Returns the executable's path in the cache. */
 export async function goProgram(
   { place, ...program }: GoProgram,
   { env, log }: Pick<EngineBuildOptions, "env" | "log">,

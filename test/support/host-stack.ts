@@ -15,13 +15,13 @@ import { startStandIns } from "./targets/target.ts";
 
 export const ADMIN_TOKEN = "the-admin-token-that-nobody-may-read";
 
-/** A host stack under the real engine with unique names. */
+/** Host stack under the real Pulumi engine. Its container and volume have unique names. */
 export interface HostStack extends TestStack {
   names: HostNames;
   url: string;
 }
 
-/** Returns the minimal configuration, with a free port of this machine. */
+/** Returns the minimal configuration of a host stack and its URL, with a free port of this machine. */
 export async function leastHostConfig(): Promise<{ config: ConfigMap; url: string }> {
   const port = await freePort();
   const config = {
@@ -35,8 +35,8 @@ export async function leastHostConfig(): Promise<{ config: ConfigMap; url: strin
 }
 
 /**
- * Creates a host stack on this machine. `config` extends the minimal configuration. Closing it removes container and
- * volume.
+ * Creates a host stack on this machine. `config` is added to the minimal configuration. Closing the stack removes its
+ * container and volume.
  */
 export async function createHostStack(config: Record<string, ConfigValue> = {}): Promise<HostStack> {
   const name = `steward-test-${randomUUID().slice(0, 8)}`;
@@ -48,7 +48,7 @@ export async function createHostStack(config: Record<string, ConfigValue> = {}):
     config: { ...least, ...config },
   });
   const close = async (): Promise<void> => {
-    // Also removes leftovers of a failed update, which are not in the state.
+    // Also removes a container that a failed update left behind and that the stack's state does not contain.
     await docker(["rm", "--force", names.container, `${names.container}-former`]);
     await docker(["volume", "rm", "--force", names.volume]);
     await subject.close();
@@ -56,9 +56,9 @@ export async function createHostStack(config: Record<string, ConfigValue> = {}):
   return { ...subject, names, url, close };
 }
 
-/** A host stack with stand-ins for the platforms and the model. */
+/** Host stack with stand-ins for the platforms and the model. */
 export interface TalkingHostStack extends HostStack {
-  /** Sends a signed message and returns the HTTP status. */
+  /** Sends a signed Slack message and returns the HTTP status of the response. */
   send(text: string): Promise<number>;
   replied(text: string): Promise<void>;
   say(text: string): Promise<number>;
@@ -67,7 +67,7 @@ export interface TalkingHostStack extends HostStack {
   revokeModelKey(): void;
 }
 
-/** Creates a host stack with stand-ins at an address that its containers can reach. */
+/** Creates a host stack and its stand-ins. The stand-ins listen on an address that the stack's container can reach. */
 export async function createTalkingHostStack(
   config: Record<string, ConfigValue> = {},
   hostname?: string,

@@ -5,7 +5,7 @@ import type { LedgerCounts } from "../../runtime/edge/ports.ts";
 import { type HostOptions, startHost } from "./host.ts";
 import { changesBy } from "./tenants.ts";
 
-/** The container's privileges: root with the minimum of capabilities. */
+/** Command prefix for the privileges that the container has: root with few capabilities. */
 const AS_IN_CONTAINER = [
   "setpriv",
   "--bounding-set=-all,+chown,+kill,+setgid,+setuid",
@@ -13,7 +13,7 @@ const AS_IN_CONTAINER = [
   "--no-new-privs",
 ];
 
-/** Privileges of a shared gateway: the image's user without capabilities. */
+/** Command prefix for the privileges of a shared gateway: the image's user without capabilities. */
 const AS_STEWARD = [
   "setpriv",
   `--reuid=${CONTAINER_USER}`,
@@ -30,7 +30,7 @@ export interface TenantProcess {
   environment: Record<string, string>;
 }
 
-/** Starts a host with one gateway per chat. Needs root. */
+/** Starts a host with one gateway per chat. Needs root, because each gateway runs as a different user. */
 export async function hostByChat(
   environment: Record<string, string> = {},
   { prepare }: Pick<HostOptions, "prepare"> = {},
@@ -78,7 +78,7 @@ export async function hostByChat(
         .filter(({ channel }) => channel === chat)
         .map(({ text }) => text),
     ask,
-    /** Runs a command in a chat's sandbox, by default in the deployment's. */
+    /** Runs a CLI command in the sandbox of a chat. Default: the deployment's sandbox. */
     async cli(line: string, tenant = ""): Promise<string> {
       const answer = await ask(`/debug/cli?cmd=${encodeURIComponent(line)}&chat=${tenant}`);
       const { stdout = "", ...problem } = (await answer.json()) as { stdout?: string };

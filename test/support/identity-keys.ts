@@ -3,9 +3,9 @@ import { closeServer, openServer } from "../../runtime/process/server.ts";
 import { AUDIENCE, createSigner } from "./edge.ts";
 
 /**
- * Starts a server of signing keys in place of an identity gateway
+ * Starts a stand-in for an identity gateway, which only serves signing keys
  * (https://developers.cloudflare.com/cloudflare-one/access-controls/applications/http-apps/authorization-cookie/validating-json/).
- * Also returns its variables and an operator's headers.
+ * Also returns the edge's variables for it, and the headers of a signed-in operator.
  */
 export async function openIdentityGateway() {
   const { jwk, sign } = await createSigner();

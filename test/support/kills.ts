@@ -4,27 +4,27 @@ import { runs } from "./measure.ts";
 import { generator } from "./random.ts";
 import type { LedgerEntry, LedgerPage } from "../../runtime/edge/ports.ts";
 
-/** Precision of the stand-in's `ts`: whole seconds, with a counter as the fraction. */
+/** Precision of the Slack stand-in's `ts` in milliseconds: whole seconds, with a counter as the fraction. */
 export const TS_MS = 1_000;
-/** Wait after the last kill. Retries take a few seconds each. */
+/** Maximum wait after the last kill, enough for several retries of a few seconds each. */
 const SETTLE_MS = 120_000;
 
 export interface Victim {
   url(): string;
   slack: SlackStandIn;
   operator: Record<string, string>;
-  /** Tenants with separate ledgers. Default: one ledger for all. */
+  /** Ids of the tenants, if each has a separate ledger. Default: one ledger for all. */
   tenants?: readonly string[];
-  /** Kills with SIGKILL. Resolves when nothing can send messages until `revive`. */
+  /** Kills processes with SIGKILL. After it resolves, no message is sent until `revive` is called. */
   kill(random: () => number): Promise<void>;
-  /** Restarts what does not restart by itself. */
+  /** Restarts processes that nothing else restarts. */
   revive(): Promise<void>;
 }
 
 export interface KillPlan {
   kills: number;
   longestLifeMs: number;
-  /** Between two kills. */
+  /** Maximum number of events between two kills. */
   mostEvents: number;
   chats: number;
   seed: number;
@@ -32,18 +32,18 @@ export interface KillPlan {
 
 export interface Aftermath {
   events: number;
-  /** Texts of events without a reply that did not fail in the ledger. */
+  /** Texts of events that got no reply, although the ledger does not list them as failed. */
   lost: string[];
   /** Unsettled ledger entries, for failure reports. */
   open: LedgerEntry[];
-  /** Messages sent more than once between two kills. */
+  /** Messages that the service sent more than once between the same two kills. */
   twiceInALife: string[];
   repeated: number;
-  /** Most messages that one chat got between two kills and again later. */
+  /** Maximum number of messages that one chat got before a kill and again afterwards. */
   mostRepeatedOfAChat: number;
 }
 
-/** A Slack event, sent with the same id until answered with 200. */
+/** Slack event. The test sends it with the same id until the service answers with status 200. */
 interface Sent {
   id: string;
   event: object;
@@ -51,7 +51,10 @@ interface Sent {
   accepted: boolean;
 }
 
-/** Sends signed events while killing the victim, and waits until all are settled. */
+/**
+ * Sends signed events while killing processes, and waits until all events are settled. Returns lost and repeated
+ * messages.
+ */
 export async function underKills(victim: Victim, plan: KillPlan): Promise<Aftermath> {
   const random = generator(plan.seed);
   const events: Sent[] = [];
@@ -64,7 +67,7 @@ export async function underKills(victim: Victim, plan: KillPlan): Promise<Afterm
     const posts = Promise.all(fresh.map((one) => post(victim, one)));
     await sleep(random() * plan.longestLifeMs);
     await victim.kill(random);
-    // Messages in flight belong to the time before this kill: the broker may still deliver them.
+    // Waits, because the broker may still deliver messages that the gateway sent before this kill.
     await victim.slack.quiet();
     ends.push(victim.slack.messages().length);
     await victim.revive();
@@ -73,7 +76,7 @@ export async function underKills(victim: Victim, plan: KillPlan): Promise<Afterm
 
   const settled = async (): Promise<boolean> => {
     for (const one of events) await post(victim, one);
-    // Operators' requests are rate-limited, so many ledgers cannot be polled.
+    // If there are many ledgers, checks the replies instead: requests to the ledgers are rate-limited.
     const isOver = victim.tenants && events.every(({ text }) => isQuoted(texts(victim), text));
     return events.every(({ accepted }) => accepted) && (isOver ?? (await openEntries(victim)).length === 0);
   };
@@ -85,7 +88,7 @@ export async function underKills(victim: Victim, plan: KillPlan): Promise<Afterm
   const said = texts(victim);
   const lives = [...ends, said.length].map((end, life) => ({ before: ends[life - 1] ?? 0, end }));
   const times = victim.slack.messages().map(({ ts }) => Number(ts) * 1_000);
-  // Settling an answer sent before the kill ends an outage without a new message.
+  // An outage also ends without a new message if the ledger settles an answer from before the kill.
   const isOneOutage = (life: number) => (first: number, second: number) => {
     const [from = 0, to = 0] = [times[life + first], times[life + second]];
     return !entries.some(({ state, settledAt = "" }) => {
@@ -109,7 +112,7 @@ function sent(text: string, chat: string): Sent {
   return { id: `Ev${id}`, event: mention(text, { chat, id }), text, accepted: false };
 }
 
-/** Any status except 200 is retried later, as Slack does. */
+/** Sends an event that was not accepted yet. Like Slack, callers retry until the status is 200. */
 async function post({ url, slack }: Victim, one: Sent): Promise<void> {
   if (one.accepted) return;
   const response = await fetch(`${url()}/slack/events`, { method: "POST", ...slack.sign(one.event) }).catch(
@@ -157,7 +160,7 @@ function isQuoted(said: readonly string[], text: string): boolean {
   return said.some((message) => message.includes(escaped));
 }
 
-/** Returns repeated messages. An outage notice counts only if no outage ended in between. */
+/** Returns repeated messages. Omits a repeated outage notice if an outage ended in between. */
 function twice(said: readonly string[], isOneOutage: (first: number, second: number) => boolean): string[] {
   return said.filter((one, index) => {
     const before = said.slice(0, index).lastIndexOf(one);
@@ -165,12 +168,15 @@ function twice(said: readonly string[], isOneOutage: (first: number, second: num
   });
 }
 
-/** The edge informs a chat once per outage. The first answer in any chat ends it. */
+/**
+ * Returns true for an outage notice, which the edge sends once per chat and outage. The first answer in any chat ends
+ * an outage.
+ */
 function isOutageWord(message: string): boolean {
   return message.includes("I am unavailable at the moment.");
 }
 
-/** Returns how many messages sent before a kill were sent again later, for the chat with the most. */
+/** Counts, per chat, the messages that were sent before a kill and again afterwards. Returns the highest count. */
 function mostOfAChat(said: readonly string[], { before, end }: { before: number; end: number }): number {
   const later = new Set(said.slice(end));
   const chats = new Map<string, number>();
@@ -182,10 +188,10 @@ function mostOfAChat(said: readonly string[], { before, end }: { before: number;
 }
 
 const STEADILY_EVERY_MS = 2_500;
-/** Half a minute, with about 200 events. */
+/** Plan for half a minute with about 200 events. */
 const STEADILY = { kills: 12, longestLifeMs: 1, mostEvents: 34, chats: 12 };
 
-/** Kills only the gateways every 2.5 s. Their supervisors restart them. */
+/** Runs {@link underKills}, but kills only the gateways, every 2.5 s. Their supervisors restart them. */
 export function killSteadily(
   victim: Omit<Victim, "kill" | "revive">,
   gateways: () => number[],

@@ -8,14 +8,20 @@ const SDK = "github.com/pulumi/pulumi/sdk/v3";
 
 export type Language = "yaml" | "python" | "go";
 
-/** The Go module in a folder next to this file that pins each language's host, and the host's package. */
+/**
+ * Pulumi's language hosts. `command` is a host's Go package. `module` is a folder in `languages` with a go.mod that
+ * pins the host's version.
+ */
 const HOSTS: Readonly<Record<Language, { module: string; command: string }>> = {
   yaml: { module: "yaml", command: "github.com/pulumi/pulumi-yaml/cmd/pulumi-language-yaml" },
   python: { module: "sdk", command: `${SDK}/python/cmd/pulumi-language-python` },
   go: { module: "sdk", command: `${SDK}/go/pulumi-language-go` },
 };
 
-/** Builds a language's host, through which an engine runs programs, into the cache. Returns the folder for PATH. */
+/**
+ * Builds the host with which Pulumi's engine runs programs in this language. Returns its folder in the cache, to add to
+ * PATH.
+ */
 export async function languageHost(language: Language): Promise<string> {
   const host = HOSTS[language];
   const module = path.join(import.meta.dirname, "languages", host.module);
@@ -36,7 +42,7 @@ export async function languageHost(language: Language): Promise<string> {
     };
     await goBuild(made);
     if (language !== "python") return;
-    // The host expects this script of its module in the same folder.
+    // Python's host expects this script in its folder. The script is part of the host's Go module.
     const script = `${name}-exec`;
     const source = path.join(await downloadModule(made, SDK), "python/cmd", script);
     await copyFile(source, path.join(target, script));

@@ -11,8 +11,8 @@ import { docker } from "../../infra/shell/docker.ts";
 const EMPTY = Buffer.alloc(1_024);
 
 /**
- * Loads an image of many empty layers (https://github.com/moby/docker-image-spec): small, but large by rules that count
- * layers.
+ * Loads an image with many empty layers into Docker (https://github.com/moby/docker-image-spec). It is small, but too
+ * large for rules that count layers.
  */
 export async function loadLayeredImage(
   name: string,

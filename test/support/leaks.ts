@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { zstdDecompressSync } from "node:zlib";
 
-/** Reads all files except installed packages. Names are full paths. */
+/** Reads all files below a folder, except installed packages. Returns each full path with the file's content. */
 export async function filesBelow(folder: string): Promise<[string, Buffer][]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const names = entries
@@ -11,9 +11,9 @@ export async function filesBelow(folder: string): Promise<[string, Buffer][]> {
   return Promise.all(names.map(async (name): Promise<[string, Buffer]> => [name, await readFile(name)]));
 }
 
-/** Returns true if a text contains a secret: plain, hexadecimal, URL-encoded or base64. */
+/** Returns true if a text contains a secret in plain, hexadecimal, URL-encoded or base64 form. */
 export function leaks(content: string, secret: string): boolean {
-  // Both ends of base64 depend on the surrounding text, so only the middle is compared.
+  // In base64, both ends of the secret depend on the text around it, so only the middle is compared.
   const middles = ["", " ", "  "].map((before) =>
     Buffer.from(`${before}${secret}`).toString("base64").slice(4, -4),
   );
@@ -23,7 +23,7 @@ export function leaks(content: string, secret: string): boolean {
   );
 }
 
-/** Returns a file's text, including the decompressed text of a backup's archive. */
+/** Returns a file's content as text. If the file is a backup's archive, adds the decompressed content. */
 export function textOf(content: Buffer): string {
   try {
     return content.toString("latin1") + zstdDecompressSync(content).toString("latin1");

@@ -61,7 +61,7 @@ function accepts(port: number): Promise<boolean> {
   });
 }
 
-/** Returns the resident memory of a process and its descendants (VmRSS in Linux's `/proc/<pid>/status`). */
+/** Returns the resident memory of a process and its descendants in MiB, from VmRSS in Linux's `/proc/<pid>/status`. */
 export function residentMb(pid: number): number {
   return processTree(pid).reduce((sum, one) => sum + residentKb(one), 0) / 1_024;
 }
@@ -71,7 +71,7 @@ export function processTree(pid: number): number[] {
   return [pid, ...children.split(" ").filter(Boolean).map(Number).flatMap(processTree)];
 }
 
-/** Returns the descendants whose command line contains this text. */
+/** Returns the descendants of a process that have this text in their command line. */
 export function startedAs(pid: number, text: string): number[] {
   return processTree(pid)
     .slice(1)
@@ -86,7 +86,7 @@ function readIfThere(file: string): string {
   }
 }
 
-/** Returns false for zombies. */
+/** Returns true if the process runs and is no zombie. */
 export function runs(pid: number): boolean {
   return !hasEnded(pid);
 }

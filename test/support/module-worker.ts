@@ -16,8 +16,9 @@ export interface ModuleWorker {
 }
 
 /**
- * Runs a module in workerd with one Durable Object class, bound as `OBJECT`, and an empty bucket. Imports resolve from
- * the project's root. Objects store their data in `dir`. `directory` adds a class `Directory`.
+ * Runs a TypeScript module in workerd, with an empty R2 bucket and with its Durable Object class bound as `OBJECT`. The
+ * module's imports resolve from the project's root. `dir` stores the objects' data. `directory` adds the class
+ * `Directory`.
  */
 export async function startModule(
   source: string,

@@ -1,14 +1,14 @@
 import { readFile } from "node:fs/promises";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Marks files that take turns at names which exist once per machine. */
+/** Matches test files that wait for each other, because they use the same Docker names. */
 const TAKES_TURNS = /await holdHostNames\(\)/;
-/** Marks files that mostly wait, by a timeout of five minutes or more. */
+/** Matches test files that mostly wait. They have a timeout of five minutes or more. */
 const WAITS = /timeout: [3-9]\d\d_000/;
 
 /**
- * Spreads some files over the run. Two files that take turns would block two workers. Files that mostly wait would
- * leave the processors idle at the end.
+ * Spreads two kinds of test files over the test run: those that wait for each other would block several workers at a
+ * time, and those that mostly wait would leave the processors idle at the end.
  */
 export class SpreadTurns extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -24,7 +24,7 @@ export class SpreadTurns extends BaseSequencer {
   }
 }
 
-/** Inserts `some` at equal distances into the first `share` of the files. */
+/** Inserts `some` at equal distances into the first part of `files`, of size `share` (0 to 1). */
 function spread(
   some: readonly TestSpecification[],
   files: readonly TestSpecification[],

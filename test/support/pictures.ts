@@ -5,7 +5,10 @@ export const PICTURES = "docs/pictures";
 
 export const PICTURES_MADE_FROM = `${PICTURES}/made-from.txt`;
 
-/** Returns a digest of the code behind the pictures. A changed digest means stale pictures. */
+/**
+ * Returns a digest of the code that draws what the documentation's pictures show. If the digest changes, the pictures
+ * are stale.
+ */
 export function pictureSources(): string {
   const files = [
     ...globSync("runtime/edge/ui/*.{css,tsx}"),

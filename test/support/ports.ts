@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { freePorts } from "../../rehearsal/ports.ts";
 
-/** Returns a port that was free a moment ago. */
+/** Returns a port that is free now, but not reserved. */
 export async function freePort(): Promise<number> {
   const [port = 0] = await freePorts(1);
   return port;

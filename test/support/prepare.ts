@@ -10,11 +10,11 @@ import { ensureEngine } from "../../rehearsal/engine/index.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Why `npm test` has no Pulumi engine. Empty if it has one. */
+    /** Reason why `npm test` has no Pulumi engine. Empty if there is one. */
     engineMissing: string;
-    /** Folder, in the process and system tiers. */
+    /** Folder of the bundled programs. Set in the process and system tiers. */
     programs: string;
-    /** Folder of packages packed by this run, in the engine and system tiers. */
+    /** Folder for npm packages that this test run packs. Used in the engine and system tiers. */
     packages: string;
   }
 }
@@ -22,10 +22,10 @@ declare module "vitest" {
 const log = (line: string): void => void process.stderr.write(`${line}\n`);
 
 /**
- * Builds the engine and the base image before any test waits for them. Without Go, `npm test` continues without an
- * engine, but CI and the other tiers fail.
+ * Builds the Pulumi engine and the base image before any test needs them. Without Go, `npm test` skips tests that need
+ * an engine, but CI and the other tiers fail.
  *
- * @returns A function that ends the run.
+ * @returns A function to call after all tests.
  */
 export default async function prepare(project: TestProject): Promise<() => Promise<void>> {
   const packages = await mkdtemp(path.join(tmpdir(), "steward-packages-"));
@@ -36,7 +36,7 @@ export default async function prepare(project: TestProject): Promise<() => Promi
 
 async function prepareFor(project: TestProject): Promise<void> {
   const { name } = project;
-  // These tiers start programs hundreds of times. The bundle loads three times faster than the sources.
+  // These tiers start programs hundreds of times. A bundle starts three times as fast as the sources.
   if (name === "process" || name === "system")
     project.provide("programs", (await buildBundle()).container.dir);
   if (name === "process") return;

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import type { RegisteredResource } from "./registered.ts";
 
 /**
- * Input schema of the official `cloudflare` provider (`pulumi package get-schema cloudflare`, July 2026), reduced to
- * the resources of a container Worker.
+ * Input schema of Pulumi's official `cloudflare` provider, reduced to the resources that steward uses. From `pulumi
+ * package get-schema cloudflare`, July 2026.
  */
 interface Schema {
   resources: Record<string, { inputProperties: Record<string, Property> }>;
@@ -18,7 +18,7 @@ interface Property {
 
 const FILE = join(import.meta.dirname, "../rehearsal/providers/fixtures/official-schema.json");
 
-/** Returns a sentence for each property that the official provider lacks. */
+/** Returns a sentence for each input property that the official `cloudflare` provider does not have. */
 export async function unknownProperties(
   resources: readonly Pick<RegisteredResource, "type" | "inputs">[],
 ): Promise<string[]> {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 const LONGEST_MS = 120_000;
 
-/** Waits until `/readyz` reports this state. Wakes nothing. */
+/** Waits until `/readyz` reports this state. The requests do not wake the container. */
 export async function answersState(url: string, wanted: string): Promise<void> {
   const end = performance.now() + LONGEST_MS;
   let now = "no answer";
@@ -21,7 +21,7 @@ interface Sleeper {
   request(path: string): Promise<Response>;
 }
 
-/** Visits a service until visitors have used up this hour's wake-ups of its container. */
+/** Visits a service until its hourly limit is reached: visitors may wake its container only a few times an hour. */
 export async function useUpVisits({ inState, request }: Sleeper): Promise<void> {
   const end = performance.now() + LONGEST_MS;
   for (let wait: string | null = null; wait !== "600";) {

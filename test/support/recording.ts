@@ -9,16 +9,18 @@ const ROWS = 24;
 const LINE = 18;
 const MARGIN = 16;
 const BAR = 28;
-/** Nobody wants to watch a waiting terminal. */
+/** Longer pauses are shortened to this. */
 const LONGEST_PAUSE_MS = 700;
 
-/** Draws a terminal recording as an SVG that plays once, scaled to `seconds`. With reduced motion it shows the end. */
+/**
+ * Draws a terminal recording as an SVG that plays once and takes `seconds`. With reduced motion, it shows only the end.
+ */
 export function drawRecording(title: string, lines: readonly RecordedLine[], seconds: number): string {
   const times: number[] = [];
   for (const [index, { at }] of lines.entries())
     times.push((times.at(-1) ?? 0) + Math.min(at - (lines[index - 1]?.at ?? at), LONGEST_PAUSE_MS));
   const last = Math.max(1, times.at(-1) ?? 1);
-  // The last screen stays visible for a while.
+  // The last 10 % of the time shows the last screen.
   const timeOf = (index: number): number => Number((((times[index] ?? 0) / last) * seconds * 0.9).toFixed(2));
   const width = COLUMNS * 7.85 + 2 * MARGIN;
   const height = ROWS * LINE + 2 * MARGIN + BAR;

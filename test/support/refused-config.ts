@@ -1,11 +1,11 @@
-/** In cosign's format. The value does not matter. */
+/** Public key in cosign's format. Its value does not matter. */
 export const PUBLIC_KEY = `-----BEGIN PUBLIC KEY-----
 MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEyNZc4BsMiVDjYQ7DKxpDvG2Lh8dh
 x2DBhVVQ4oy8JtKqCVC4pLwLLTfyCVj5hgfGmdWb52mD3JPk1CIRjVqV5w==
 -----END PUBLIC KEY-----
 `;
 
-/** Invalid changes of a complete serverless configuration, with their problems. */
+/** Invalid changes to a complete serverless configuration, each with the reported problem. */
 export const REFUSED: readonly (readonly [
   what: string,
   change: Record<string, string | undefined>,

@@ -3,7 +3,10 @@ import * as pulumi from "@pulumi/pulumi";
 import type { RegisterResourceRequest } from "@pulumi/pulumi/proto/resource_pb.js";
 import type { ConfigMap, PulumiFn } from "@pulumi/pulumi/automation/index.js";
 
-/** A resource as a program registers it. Secrets are "[secret]", values unknown in a preview "[unknown]". */
+/**
+ * Resource as a program registers it. A secret is replaced by "[secret]", and a value that a preview does not know by
+ * "[unknown]".
+ */
 export interface RegisteredResource {
   type: string;
   name: string;
@@ -18,13 +21,13 @@ interface Registration {
   config?: ConfigMap;
   /** Default: test. */
   stack?: string;
-  /** Receives the resources even if the program fails. */
+  /** Array to which the resources are added, even if the program fails. */
   found?: RegisteredResource[];
 }
 
 /**
- * Runs a program as a preview of a new stack with Pulumi's mocks. Returns what it registers, including components. Does
- * not model the engine: no provider checks or extends the inputs, and nothing is compared with a state.
+ * Runs a program with Pulumi's mocks, as in the preview of a new stack. Returns the resources and components that it
+ * registers. No provider checks or completes their inputs, and there is no state to compare them with.
  */
 export async function registered(
   program: PulumiFn,
@@ -36,20 +39,20 @@ export async function registered(
     values,
     keys.filter((key) => config[key]?.secret === true),
   );
-  // Without an id and outputs, everything that a provider computes is unknown, as in a preview.
+  // Adds no id and no outputs, so all values that a provider computes are unknown, as in a preview.
   const mocks: pulumi.runtime.Mocks = {
     newResource: ({ inputs }) => ({ id: undefined, state: inputs }),
     call: ({ inputs }) => inputs,
   };
   await pulumi.runtime.setMocks(mocks, "steward", stack, true);
-  // The declared type is the real monitor's, whose calls differ.
+  // Pulumi declares the type of its real monitor, but the mocks' monitor has other signatures.
   const monitor = pulumi.runtime.getMonitor() as unknown as Monitor;
   const register = monitor.registerResource.bind(monitor);
   monitor.registerResource = (request, answer) => {
     if (!request.getType().startsWith("pulumi:")) found.push(describe(request));
     return register(request, answer);
   };
-  // The mocks claim to support hooks but lack the call. No hook runs here.
+  // The mocks claim to support resource hooks but lack this method. No hook ever runs here.
   monitor.registerResourceHook = (_request, answer) => answer(null, {});
   await withoutLostErrors(async () => {
     await program();
@@ -58,7 +61,7 @@ export async function registered(
   return found.sort((a, b) => (key(a) < key(b) ? -1 : 1));
 }
 
-/** Fails on unhandled rejections, for example of an input, as Pulumi's language host does. */
+/** Throws the first unhandled rejection, for example of a resource's input, as Pulumi's language host does. */
 async function withoutLostErrors(run: () => Promise<void>): Promise<void> {
   const lost: unknown[] = [];
   const listeners = process.rawListeners("unhandledRejection") as NodeJS.UnhandledRejectionListener[];
@@ -66,7 +69,7 @@ async function withoutLostErrors(run: () => Promise<void>): Promise<void> {
   process.on("unhandledRejection", (error) => lost.push(error));
   try {
     await run();
-    // Node reports unhandled rejections once its queues are empty.
+    // Node reports unhandled rejections only after all pending promise callbacks have run.
     await new Promise((resolve) => setImmediate(resolve));
   } finally {
     process.removeAllListeners("unhandledRejection");
@@ -75,7 +78,7 @@ async function withoutLostErrors(run: () => Promise<void>): Promise<void> {
   if (lost.length > 0) throw lost[0];
 }
 
-/** Pulumi omits this exported function from its types. */
+/** Function that Pulumi exports but omits from its types. */
 interface Settling {
   waitForRPCs(): Promise<void>;
 }
@@ -101,11 +104,13 @@ export function isManaged({ type }: Pick<RegisteredResource, "type">): boolean {
   return !type.startsWith("steward:") || Object.hasOwn(RESOURCES, type.replace("steward:", ""));
 }
 
-/** Marks an unknown value. The next constant marks a secret (pulumi sdk/nodejs/runtime/rpc.ts). */
+/**
+ * Pulumi's mark for an unknown value. The next constant is its mark for a secret (pulumi sdk/nodejs/runtime/rpc.ts).
+ */
 const UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 const SIGNATURE = "4dabf18193072939515e22adb298388d";
 
-/** Omits the code of a dynamic provider. */
+/** Replaces secrets and unknown values in inputs, and omits a dynamic provider's code. */
 function plain(inputs: object): Record<string, unknown> {
   const given = Object.entries(inputs).filter(([name]) => !name.startsWith("__"));
   return Object.fromEntries(given.map(([name, value]) => [name, plainValue(value)]));

@@ -14,7 +14,10 @@ if (noRegistry.length > 0 && process.env["CI"]) {
   throw new Error("CI skips nothing, and docker-registry is missing");
 }
 
-/** Login that may push and pull. The hash below is bcrypt, the only kind that the registry supports. */
+/**
+ * Login for pushing and pulling images. HTPASSWD contains the password as a bcrypt hash, the only kind that the
+ * registry supports.
+ */
 export const REGISTRY_LOGIN = { username: "pusher", password: "the-password-that-pushes-0123" };
 const HTPASSWD = "pusher:$2b$04$PoKnssQVjyhgmM6V09nqiO.yzGrsGNWh49PR.VJIWR/CPi4ckvzpy\n";
 
@@ -28,9 +31,9 @@ export interface Registry {
 }
 
 /**
- * Starts Debian's `docker-registry` with an empty directory.
+ * Starts Debian's `docker-registry` without any images.
  *
- * @param isPublic Allows anonymous access. Default: {@link REGISTRY_LOGIN} is required.
+ * @param isPublic Allows anonymous access. Default: the registry requires {@link REGISTRY_LOGIN}.
  */
 export async function startRegistry({ isPublic = false } = {}): Promise<Registry> {
   const dir = await mkdtemp(join(tmpdir(), "steward-registry-"));
@@ -43,7 +46,7 @@ export async function startRegistry({ isPublic = false } = {}): Promise<Registry
     ...(!isPublic && { auth: { htpasswd: { realm: "steward", path: join(dir, "htpasswd") } } }),
   };
   await writeFile(join(dir, "htpasswd"), HTPASSWD);
-  // JSON is valid YAML.
+  // The registry expects YAML, and JSON is valid YAML.
   await writeFile(join(dir, "config.yml"), JSON.stringify(config));
   const child = spawn("docker-registry", ["serve", join(dir, "config.yml")], { stdio: "ignore" });
   const { username, password } = REGISTRY_LOGIN;

@@ -23,7 +23,7 @@ import type { TestStack } from "./stack.ts";
 
 const LOOPBACK = { hostname: "127.0.0.1", port: 0 };
 
-/** Replaces `/readyz` responses, by the answering Worker version. `undefined` passes a response through. */
+/** Function that replaces a response of `/readyz` from a Worker version. `undefined` leaves the response unchanged. */
 type Spoil = (version: string) => Promise<Response | undefined>;
 
 interface RecordEntry {
@@ -32,26 +32,26 @@ interface RecordEntry {
   [fact: string]: unknown;
 }
 
-/** A serverless stack `test` for rollouts, with a container, a chat platform and a model. */
+/** Serverless stack named `test` for testing rollouts, with a container and stand-ins for Slack and the model. */
 export interface RolloutStage {
   world: ServerlessStage;
   subject: TestStack;
   slack: SlackStandIn;
-  /** Bypasses `spoil`. */
+  /** URL for Slack's events, which bypasses `spoil`. */
   eventsUrl: string;
   spoil(how: Spoil | undefined): void;
-  /** Makes the service refuse requests at this path. */
+  /** Makes the service answer every request to this path with an error. */
   refuse(path: string, code: ErrorCode): void;
   alter(path: string, change: ((answer: unknown) => unknown) | undefined): void;
-  /** While true, nothing answers at the service's address. */
+  /** While `isCut` is true, breaks all connections to the service's address. */
   cut(isCut: boolean): void;
-  /** Returns the newest signed request from a command. */
+  /** Returns the last signed request that a stack command sent to the service. */
   signedRequest(): Request | undefined;
   rollout(...words: string[]): Promise<Ended>;
   startRollout(...words: string[]): ReturnType<typeof startStackCommand>;
-  /** Changes only the log level, which makes a new Worker version. */
+  /** Changes only the log level, so that the next update creates a new Worker version. */
   change(logLevel: string): Promise<void>;
-  /** The version that answers most requests. */
+  /** Returns the Worker version that answers a request. */
   liveVersion(): Promise<string>;
   /** Traffic shares by version, newest deployment first. */
   deployments(): Promise<Record<string, number>[]>;
@@ -59,7 +59,7 @@ export interface RolloutStage {
   close(): Promise<void>;
 }
 
-/** Deploys nothing. */
+/** Starts the stage, but does not deploy the stack. */
 export async function startRolloutStage(
   options: Pick<StageOptions, "ownProvider"> = {},
 ): Promise<RolloutStage> {
@@ -98,7 +98,7 @@ export async function startRolloutStage(
   const gate = await listen(app, LOOPBACK);
   const endpoints = { anthropic: model.url, slack: slack.apiUrl };
   const subject = await world.stack({
-    // Spoiled versions should fail sooner than the default.
+    // Shorter than the default, because spoiled responses use the whole timeout.
     environment: { PROBE_TIMEOUT_MS: "15000" },
     config: {
       "steward:origin": { value: gate.url },
@@ -146,7 +146,7 @@ async function versionAt(url: string): Promise<string> {
 }
 
 async function deploymentsOf({ stage }: ServerlessStage): Promise<Record<string, number>[]> {
-  // The client's list method expects pages, which this response lacks.
+  // The client's list method expects pages, which the API does not send.
   const { result } = await stage.client.get<{ result: DeploymentListResponse }>(
     `/accounts/${ACCOUNT}/workers/scripts/${SCRIPT}/deployments`,
   );

@@ -11,8 +11,8 @@ export interface ScriptedCall {
 }
 
 /**
- * Starts a stand-in for Anthropic's Messages API that calls the scripted tools in order, whatever their results, then
- * says "Done.". Accepts any key and records the request bodies.
+ * Starts a stand-in for Anthropic's Messages API. It calls the scripted tools in order, whatever their results, and
+ * then answers "Done.". It accepts any key and records the request bodies.
  */
 export async function startScriptedModel(hostname: string, script: readonly ScriptedCall[]) {
   const bodies: string[] = [];

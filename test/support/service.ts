@@ -42,9 +42,9 @@ export async function startSurroundings(): Promise<Surroundings> {
 
 export interface Service {
   pid: number;
-  /** From spawn until the gateway's port accepts connections. */
+  /** Time from the process's start until the gateway's port accepts connections. */
   readyMs: number;
-  /** Only the host has an edge. */
+  /** URL of the edge, which only the host has. */
   url: string;
   gone: Promise<unknown>;
   stop(): Promise<void>;
@@ -87,7 +87,7 @@ export async function startService(
   };
 }
 
-/** The edge notices its gateway shortly after the gateway's port opens. */
+/** Waits for a successful response. The edge notices its gateway shortly after the gateway's port opens. */
 async function answering(url: string): Promise<void> {
   const end = performance.now() + START_MS;
   while (
@@ -101,7 +101,7 @@ async function answering(url: string): Promise<void> {
   }
 }
 
-/** Matches the image: a warm compile cache and a small heap. */
+/** Returns an environment like that of the image, with a compile cache and memory settings. */
 export function baseEnvironment(home: string): Record<string, string> {
   return {
     PATH: process.env["PATH"] ?? "",

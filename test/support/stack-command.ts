@@ -12,7 +12,7 @@ export interface Ended {
   stderr: string;
   /** Standard output and standard error, interleaved. */
   said: string;
-  /** The last line of standard output, if it is JSON. */
+  /** JSON from the last line of standard output. Empty if that line is not JSON. */
   report: Record<string, unknown>;
 }
 
@@ -26,17 +26,19 @@ export function terminalCommand(subject: TestStack, script: string, ...words: st
   return startTerminalCommand(subject, script, ...words).ended;
 }
 
-/** Starts a script of `stacks/commands/` in a pseudo-terminal. Its standard input is what the user types. */
+/**
+ * Starts a script of `stacks/commands/` in a pseudo-terminal. A test types by writing to the child's standard input.
+ */
 export function startTerminalCommand(subject: TestStack, script: string, ...words: string[]) {
   const command = [process.execPath, resolve("stacks/commands", script), ...words];
-  // `exec`, because a remaining shell would exit with its own code after Ctrl-C.
+  // Without `exec`, the shell's exit code would replace the command's after Ctrl-C.
   const line = `exec ${command.map((word) => `'${word}'`).join(" ")}`;
   return start(subject, "script", ["--quiet", "--return", "--command", line, "/dev/null"]);
 }
 
-/** Starts a script of `stacks/commands/` in the stack's project folder. */
+/** Starts a script of `stacks/commands/` in the stack's project folder, without waiting for its end. */
 export function startStackCommand(subject: TestStack, script: string, ...words: string[]) {
-  // A large young generation from the start saves a sixth of the time of such a short process.
+  // A large young generation in V8's heap saves such a short process a sixth of its time.
   return start(subject, process.execPath, [
     "--min-semi-space-size=16",
     resolve("stacks/commands", script),

@@ -17,9 +17,9 @@ import { vaultSecrets } from "./vault.ts";
 export interface TestStack {
   stack: Stack;
   folder: string;
-  /** For `pulumi` and the stack commands when a user runs them on this stack. */
+  /** Environment in which a user would run `pulumi` and the stack commands on this stack. */
   environment: Record<string, string>;
-  /** The test itself destroys the stack's resources. */
+  /** Deletes the stack's folder. The test must destroy the stack's resources first. */
   close(): Promise<void>;
 }
 
@@ -34,9 +34,9 @@ export interface TestStackOptions {
   environment?: Record<string, string>;
 }
 
-/** Enough to build the engine with a cold cache. */
+/** Timeout of tests that may build the Pulumi engine without a cache. */
 export const ENGINE_MS = 20 * 60_000;
-/** Enough for an update on a busy machine. */
+/** Timeout of tests that run an update on a busy machine. */
 export const UPDATE_MS = 300_000;
 
 export const PASSPHRASE = "a test's passphrase";
@@ -78,8 +78,8 @@ export async function createTestStack(options: TestStackOptions): Promise<TestSt
 }
 
 /**
- * Skips the stack trace that the SDK takes for each promise. Vitest maps every frame to its source, which costs a
- * twelfth of the CPU time.
+ * Suppresses the stack traces that Pulumi's SDK takes for its promises. Vitest maps every frame to its source, which
+ * would cost a twelfth of the CPU time.
  */
 function skipPromiseTraces(): void {
   const { prepareStackTrace: prepare } = Error;
@@ -107,7 +107,7 @@ export function cloudflareConfig(baseUrl: string, token: string): Record<string,
   };
 }
 
-/** Returns the stored state of a stack named test, in which no secret may be readable. */
+/** Returns the stored state of a stack named `test`. Tests check that it contains no readable secret. */
 export function stateText({ folder }: TestStack): Promise<string> {
   return readFile(join(folder, "state/.pulumi/stacks/steward/test.json"), "utf8");
 }

@@ -6,7 +6,10 @@ const CONTAINER = JSON.stringify([
   { Id: "1", State: { Running: false }, Config: { Labels: null, Env: [] }, Mounts: [] },
 ]);
 
-/** Simulates an engine with every image, no volume, and the container STAND_IN_CONTAINER. */
+/**
+ * Script in place of `docker`. It simulates an engine with every image, no volume, and the container named in
+ * STAND_IN_CONTAINER.
+ */
 const COMMAND = `#!/bin/sh
 [ "$1 $2 $3" = "container inspect $STAND_IN_CONTAINER" ] && echo '${CONTAINER}' && exit
 case "$1 $2 $3" in
@@ -18,7 +21,7 @@ case "$1 $2 $3" in
 esac
 `;
 
-/** Puts a simulated `docker` command first on PATH. Returns a function that removes it. */
+/** Puts a simulated `docker` command first on PATH. Returns a function that removes the command. */
 export async function standInDocker(): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), "steward-docker-"));
   const file = join(folder, "docker");

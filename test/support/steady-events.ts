@@ -3,19 +3,19 @@ import { mention, type SlackStandIn } from "../../rehearsal/standins/slack.ts";
 
 const PAUSE_MS = 300;
 const ANSWERED_MS = 120_000;
-/** Slack waits this long, then retries: https://docs.slack.dev/apis/events-api/#responding */
+/** Time for which Slack waits before it retries: https://docs.slack.dev/apis/events-api/#responding */
 const SLACK_WAITS_MS = 3_000;
-/** An event that is not accepted within this time counts as lost. */
+/** Maximum time until the service accepts an event, including all retries. */
 const ACCEPTED_MS = 120_000;
 
 export interface SteadyEvents {
-  /** Stops sending and resolves with the texts that got no reply. */
+  /** Stops sending. Resolves with the texts of events that got no reply. */
   lost(): Promise<string[]>;
   readonly sent: number;
 }
 
 /**
- * Sends a signed event several times a second until stopped. Retries like Slack until answered with 200
+ * Sends several signed events a second until `lost` is called. Retries each event until the status is 200, like Slack
  * (https://docs.slack.dev/apis/events-api/#retries), but without Slack's limit.
  */
 export function sendSteadily(eventsUrl: string, slack: SlackStandIn): SteadyEvents {
@@ -50,9 +50,9 @@ export function sendSteadily(eventsUrl: string, slack: SlackStandIn): SteadyEven
 }
 
 /**
- * Sends one event until it is accepted, always with the same id, in a new chat `C<text>`.
+ * Sends one event in a new chat named `C<text>`. Retries with the same id until the service accepts the event.
  *
- * @throws Error if it is not accepted in time.
+ * @throws Error if the service does not accept the event in time.
  */
 export async function deliver(eventsUrl: string, slack: SlackStandIn, text: string): Promise<void> {
   const event = mention(text, { chat: `C${text}` });

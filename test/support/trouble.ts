@@ -10,9 +10,9 @@ import type { TroubledFront } from "./troubled-front.ts";
 const MESSAGES = 200;
 const APART_MS = 150;
 const KILLS = 3;
-/** Numbers of the messages between which the volume is full. */
+/** Numbers of the first and the last message during which the volume is full. */
 const FULL = { from: 80, to: 110 };
-/** Wait after the last message and fault. The edge's retries are up to half a minute apart then. */
+/** Maximum wait after the last message and fault. The edge may wait half a minute between retries. */
 const SETTLE_MS = 150_000;
 const LOOK_MS = 250;
 const IN_FLIGHT_MS = 2_000;
@@ -24,18 +24,18 @@ export interface Troubled {
   operator: Record<string, string>;
   /** Process ids. */
   gateways(): number[];
-  /** Holds the data and is filled for a while. */
+  /** Path of the volume with the data. The test fills it for a while. */
   volume: string;
 }
 
 export interface Outcome {
-  /** Messages without an answer, and open ledger entries. */
+  /** Chats without an answer, and keys of unsettled ledger entries. */
   unsettled: string[];
-  /** Settled messages whose chat has received nothing. */
+  /** Chats that received no message at all. */
   silent: string[];
   /** Longest time until a chat received anything. */
   longestSeconds: number;
-  /** Texts received twice without a kill in between. */
+  /** Messages that a chat received twice although no process was killed in between. */
   twice: string[];
   told: number;
 }
@@ -78,7 +78,7 @@ export async function underTrouble(troubled: Troubled): Promise<Outcome> {
   const chats = [...accepted.keys()];
   const end = Date.now() + SETTLE_MS;
   let open = await openEntries({ url: () => url, operator });
-  // The ledger settles an event shortly after the chat has the answer.
+  // The ledger settles an event only shortly after the chat gets the answer.
   while (!(chats.every(isAnswered) && open.length === 0) && Date.now() < end) {
     await sleep(1_000);
     open = await openEntries({ url: () => url, operator });
@@ -94,7 +94,7 @@ export async function underTrouble(troubled: Troubled): Promise<Outcome> {
   const twice = said.filter((one, index) => {
     const first = said.indexOf(one);
     const [from = 0, to = 0] = [times[first], times[index]];
-    // A killed process may have sent a message without recording it.
+    // Ignores a repetition around a kill: the process may have sent a message without recording it.
     return first !== index && !kills.some((kill) => kill > from - IN_FLIGHT_MS && kill < to + TS_MS);
   });
   return {

@@ -1,7 +1,7 @@
 import { createServer, request as ask, type IncomingMessage, type ServerResponse } from "node:http";
 import { generator } from "./random.ts";
 
-/** Proxy between the service and the platforms that fails while `trouble` is true. */
+/** Proxy through which the service reaches Slack and its model. Some requests fail while `trouble` is true. */
 export interface TroubledFront {
   modelUrl: string;
   slackApiUrl: string;
@@ -9,9 +9,9 @@ export interface TroubledFront {
   connect(slackApiUrl: string): void;
   /** Lets requests fail at random. */
   trouble: boolean;
-  /** Forced faults of all requests to the model or Slack. */
+  /** Faults of every request to the model or Slack, even without `trouble`. */
   always: { model?: ModelFault | undefined; slack?: SlackFault | undefined };
-  /** Failed requests by fault. */
+  /** Number of failed requests by fault. */
   faults: Record<string, number>;
   close(): void;
 }
@@ -20,7 +20,7 @@ type Fault = (response: ServerResponse, events: readonly string[]) => void;
 
 const STREAM = { "content-type": "text/event-stream" };
 
-/** Cuts a stream after a share of its events and some bytes of the next one. */
+/** Returns a fault: a stream that breaks off after a share of its events (0 to 1) and some bytes. */
 function cut(share: number, bytes: number): Fault {
   return (response, events) => {
     const whole = Math.floor(events.length * share);
@@ -67,7 +67,7 @@ const WRONG_KEY = JSON.stringify({
   type: "error",
   error: { type: "authentication_error", message: "invalid x-api-key" },
 });
-/** These last until a person fixes them, so they do not occur at random. */
+/** Faults that last until a person fixes them. They never occur at random. */
 const MODEL_REFUSALS = { "a wrong key": answer(401, WRONG_KEY, JSON_TYPE) };
 const SLACK_REFUSALS = {
   "a revoked token": answer(200, '{"ok":false,"error":"token_revoked"}', JSON_TYPE),
@@ -76,7 +76,10 @@ const SLACK_REFUSALS = {
 type ModelFault = keyof typeof MODEL_FAULTS | keyof typeof MODEL_REFUSALS;
 type SlackFault = keyof typeof SLACK_FAULTS | keyof typeof SLACK_REFUSALS;
 
-/** Slack accepted nothing: rate limits (https://docs.slack.dev/apis/web-api/rate-limits) or server errors. */
+/**
+ * Faults in which Slack does not accept the request: server errors and rate limits
+ * (https://docs.slack.dev/apis/web-api/rate-limits).
+ */
 const SLACK_FAULTS = {
   "Slack fails": answer(500, ""),
   "Slack limits": answer(429, "", { "retry-after": "1" }),
@@ -84,9 +87,9 @@ const SLACK_FAULTS = {
 } satisfies Record<string, Fault>;
 
 /**
- * Starts a proxy whose model repeats the message.
+ * Starts a proxy for Slack, which also acts as a model that repeats each message.
  *
- * @param share Of requests that fail while `trouble` is true.
+ * @param share Share of requests that fail while `trouble` is true, from 0 to 1.
  */
 export async function startTroubledFront(seed: number, share: number): Promise<TroubledFront> {
   const random = generator(seed);
@@ -159,7 +162,7 @@ interface Asked {
 }
 
 /**
- * Returns a streamed answer that repeats the last message
+ * Returns the events of a streamed answer that repeats the request's last message
  * (https://docs.claude.com/en/docs/build-with-claude/streaming).
  */
 function streamOf(body: string): string[] {

@@ -4,8 +4,8 @@ import net from "node:net";
 import workers from "node:worker_threads";
 
 /**
- * Makes unit tests fail that start a process or open a socket. Those belong to a tier named in the file name, such as
- * `status.process.test.ts`.
+ * Returns a function that fails the unit test which calls it. Tests with processes or sockets belong to a tier that
+ * their file name contains, such as `status.process.test.ts`.
  */
 function refuse(what: string) {
   return (): never => {

@@ -9,7 +9,10 @@ const TOKEN = "a-test-token-of-vault";
 /** Prefix for the key's first version. */
 const VERSION = "vault:v1:";
 
-/** URL for `pulumi stack init --secrets-provider`, and variables that every command needs. */
+/**
+ * Pulumi secrets provider: the URL for `pulumi stack init --secrets-provider`, and variables that every Pulumi command
+ * needs.
+ */
 export interface SecretsProvider {
   url: string;
   variables: Record<string, string>;
@@ -19,11 +22,11 @@ let started: Promise<SecretsProvider> | undefined;
 
 /**
  * Starts a stand-in for Vault's transit engine, once per process
- * (https://developer.hashicorp.com/vault/api-docs/secret/transit). It has one key, and no policies, versions or
+ * (https://developer.hashicorp.com/vault/api-docs/secret/transit). It has one key, and lacks policies, key versions and
  * batches.
  *
- * A passphrase would cost every CLI command a quarter of a second for deriving a key. Only tests of commands that a
- * user types need one.
+ * Stacks use it because a passphrase is slow: deriving its key takes each CLI command a quarter of a second. Only tests
+ * of commands that a user types need a passphrase.
  */
 export function vaultSecrets(): Promise<SecretsProvider> {
   return (started ??= start());
@@ -53,7 +56,7 @@ async function start(): Promise<SecretsProvider> {
       return context.json({ data: { plaintext: Buffer.concat(opened).toString("base64") } });
     });
   const { url, unref } = await listen(app, { hostname: "127.0.0.1", port: 0 });
-  // Serves every stack of the process.
+  // Nothing closes this server, but it must not keep the process alive.
   unref();
   return { url: "hashivault://test", variables: { VAULT_SERVER_URL: url, VAULT_SERVER_TOKEN: TOKEN } };
 }

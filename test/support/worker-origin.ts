@@ -3,7 +3,7 @@ import { listenOnLoopback, type LoopbackServer } from "../../rehearsal/loopback.
 
 /**
  * Starts a loopback address for one Worker of an account with several. The account's address serves the Worker deployed
- * last, and `fetch` cannot set another host.
+ * last: only a Host header selects another one, and `fetch` cannot set it.
  */
 export function startWorkerOrigin(front: { url: string }, hostname: string): Promise<LoopbackServer> {
   const server = createServer((incoming, outgoing) => {

@@ -10,7 +10,7 @@ import { DEPRECATED, KEPT_FROM_STARTING, startStandIns, type Target } from "./ta
 
 const CONFIG = `${DATA_DIRECTORY}/steward.json`;
 const COMMAND = "/app/host/main.js";
-/** Same confinement as the host stack: writes only to its volume and /tmp, and gains no privileges. */
+/** Confinement as in a host stack: the container writes only to its volume and /tmp, and cannot gain privileges. */
 const CONFINED = [
   "--read-only",
   "--tmpfs=/tmp:rw,noexec,nosuid,nodev,size=64m",
@@ -42,7 +42,7 @@ interface ContainerOptions {
   image?: string;
 }
 
-/** Starts the host's container with a unique name and volume. */
+/** Starts the host's container. The container and its volume have unique names. */
 export async function startContainer(options: ContainerOptions = {}) {
   const { config, environment: added, memoryMiB = 512 } = options;
   const image = options.image ?? (await stewardImage(await buildBundle(), () => {})).image;
@@ -73,7 +73,7 @@ export async function startContainer(options: ContainerOptions = {}) {
         ...CONFINED,
         `--memory=${memoryMiB}m`,
         `--memory-swap=${memoryMiB}m`,
-        // Only names, to keep the values out of the command line.
+        // Passes only the names of variables, because a command line is visible to other users.
         ...Object.keys(variables).map((variable) => `--env=${variable}`),
         image,
         COMMAND,

@@ -5,22 +5,22 @@ import { ERRORS } from "../../../runtime/contract/errors.ts";
 import { startPlatforms, type Platforms } from "../../../rehearsal/platforms.ts";
 import { readRehearsalSettings, type RehearsalSettings } from "../../../rehearsal/settings.ts";
 
-/** A deployed service for the contract suite. Its gateway is down at first. */
+/** Running service that the contract suite tests. Its gateway is down at first. */
 export interface Target {
   url: string;
   settings: RehearsalSettings;
   platforms: Platforms;
   operator: Record<string, string>;
-  /** Asleep, or kept down by an invalid config. */
+  /** State of the gateway at first: asleep, or stopped by an invalid config. */
   down: Down;
-  /** Origin to which an identity gateway redirects strangers. */
+  /** Origin of the identity gateway, to which visitors are redirected for signing in. */
   signInOrigin?: string;
   /** Lets the gateway start. */
   mend(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** State of a gateway that is down, the error code at `/`, and its page's text after a visit. */
+/** Signs of a gateway that is down: its state, the error code at `/`, and a text on the page for visitors. */
 interface Down {
   state: "stopped" | "crash-looping";
   code: "gateway_not_ready" | "config_invalid";
@@ -35,7 +35,7 @@ export const KEPT_FROM_STARTING: Down = {
   tells: ERRORS.config_invalid.cause,
 };
 
-/** From an older version; see the specification's section 7. */
+/** Config in the form of an older version. The gateway rejects it. */
 export const DEPRECATED = {
   channels: { telegram: { botToken: { env: "TELEGRAM_BOT_TOKEN" }, dm: { policy: "open" } } },
 };

@@ -6,20 +6,20 @@ import { reason, type ErrorCode } from "../../../runtime/contract/errors.ts";
 import { PORTS } from "../../../runtime/contract/names.ts";
 import { problem, problemResponse } from "../../../runtime/contract/problem.ts";
 
-/** In place of a data directory. */
+/** Stand-in for the content of a data directory. */
 export interface Data {
   messages: number;
   config: string | null;
 }
 
-/** The only config that prevents the gateway's start. */
+/** Config that prevents the gateway's start. The stand-in accepts every other config. */
 const BROKEN = '{"broken":true}';
 const FRESH = '{"fresh":true}';
 const LISTEN_AFTER_MS = 20;
 
 /**
- * Runs inside workerd: `ctx.container` with a supervisor that follows contract/control.ts. Its archive is JSON instead
- * of a tar. Models no processes: the gateway is running or held.
+ * Stand-in for `ctx.container` inside workerd, with a supervisor that follows contract/control.ts. An archive is JSON
+ * instead of a tar file. There are no processes: the gateway is only marked as running or held.
  */
 export class StandInContainer {
   running = false;
@@ -29,7 +29,7 @@ export class StandInContainer {
   gateway: "held" | "running" = "held";
   /** Requests to the supervisor, except state queries. */
   readonly calls: string[] = [];
-  /** Requests with these prefixes fail with 503. `mute` leaves all unanswered. */
+  /** Beginnings of requests that fail with status 503. With `mute`, every connection fails instead. */
   failing: string[] = [];
   mute = false;
   /** True if its gateway answers events. */
@@ -39,7 +39,7 @@ export class StandInContainer {
   lines: string[] = [];
   answerMs = 0;
   answered = 0;
-  /** Called at the start of each request, to simulate concurrent events. */
+  /** Hook at the start of each request, in which tests simulate concurrent events. */
   before: (call: string) => Promise<void> = async () => {};
   after: (call: string) => Promise<void> = async () => {};
   #listensAt = 0;
@@ -55,13 +55,13 @@ export class StandInContainer {
     this.#listensAt = performance.now() + LISTEN_AFTER_MS;
   }
 
-  /** Sets how long the container outlives an evicted object. */
+  /** Records for how many milliseconds the container should run after its Durable Object is evicted. */
   async setInactivityTimeout(milliseconds: number): Promise<void> {
     if (!this.running) throw new Error("The container is not running");
     this.outlives.push(milliseconds);
   }
 
-  /** One promise per caller: an object may not wait for another object's promise. */
+  /** Resolves when the container ends. Polls, because a Durable Object may not await another object's promise. */
   async monitor(): Promise<void> {
     const run = this.starts;
     while (this.running && this.starts === run) await new Promise((resolve) => setTimeout(resolve, 5));

@@ -1,8 +1,8 @@
 import type { R2Bucket } from "@cloudflare/workers-types/index.ts";
 
-/** Runs inside workerd: a real bucket whose operations can fail. */
+/** Wrapper around a real bucket, inside workerd. Tests select operations that fail. */
 export class FlakyBucket {
-  /** Operations that fail before any effect, as `<operation> <key prefix>`. */
+  /** Operations that fail and have no effect, as `<operation> <key prefix>`. */
   failing: string[] = [];
   /** Operations that take effect but lose their response, as `<operation> <key prefix>`. */
   lost: string[] = [];

@@ -31,7 +31,7 @@ interface World {
 }
 
 let reported: unknown;
-/** Admits every chat. */
+/** Stand-in for the directory, which admits every chat. */
 const DIRECTORY = {
   getByName: () => ({
     introduce: () => toResult(() => ({ admitted: true })),
@@ -42,7 +42,7 @@ const DIRECTORY = {
   }),
 } as unknown as NonNullable<WorkerEnvironment["DIRECTORY"]>;
 
-/** The object that a shared sandbox used before, without data of any chat. */
+/** Stand-in for the shared sandbox that served all chats before. It has no data of theirs. */
 const SANDBOX = {
   getByName: () => ({ moveOut: () => toResult(() => {}) }),
 } as unknown as WorkerEnvironment["SANDBOX"];
@@ -65,8 +65,8 @@ const realNow = Date.now.bind(Date);
 Date.now = () => realNow() + offsetMs;
 
 /**
- * Runs inside workerd: the real Durable Object with a stand-in container, a bucket that can fail, and a clock that
- * tests advance. Advancing it fires the simulated alarm.
+ * Real Durable Object inside workerd, with a stand-in container, a bucket that can fail, and a clock that tests
+ * advance. Advancing the clock fires the simulated alarm.
  */
 export class Sandbox extends Real {
   readonly #container: StandInContainer;
@@ -75,7 +75,7 @@ export class Sandbox extends Real {
   readonly #storage: { at: number | null; fired: number };
 
   constructor(ctx: DurableObjectState, env: WorkerEnvironment) {
-    // The stand-ins implement only what the object uses, hence the casts.
+    // The casts are needed because the stand-ins implement only the methods that the object uses.
     const { container, flaky, storage } = worldOf(ctx, env);
     Object.defineProperty(ctx, "container", { value: container as unknown as Container });
     Object.defineProperty(ctx.storage, "getAlarm", { value: async () => storage.at });
@@ -98,7 +98,7 @@ export class Sandbox extends Real {
     this.#work = work;
   }
 
-  /** Runs a test's step. Errors are returned with their code. */
+  /** Runs a test's step. Returns errors with their code instead of throwing. */
   async step({ name, given = [] }: Step): Promise<unknown> {
     const steps: Record<string, (...given: never[]) => unknown> = {
       wake: () => this.#wake(),
@@ -123,9 +123,9 @@ export class Sandbox extends Real {
       log: () => JSON.parse(this.parts.answers.last("logs")?.text ?? "{}"),
       changeRights: (grant: Grant) => unwrap(this.changeRights(grant)),
       beginSchedules: () => unwrap(this.beginSchedules()),
-      // As if a broken version had used up the alarm's retries.
+      // Simulates a broken version that used up all retries of the alarm.
       dropAlarm: () => void (this.#storage.at = null),
-      // Synchronous, so that no object notices the container's end.
+      // Without an `await`, so that the object does not notice the container's end.
       lose: () => {
         this.#container.end();
         this.ctx.abort("evicted");
@@ -183,7 +183,7 @@ export class Sandbox extends Real {
     this.#container.mute = mute;
   }
 
-  /** Runs `work` once, at the container's next request that begins with `call`. */
+  /** Runs `work` once, when the container receives the next request that begins with `call`. */
   #amid(call: string, work: () => unknown): void {
     this.#container.before = async (one) => {
       if (!one.startsWith(call)) return;
