@@ -26,7 +26,7 @@ const COMMON: readonly ArgumentRule[] = [
   together("Slack", ["slack.botToken", "slack.signingSecret"]),
   together("Discord", DISCORD),
   loopbackTeamDomain,
-  ownTwice,
+  rejectDuplicates,
   keyOfNoImage,
   placeholders,
 ];
@@ -165,7 +165,7 @@ function protectedAndEmptied({ protectState, bucketOnDestroy }: Values, words: W
   ];
 }
 
-function ownTwice({ secrets, variables }: Values, words: Wording): ArgumentProblem[] {
+function rejectDuplicates({ secrets, variables }: Values, words: Wording): ArgumentProblem[] {
   const names = Object.keys(Object(variables)).filter((name) => Object.hasOwn(Object(secrets), name));
   return names.map((name) => ({
     path: "variables",

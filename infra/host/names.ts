@@ -64,7 +64,7 @@ function containerNameHook(name: string, dockerHost: string | undefined): pulumi
       const found = await containers.inspect(name);
       if (found === undefined) return;
       if (!(await isOwn(found, newInputs))) {
-        throw taken(
+        throw nameTakenError(
           `container ${name}`,
           `docker rename ${name} ${name}-other`,
           `docker rm --force ${name}, if nobody needs it`,
@@ -103,7 +103,7 @@ function volumeNameHook(name: string, dockerHost: string | undefined): pulumi.Re
       if (code !== 0) return;
       const [found] = JSON.parse(stdout) as { Labels: Record<string, string> | null; Mountpoint: string }[];
       if (found === undefined || found.Labels?.[OWNER_LABEL] === own) return;
-      throw taken(
+      throw nameTakenError(
         `volume ${name}`,
         `${configSet("steward:hostDataDirectory", found.Mountpoint)}, to use its data`,
         `docker volume rm ${name}, if nobody needs it`,
@@ -117,7 +117,7 @@ function volumeNameHook(name: string, dockerHost: string | undefined): pulumi.Re
  * Returns the error for a taken name. Its message includes code and fixes, because Pulumi shows only the message of an
  * error thrown in a hook.
  */
-function taken(what: string, ...fixes: string[]): Error {
+function nameTakenError(what: string, ...fixes: string[]): Error {
   const code: ErrorCode = "host_name_taken";
   const cause = `The engine already has a ${what}, which this stack did not create.`;
   return new Error(explanationText({ code, cause, fix: fixes.join("; or: ") }));

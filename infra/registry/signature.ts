@@ -58,7 +58,7 @@ export async function verifierOf(signer: Signer, authorities: () => Promise<Trus
     try {
       const bundle = bundleFromJSON(JSON.parse(Buffer.from(signature).toString()));
       isGenuine(bundle);
-      return whyNotOf(bundle, claim);
+      return mismatchOf(bundle, claim);
     } catch (error) {
       return error instanceof Error ? error.message : String(error);
     }
@@ -93,7 +93,7 @@ function byIdentity(
 }
 
 /** Returns the reason why a valid signature belongs to another image. */
-function whyNotOf({ content }: Bundle, { digest, bundle }: Claim): string | undefined {
+function mismatchOf({ content }: Bundle, { digest, bundle }: Claim): string | undefined {
   const payload = content.$case === "dsseEnvelope" ? content.dsseEnvelope.payload.toString() : "";
   const statement = statementSchema.safeParse(parseJson(payload)).data;
   const subject = statement?.subject.find(({ digest: { sha256 } }) => `sha256:${sha256}` === digest);

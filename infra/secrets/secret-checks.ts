@@ -19,7 +19,7 @@ export const secretCheckProvider: ResourceProvider<SecretCheckInputs, SecretChec
 
   /** Tests a secret's first value. Only warns if the platform does not respond, because no earlier value is in use. */
   async create(inputs) {
-    if ((await tried(inputs)) === "silent") {
+    if ((await checkSecret(inputs)) === "silent") {
       const { key, platform } = TRIALS[inputs.variable];
       say(`Warning: ${platform} did not answer, so ${key} is deployed untested.`);
     }
@@ -28,7 +28,7 @@ export const secretCheckProvider: ResourceProvider<SecretCheckInputs, SecretChec
 
   /** Tests a new value. Fails if the platform does not respond, and so keeps the previous value in use. */
   async update(_id, _olds, news) {
-    if ((await tried(news)) === "silent") {
+    if ((await checkSecret(news)) === "silent") {
       const { key, platform } = TRIALS[news.variable];
       throw new StewardError("secret_untried", `${platform} did not answer for ${key}`);
     }
@@ -36,7 +36,7 @@ export const secretCheckProvider: ResourceProvider<SecretCheckInputs, SecretChec
   },
 };
 
-async function tried({ variable, value }: SecretCheckInputs): Promise<Verdict> {
+async function checkSecret({ variable, value }: SecretCheckInputs): Promise<Verdict> {
   const { key, platform, ask } = TRIALS[variable];
   const verdict = await ask(value);
   if (verdict === "refused") {

@@ -112,7 +112,7 @@ interface Rollout {
  */
 async function rollOut(access: AccountAccess, applicationId: string, target: RolloutTarget): Promise<void> {
   const path = `${APPLICATIONS}/${applicationId}`;
-  let rollout = (await underWay(access, path, target)) ?? (await start(access, path, target));
+  let rollout = (await activeRollout(access, path, target)) ?? (await start(access, path, target));
   let told = "";
   const end = Date.now() + WAIT_MS;
   while (rollout.status === "pending" || rollout.status === "progressing") {
@@ -129,7 +129,7 @@ async function rollOut(access: AccountAccess, applicationId: string, target: Rol
   if (rollout.status !== "completed") throw new StewardError("rollout_failed", failureText(rollout, target));
 }
 
-async function underWay(
+async function activeRollout(
   access: AccountAccess,
   path: string,
   target: RolloutTarget,

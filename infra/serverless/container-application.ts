@@ -40,7 +40,7 @@ export const containerApplicationProvider: ResourceProvider<ApplicationInputs, A
     const { maxInstances: before = 0 } = olds;
     if (before > news.maxInstances) say(maxInstancesLine(before, news.maxInstances));
     if (olds.name === news.name || news.name === UNKNOWN) return;
-    const taken = await whyTaken(news).catch(rethrowAsUnknown(`${news.name} exists`));
+    const taken = await findConflict(news).catch(rethrowAsUnknown(`${news.name} exists`));
     if (taken !== undefined) throw taken;
   },
 
@@ -124,7 +124,7 @@ async function createApplication(
   }
 }
 
-async function whyTaken(inputs: ApplicationInputs): Promise<StewardError | undefined> {
+async function findConflict(inputs: ApplicationInputs): Promise<StewardError | undefined> {
   const access = accessTo(inputs.accountId);
   const existing = await findApplication(access, inputs.name);
   if (existing === undefined) return undefined;

@@ -62,10 +62,10 @@ export function foreignWorkerError(found: Wanted & Found & { present: string | u
   const since = origin.deployed === undefined ? "never deployed" : `last deployed ${origin.deployed}`;
   const binds = origin.bucketName === undefined ? "" : `, with the bucket ${origin.bucketName}`;
   const detail = `The account has a Worker ${workerName} already, ${since}${binds}; it is not in this stack's state`;
-  return new StewardError("worker_name_taken", detail, { fix: wayOut(found) });
+  return new StewardError("worker_name_taken", detail, { fix: nameTakenFix(found) });
 }
 
-function wayOut(found: Wanted & Found & { present: string | undefined }): Fix {
+function nameTakenFix(found: Wanted & Found & { present: string | undefined }): Fix {
   const { workerName, origin, present, bucketName } = found;
   const isRename = present !== undefined && present !== workerName;
   const rename: Exclude<Fix, string> = ({ script, configSet }) =>

@@ -38,7 +38,7 @@ export function servedWorker(
   const found = served.find(({ hostname }) => hostname === name) ?? served.at(-1);
   if (found === undefined) return undefined;
   const { worker, shares, hostname } = found;
-  const chosen = byChance(shares, chance);
+  const chosen = pickShare(shares, chance);
   const isFirst = chosen === undefined || chosen === shares[0];
   const version = (chosen ?? shares[0])?.version.id ?? "";
   return { hostname, version, script: isFirst ? worker.name : canaryScriptName(worker, chosen.version) };
@@ -54,7 +54,7 @@ function hostnamesOf(state: Readonly<AccountState>, worker: WorkerRecord): strin
   return worker.subdomain.enabled ? [hostnameOf(state, worker), ...names] : names;
 }
 
-function byChance(shares: readonly ServingShare[], chance: number): ServingShare | undefined {
+function pickShare(shares: readonly ServingShare[], chance: number): ServingShare | undefined {
   const [first] = shares;
   return chance * 100 < (first?.percentage ?? 100) ? first : shares[1];
 }

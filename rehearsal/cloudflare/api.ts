@@ -2,7 +2,7 @@ import { Hono } from "hono";
 import type { AccountContext } from "./account/context.ts";
 import { requireAccount, requireToken, type Tokens } from "./auth.ts";
 import { ApiError, fail, ok } from "./envelope.ts";
-import { meetFaults } from "./faults.ts";
+import { injectFaults } from "./faults.ts";
 import { accessApplicationRoutes, accessPolicyRoutes } from "./routes/access.ts";
 import { bucketRoutes } from "./routes/buckets.ts";
 import { containerRoutes } from "./routes/containers.ts";
@@ -18,7 +18,7 @@ export function cloudflareApi(account: AccountContext, tokens: Tokens): Hono {
   const { store, log, faults } = account;
   const app = new Hono().basePath("/client/v4");
   app.use(requireToken(tokens));
-  app.use(meetFaults(faults));
+  app.use(injectFaults(faults));
   app.use("/accounts/:account/*", requireAccount(store.state.accountId));
 
   // https://developers.cloudflare.com/fundamentals/api/get-started/create-token/#test-your-token

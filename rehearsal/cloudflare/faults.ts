@@ -59,7 +59,7 @@ const WORDS = {
 
 const CODES = { 400: 10013, 403: 10000, 409: 10008, 429: 10429, 500: 10013, 503: 10013 };
 
-export function meetFaults(faults: Faults): MiddlewareHandler<{ Bindings: HttpBindings }> {
+export function injectFaults(faults: Faults): MiddlewareHandler<{ Bindings: HttpBindings }> {
   return async function meetFaultsMiddleware(context, next) {
     const outcome = faults.take(context.req.method, context.req.path);
     if (outcome === undefined) return next();

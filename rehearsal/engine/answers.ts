@@ -18,7 +18,7 @@ export function answerFromState(stack: Stack, state: string): void {
   stack.info = async () => storedSummary(join(await folderOf("history"), stack.name));
   workspace.stackOutputs = async (name) => {
     const file = join(await folderOf("stacks"), `${name}.json`);
-    const values = (await storedOutputs(file)) ?? (await askedOutputs(workspace, name));
+    const values = (await storedOutputs(file)) ?? (await fetchOutputs(workspace, name));
     return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, { value, secret: false }]));
   };
 }
@@ -53,7 +53,7 @@ async function storedOutputs(file: string): Promise<Record<string, unknown> | un
   return root.outputs ?? {};
 }
 
-async function askedOutputs(
+async function fetchOutputs(
   { pulumiCommand, workDir: cwd, envVars }: Stack["workspace"],
   name: string,
 ): Promise<Record<string, unknown>> {

@@ -20,7 +20,7 @@ function linkerFlags(version: string): string {
 const METERS = ["github.com/nbutton23/zxcvbn-go", "github.com/ccojocar/zxcvbn-go"];
 
 /** Patches by file, as `[from, to]`. They make the password meters read their word lists on first use. */
-const READ_LATE: Readonly<Record<string, readonly (readonly [string, string])[]>> = {
+const METER_PATCHES: Readonly<Record<string, readonly (readonly [string, string])[]>> = {
   "frequency/frequency.go": [["func init() {", "func Load() {"]],
   "matching/matching.go": [
     ["func init() {\n\tloadFrequencyList()\n}\n", ""],
@@ -47,7 +47,7 @@ export interface EngineBuildOptions {
 export async function enginePlace(root: string, module: string): Promise<EnginePlace> {
   const required = await readFile(join(module, "go.mod"), "utf8");
   const [, version = ""] = /pulumi\/pkg\/v3 v(\S+)/.exec(required) ?? [];
-  const texts = [linkerFlags(version), JSON.stringify(READ_LATE), process.platform, process.arch];
+  const texts = [linkerFlags(version), JSON.stringify(METER_PATCHES), process.platform, process.arch];
   const key = await contentKey(texts, module, /^go\.(mod|sum)$/);
   const folder = join(root, `cli-${version}-${key}`);
   return { version, module, folder, cli: join(folder, "bin", "pulumi") };
@@ -74,7 +74,7 @@ export async function buildEngine(
     await cp(place.module, module, { recursive: true });
     const required = await readFile(join(module, "go.mod"), "utf8");
     const prepare = async (): Promise<void> => {
-      for (const meter of METERS) if (required.includes(`\t${meter} `)) await readLate(engine, meter);
+      for (const meter of METERS) if (required.includes(`\t${meter} `)) await patchMeter(engine, meter);
     };
     await goBuild({ ...engine, prepare });
     await rm(module, { recursive: true });
@@ -83,12 +83,12 @@ export async function buildEngine(
 }
 
 /** Makes the build use a patched copy of a password meter, next to go.mod. */
-async function readLate(build: GoBuild, meter: string): Promise<void> {
+async function patchMeter(build: GoBuild, meter: string): Promise<void> {
   const copy = join(build.module, meter);
   // Make the copy writable, because files in Go's module cache are read-only.
   await cp(await downloadModule(build, meter), copy, { recursive: true });
   await runProcess("chmod", ["-R", "u+w", copy]);
-  for (const [name, changes] of Object.entries(READ_LATE)) {
+  for (const [name, changes] of Object.entries(METER_PATCHES)) {
     const file = join(copy, name);
     let text = await readFile(file, "utf8");
     for (const [from, to] of changes) text = text.replace(from, to);

@@ -12,7 +12,7 @@ const PATIENCE_MS = 90_000;
 /** Key of the config file in the bucket. The gateway reads it at startup, and an operator may edit it by hand. */
 const CONFIG_KEY = "steward/steward.json";
 /** Exit code of `npm run rollout` after a rollback. */
-const WENT_BACK = 4;
+const ROLLED_BACK = 4;
 const DRIFT_FOUND = 2;
 
 /** A stranger asks for access and an operator approves it. */
@@ -28,10 +28,10 @@ export const pairing: Chapter = async (stage) => {
     return expected.exec(said) as RegExpExecArray;
   };
 
-  guide.tell(
+  guide.explain(
     "Grace, a stranger, writes to the bot on Telegram. The bot does not process strangers' messages.",
   );
-  const [, code = ""] = await guide.do("Grace writes: “May I come in?”", () =>
+  const [, code = ""] = await guide.step("Grace writes: “May I come in?”", () =>
     reply("May I come in?", /pairing code: (\w+)/i),
   );
   const waiting = await stage.cli("pairing list");
@@ -39,16 +39,16 @@ export const pairing: Chapter = async (stage) => {
     `the bot has sent her a pairing code, ${code}, and she waits for approval`,
     waiting.includes(code),
   );
-  guide.look(
+  guide.showAddresses(
     ["both sides of her chat", `${telegram.url}/`],
     ["Grace's request", stage.address(ROUTES.devicesPage)],
   );
   await guide.next("approve her");
-  const approved = await guide.do(`steward pairing approve telegram ${code}`, () =>
+  const approved = await guide.step(`steward pairing approve telegram ${code}`, () =>
     stage.cli(`pairing approve telegram ${code}`),
   );
   guide.check("she is approved", approved.includes("Approved"), approved);
-  const [answer] = await guide.do("Grace writes: “Can you read me now?”", () =>
+  const [answer] = await guide.step("Grace writes: “Can you read me now?”", () =>
     reply("Can you read me now?", /.*“Can you read me now\?”/),
   );
   guide.check(`the bot answers: ${answer}`, true);
@@ -57,18 +57,18 @@ export const pairing: Chapter = async (stage) => {
 /** The gateway is killed while a message is in transit. */
 export const crash: Chapter = async (stage) => {
   const { guide, cloud } = stage;
-  guide.tell(
+  guide.explain(
     "The gateway's process is killed, and somebody writes at that moment. The edge has recorded the message before it " +
       "answers the platform, so it is answered once the supervisor has started the gateway again.",
   );
   await stage.answered("Is everything well?");
   const before = await processes(stage);
-  guide.look(
+  guide.showAddresses(
     ["the state, as it changes", stage.address(ROUTES.admin)],
     ["the message, and its answer", `${stage.world.platforms.slack.url}/`],
   );
   await guide.next("kill the gateway");
-  await guide.do(`kill -9 ${before.pid}, and “Did you crash?” on Slack`, async () => {
+  await guide.step(`kill -9 ${before.pid}, and “Did you crash?” on Slack`, async () => {
     await cloud.runner.killInContainer(before.pid);
     await stage.answered("Did you crash?");
   });
@@ -80,14 +80,14 @@ export const crash: Chapter = async (stage) => {
     `the supervisor has restarted it: process ${before.pid} is now ${after.pid}`,
     after.pid !== before.pid,
   );
-  guide.look(["the supervisor's log of it", stage.address(ROUTES.logsPage)]);
+  guide.showAddresses(["the supervisor's log of it", stage.address(ROUTES.logsPage)]);
   await guide.next("continue");
 };
 
 /** Somebody breaks the config file by hand and repairs it. */
 export const brokenConfig: Chapter = async (stage) => {
   const { guide, cloud } = stage;
-  guide.tell(
+  guide.explain(
     "Somebody edits steward.json in the bucket by hand and misspells a key: “grops” for “groups”. The console would have " +
       "refused to save it. The gateway refuses to start with it, and says why.",
   );
@@ -102,22 +102,22 @@ export const brokenConfig: Chapter = async (stage) => {
   const { channels } = good;
   const bad = { ...good, channels: { ...channels, slack: { ...channels.slack, grops: {} } } };
   await guide.next("break the config and restart");
-  await guide.do(`Putting ${CONFIG_KEY} into the bucket ${bucket}, and restarting`, async () => {
+  await guide.step(`Putting ${CONFIG_KEY} into the bucket ${bucket}, and restarting`, async () => {
     await put(bad);
     await stage.until("the gateway stops", async () => (await stage.state()).state === "crash-looping");
   });
   const doctor = await stage.cli("doctor");
   guide.check("steward doctor names the key", /Unrecognized key.*grops/.test(doctor), doctor);
-  const queued = await guide.do("Somebody writes “Are you broken?” on Slack", () =>
+  const queued = await guide.step("Somebody writes “Are you broken?” on Slack", () =>
     stage.ask("Are you broken?"),
   );
-  guide.look(
+  guide.showAddresses(
     ["the cause, and the repairs that it offers", stage.address(ROUTES.admin)],
     ["the line of the file", stage.address(ROUTES.configPage)],
     ["the notice that the person got", `${stage.world.platforms.slack.url}/`],
   );
   await guide.next("remove the key");
-  await guide.do("Restoring the previous file and restarting", async () => {
+  await guide.step("Restoring the previous file and restarting", async () => {
     await put(good);
     await queued.reply();
   });
@@ -127,7 +127,9 @@ export const brokenConfig: Chapter = async (stage) => {
 
 export const rollout: Chapter = async (stage) => {
   const { guide, world } = stage;
-  guide.tell("`npm run rollout` previews under the policies, backs up, updates, and probes the new version.");
+  guide.explain(
+    "`npm run rollout` previews under the policies, backs up, updates, and probes the new version.",
+  );
   const { workerVersion: before } = await stage.state();
   await world.stack.setConfig("steward:logLevel", { value: "debug" });
   await guide.next("roll out another log level");
@@ -135,25 +137,25 @@ export const rollout: Chapter = async (stage) => {
   guide.check("it exits with 0, after a backup", code === 0 && output.includes("Made the backup"), output);
   const { workerVersion: after } = await stage.state();
   guide.check(`version ${after.slice(0, 8)} answers instead of ${before.slice(0, 8)}`, after !== before);
-  guide.look(["the new version", stage.address(ROUTES.aboutPage)]);
+  guide.showAddresses(["the new version", stage.address(ROUTES.aboutPage)]);
 };
 
 export const rolloutBack: Chapter = async (stage) => {
   const { guide, cloud, world } = stage;
-  guide.tell(
+  guide.explain(
     "A new version fails on every request: the emulated cloud answers with 500 for it, as Cloudflare does for a Worker " +
       "that throws. `npm run rollout` notices and rolls back. This takes about half a minute.",
   );
   const { workerVersion: before } = await stage.state();
-  guide.look(["the serving versions and their times", stage.address(ROUTES.rolloutsPage)]);
+  guide.showAddresses(["the serving versions and their times", stage.address(ROUTES.rolloutsPage)]);
   await guide.next("roll out the broken version");
   await world.stack.setConfig("steward:logLevel", { value: "warning" });
   cloud.breakAllBut(before);
   try {
     const { code, output } = await withoutRecords(() => stage.command("rollout", "--yes"));
     guide.check(
-      `it exits with ${WENT_BACK}: the rollout failed, and the previous version answers`,
-      code === WENT_BACK,
+      `it exits with ${ROLLED_BACK}: the rollout failed, and the previous version answers`,
+      code === ROLLED_BACK,
       output,
     );
   } finally {
@@ -161,7 +163,7 @@ export const rolloutBack: Chapter = async (stage) => {
   }
   const { workerVersion: after } = await stage.state();
   guide.check(`version ${before.slice(0, 8)} serves again`, after === before);
-  await guide.do("Somebody writes “Still the same?” on Slack", () => stage.answered("Still the same?"));
+  await guide.step("Somebody writes “Still the same?” on Slack", () => stage.answered("Still the same?"));
   guide.check("people are answered as before", true);
 };
 
@@ -169,7 +171,7 @@ export const rolloutBack: Chapter = async (stage) => {
 export const drift: Chapter = async (stage) => {
   const { guide, world } = stage;
   const { telegram } = world.platforms;
-  guide.tell(
+  guide.explain(
     "Somebody uses the bot's token elsewhere and moves Telegram's webhook to another address: messages no longer arrive. " +
       "`npm run drift` compares the deployed state with the actual one.",
   );
@@ -177,7 +179,7 @@ export const drift: Chapter = async (stage) => {
   const deployed = webhook();
   guide.check(`Telegram's webhook is ${deployed}`, deployed.startsWith(stage.url));
   await guide.next("move the webhook");
-  await guide.do("Calling Telegram's setWebhook with another address", async () => {
+  await guide.step("Calling Telegram's setWebhook with another address", async () => {
     const { telegramBotToken: token } = world.settings.secrets;
     const body = new URLSearchParams({ url: "https://elsewhere.example/hook" });
     const moved = `${telegram.url}/bot${token}/setWebhook`;
@@ -189,7 +191,7 @@ export const drift: Chapter = async (stage) => {
     found.code === DRIFT_FOUND && /webhook/i.test(found.output),
     found.output,
   );
-  guide.tell(found.output.trim());
+  guide.explain(found.output.trim());
   await guide.next("restore it");
   const put = await stage.pulumi("up", "--refresh", "--yes", "--stack", STACK, "--non-interactive");
   guide.check("pulumi up --refresh exits with 0", put.code === 0, put.output);
@@ -200,12 +202,12 @@ export const drift: Chapter = async (stage) => {
 
 export const restore: Chapter = async (stage) => {
   const { guide } = stage;
-  guide.tell(
+  guide.explain(
     "Backups are made before each sleep, after changes, and on demand. A conversation is deleted by mistake, and the newest " +
       "backup brings it back.",
   );
   const text = "Remember that the tour was here.";
-  await guide.do(`Somebody writes “${text}” on Slack`, () => stage.answered(text));
+  await guide.step(`Somebody writes “${text}” on Slack`, () => stage.answered(text));
   const list = async () => {
     const { sessions } = JSON.parse(await stage.cli("sessions list --json")) as {
       sessions: { conversation: string }[];
@@ -220,17 +222,17 @@ export const restore: Chapter = async (stage) => {
     made.code === 0 && made.output.includes(`${id} is complete`),
     made.output,
   );
-  guide.look(
+  guide.showAddresses(
     ["the conversations", stage.address(ROUTES.sessionsPage)],
     ["the backups", stage.address(ROUTES.backupsPage)],
   );
   await guide.next("delete every conversation");
-  await guide.do(`Deleting ${before.length} conversation(s)`, async () => {
+  await guide.step(`Deleting ${before.length} conversation(s)`, async () => {
     for (const { conversation } of before) await stage.cli(`sessions delete ${conversation}`);
   });
   guide.check("no conversation is left", (await list()).length === 0);
   await guide.next(`restore ${id}`);
-  await guide.do(`Restoring ${id}`, async () => {
+  await guide.step(`Restoring ${id}`, async () => {
     await stage.operate(ROUTES.backupsRestore, { id, config: "current", typed: STACK });
     await stage.until("the conversations are back", async () => {
       const now = await list().catch(() => []);

@@ -27,11 +27,11 @@ export class Guide {
     this.#options.say(`\n── ${title} ${"─".repeat(Math.max(0, WIDTH - title.length - 4))}\n`);
   }
 
-  tell(text: string): void {
+  explain(text: string): void {
     this.#options.say(`${wrapped(text)}\n`);
   }
 
-  look(...places: readonly (readonly [what: string, address: string])[]): void {
+  showAddresses(...places: readonly (readonly [what: string, address: string])[]): void {
     const widest = Math.max(...places.map(([, address]) => address.length));
     for (const [what, address] of places)
       this.#options.say(`   Look at  ${address.padEnd(widest)}   ${what}\n`);
@@ -48,7 +48,7 @@ export class Guide {
       .finally(() => process.stdin.pause());
   }
 
-  do<T>(what: string, work: () => Promise<T>): Promise<T> {
+  step<T>(what: string, work: () => Promise<T>): Promise<T> {
     return this.progress.step(what, () => this.#options.interruption.abortable(work));
   }
 

@@ -118,7 +118,7 @@ export class Stage {
     const own = { ...engine.env, ...stackVariables({ dir, passphrase: settings.passphrase }) };
     const env = { ...process.env, ...own, PROBE_TIMEOUT_MS: PROBE_MS };
     const { progress } = this.guide;
-    return this.guide.do(`$ ${typed}`, async () => {
+    return this.guide.step(`$ ${typed}`, async () => {
       const ended = await runProcess(file, words, { cwd: ROOT, env, onLine: progress.log });
       return { code: ended.code, output: `${ended.stdout}${ended.stderr}` };
     });

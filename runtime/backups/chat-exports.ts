@@ -47,7 +47,7 @@ export class ChatExports {
    */
   async moveOut(tenant: TenantId): Promise<void> {
     const { bucket, container, service, clock } = this.#options;
-    if (await this.#mayKnow(tenant)) {
+    if (await this.#mayHaveData(tenant)) {
       // Wait, since a container of the previous version may still be answering in this chat.
       await container.whenDrained();
       await service.whileAwake(() => this.#export(tenant));
@@ -63,7 +63,7 @@ export class ChatExports {
     return this.#options.service.whileAwake(async () => (await this.#state.chats()).scheduled);
   }
 
-  async #mayKnow(tenant: TenantId): Promise<boolean> {
+  async #mayHaveData(tenant: TenantId): Promise<boolean> {
     const chats = parseJson(this.#options.notes.read(NOTE) ?? "");
     return Array.isArray(chats) ? chats.includes(tenant) : this.hasState();
   }
@@ -80,7 +80,7 @@ export class ChatExports {
     // A container that was restarted meanwhile has no data yet and would report no chats.
     const isSame = (): boolean => container.restored && notes.read("startedAt") === run;
     const { tenants, shared, broughtBack } = await this.#state.chats();
-    if (!isSame()) throw restarted();
+    if (!isSame()) throw restartedError();
     // If there are shared files, cache no list: even an unknown chat then needs an export with these files.
     notes.write(NOTE, shared ? "" : JSON.stringify(tenants));
     if (!shared && !tenants.includes(tenant)) return;
@@ -92,7 +92,7 @@ export class ChatExports {
     const epoch = stored[0] === undefined ? 0 : readGenerationId(stored[0].id).epoch;
     const id = nameGeneration({ epoch: epoch + 1, sequence: 0 });
     const manifest = await this.#state.snapshotChat(tenant, id);
-    if (!isSame()) throw restarted();
+    if (!isSame()) throw restartedError();
     try {
       await store.publish(manifest, await this.#state.archive(id));
     } finally {
@@ -113,6 +113,6 @@ export class ChatExports {
   }
 }
 
-function restarted(): StewardError {
+function restartedError(): StewardError {
   return new StewardError("gateway_unavailable", "The container that has the chat's data was restarted.");
 }

@@ -59,7 +59,7 @@ export class ChatReturns {
   }
 
   /** Merges the tenants' backups that the shared state does not contain yet. The gateway must not run. */
-  async bringBack(found: Found): Promise<void> {
+  async mergeAll(found: Found): Promise<void> {
     const { broughtBack } = await this.#state.chats();
     const newer = [...found].filter(([tenant, id]) => id === "" || id > (broughtBack[tenant] ?? ""));
     for (let first = 0; first < newer.length; first += AT_ONCE)
@@ -67,7 +67,7 @@ export class ChatReturns {
     for (const [tenant] of newer) await this.#merge(tenant, broughtBack[tenant] ?? "");
     const stored = await this.#options.bucket.get(APPROVALS_KEY);
     const { data } = approvalsForm.safeParse(parseJson((await stored?.text()) ?? ""));
-    if (data !== undefined) await this.#state.takeApprovals(data);
+    if (data !== undefined) await this.#state.replaceApprovals(data);
   }
 
   // Only log a failure: one sandbox that does not stop must not block the other chats. Its final backup is merged at
@@ -88,7 +88,7 @@ export class ChatReturns {
     for (const one of await store.stored()) {
       if (!one.published || one.id <= done) continue;
       try {
-        await this.#state.bringBack(tenant, await store.read(await store.manifest(one)));
+        await this.#state.mergeTenant(tenant, await store.read(await store.manifest(one)));
         log.info("a chat's data was brought back", { tenant, id: one.id });
         return;
       } catch (error) {

@@ -25,7 +25,7 @@ interface ContainerBackupsOptions {
   onConfig?: (() => void) | undefined;
   ports: SupervisorPort;
   /** Merges chats that had their own sandboxes. Set only for a sandbox that serves every chat. */
-  returns?: Pick<ChatReturns, "find" | "bringBack"> | undefined;
+  returns?: Pick<ChatReturns, "find" | "mergeAll"> | undefined;
   notes: Notes;
   running(): boolean;
   whenRestored(): Promise<void>;
@@ -157,7 +157,7 @@ export class ContainerBackups {
     const received =
       starting !== undefined && (await this.#state.hasGateway())
         ? starting
-        : await this.#putInPlace(stored, cached, found);
+        : await this.#restoreAndStart(stored, cached, found);
     if (run !== this.#run) throw new Error("The container was restarted.");
     record.begin(stored[0]?.id);
     record.note({ ...received, starting: undefined, restored: true, restoredAt: clock() });
@@ -166,17 +166,17 @@ export class ContainerBackups {
   }
 
   /** Restores the data, records that the gateway is about to start, and starts it. */
-  async #putInPlace(
+  async #restoreAndStart(
     stored: StoredGeneration[],
     cached: Cached,
     found: Awaited<ReturnType<ChatReturns["find"]>> | undefined,
   ): Promise<Received> {
     const waits = found !== undefined && found.size > 0;
-    const { received, byHand } = await this.#putNewest(stored, cached, waits);
-    if (waits) await this.#options.returns?.bringBack(found);
+    const { received, byHand } = await this.#restoreNewest(stored, cached, waits);
+    if (waits) await this.#options.returns?.mergeAll(found);
     if (byHand === undefined && !waits) return received;
     this.#record.note({ starting: received });
-    await (byHand === undefined ? this.#state.startGateway() : this.#state.startWith(byHand));
+    await (byHand === undefined ? this.#state.startGateway() : this.#state.startWithConfig(byHand));
     return received;
   }
 
@@ -185,7 +185,7 @@ export class ContainerBackups {
    *
    * @param waits True leaves the gateway stopped. A config in `byHand` also leaves it stopped.
    */
-  async #putNewest(
+  async #restoreNewest(
     stored: StoredGeneration[],
     cached: Cached,
     waits: boolean,
@@ -218,7 +218,7 @@ export class ContainerBackups {
     const start = byHand === undefined && !waits;
     const received = { counts: undefined, lastAt: undefined, problem: undefined, seen };
     if (start) this.#record.note({ starting: received });
-    await this.#state.receiveNothing({ start });
+    await this.#state.receiveEmpty({ start });
     return { received, byHand };
   }
 
@@ -230,7 +230,7 @@ export class ContainerBackups {
     return this.restored ? (this.#record.facts.restoredAt ?? 0) : undefined;
   }
 
-  /** Time at which {@link look} is due, in milliseconds since the epoch; `undefined` if there is nothing to back up. */
+  /** Time at which {@link poll} is due, in milliseconds since the epoch; `undefined` if there is nothing to back up. */
   get nextAt(): number | undefined {
     const restoredAt = this.#restoredAt;
     if (restoredAt === undefined) return undefined;
@@ -238,13 +238,13 @@ export class ContainerBackups {
   }
 
   /** If due, applies the deployment's config and backs up a changed state. Both run in the background. */
-  look(): void {
+  poll(): void {
     const { clock } = this.#options;
-    if (this.nextAt !== undefined && this.nextAt <= clock()) this.lookNow();
+    if (this.nextAt !== undefined && this.nextAt <= clock()) this.pollNow();
   }
 
-  /** Works like {@link look}, but immediately. */
-  lookNow(): void {
+  /** Works like {@link poll}, but immediately. */
+  pollNow(): void {
     const { clock, waitUntil, sharesConfig } = this.#options;
     this.#lookedAt = clock();
     if (sharesConfig) waitUntil(this.followConfig());

@@ -113,18 +113,18 @@ export class RemoteState implements GatewayState<ReadableStream<Uint8Array>> {
   }
 
   /** The gateway must not run. */
-  bringBack(tenant: TenantId, archive: StreamedArchive): Promise<RestoreReport> {
+  mergeTenant(tenant: TenantId, archive: StreamedArchive): Promise<RestoreReport> {
     return this.#upload(restoreReport, archive, { config: "current", chat: tenant });
   }
 
   /** The gateway must not run. */
-  async takeApprovals(approvals: Approvals): Promise<void> {
+  async replaceApprovals(approvals: Approvals): Promise<void> {
     const init = { method: "PUT", body: JSON.stringify(approvals) };
-    await this.#tell(`${CONTROL_ROUTES.chats}/approvals`, init);
+    await this.#send(`${CONTROL_ROUTES.chats}/approvals`, init);
   }
 
   async startGateway(): Promise<void> {
-    await this.#tell(CONTROL_ROUTES.restart, { method: "POST" });
+    await this.#send(CONTROL_ROUTES.restart, { method: "POST" });
   }
 
   async archive(id: string): Promise<ReadableStream<Uint8Array>> {
@@ -134,7 +134,7 @@ export class RemoteState implements GatewayState<ReadableStream<Uint8Array>> {
   }
 
   async discard(id: string): Promise<void> {
-    await this.#tell(`${CONTROL_ROUTES.generations}/${id}`, { method: "DELETE" });
+    await this.#send(`${CONTROL_ROUTES.generations}/${id}`, { method: "DELETE" });
   }
 
   receive(archive: StreamedArchive, { config, start }: ReceiveOptions): Promise<RestoreReport> {
@@ -156,9 +156,9 @@ export class RemoteState implements GatewayState<ReadableStream<Uint8Array>> {
     return taken;
   }
 
-  async receiveNothing({ start }: Pick<ReceiveOptions, "start">): Promise<void> {
+  async receiveEmpty({ start }: Pick<ReceiveOptions, "start">): Promise<void> {
     const query = restoreQuery({ config: "fresh", ...(!start && { start: "false" }) });
-    await this.#tell(query, { method: "POST" });
+    await this.#send(query, { method: "POST" });
   }
 
   configText(): Promise<ConfigText> {
@@ -174,7 +174,7 @@ export class RemoteState implements GatewayState<ReadableStream<Uint8Array>> {
     const { sha256 } = await this.configText();
     const query = new URLSearchParams({ expected: sha256 ?? "none", secrets: "plain" });
     try {
-      await this.#tell(`${CONTROL_ROUTES.configFile}?${query}`, { method: "PUT", body: config });
+      await this.#send(`${CONTROL_ROUTES.configFile}?${query}`, { method: "PUT", body: config });
       return undefined;
     } catch (error) {
       if (error instanceof StewardError && error.code === "config_invalid") return error.reason;
@@ -186,10 +186,10 @@ export class RemoteState implements GatewayState<ReadableStream<Uint8Array>> {
    * Writes a config without checking it and starts the gateway. If the config is invalid, the gateway reports that and
    * stops.
    */
-  async startWith(config: string): Promise<void> {
+  async startWithConfig(config: string): Promise<void> {
     const { sha256 } = await this.configText();
     const query = new URLSearchParams({ expected: sha256 ?? "none", unchecked: "true" });
-    await this.#tell(`${CONTROL_ROUTES.configFile}?${query}`, { method: "PUT", body: config });
+    await this.#send(`${CONTROL_ROUTES.configFile}?${query}`, { method: "PUT", body: config });
     await this.startGateway();
   }
 
@@ -203,7 +203,7 @@ export class RemoteState implements GatewayState<ReadableStream<Uint8Array>> {
     return this.#json(answer, restoreQuery(query), init, TRANSFER_TIMEOUT_MS);
   }
 
-  async #tell(path: string, init: RequestInit): Promise<void> {
+  async #send(path: string, init: RequestInit): Promise<void> {
     const response = await this.#ask(path, init);
     await response.body?.cancel();
   }

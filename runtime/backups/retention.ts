@@ -15,7 +15,7 @@ const DAYS = 14;
 const DAY_MS = 24 * 3_600_000;
 
 /** Number of missed checks after which the newest backup counts as late. */
-const LATE_LOOKS = 3;
+const MISSED_CHECKS = 3;
 
 /** Fields of a backup that decide whether to keep it. Ids sort by age; `createdAt` is ISO 8601. */
 interface Aged {
@@ -44,7 +44,7 @@ export function expiredGenerations(generations: readonly Aged[], now: number): s
  * @param everyMs Interval between checks.
  */
 export function lateReason(lookedAt: number, now: number, everyMs: number): Reason | undefined {
-  if (now - lookedAt <= LATE_LOOKS * everyMs) return undefined;
+  if (now - lookedAt <= MISSED_CHECKS * everyMs) return undefined;
   const since = new Date(lookedAt).toISOString();
   return reason("backup_late", `Changes since ${since} may not be in any backup.`);
 }

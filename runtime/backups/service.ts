@@ -100,8 +100,8 @@ export class BackupService<Content> implements Backups {
   }
 
   async verify(id: string): Promise<RestoreReport> {
-    return this.#use(id, (read, state) =>
-      this.#coded("restore_failed", async () => state.verifyArchive(await read())),
+    return this.#withBackup(id, (read, state) =>
+      this.#withCode("restore_failed", async () => state.verifyArchive(await read())),
     );
   }
 
@@ -120,9 +120,9 @@ export class BackupService<Content> implements Backups {
         return report;
       });
     }
-    return this.#use(id, async (read, state) => {
+    return this.#withBackup(id, async (read, state) => {
       await this.#copy({ force: true, cause: "restore" });
-      const { counts, report } = await this.#coded("restore_failed", async () => {
+      const { counts, report } = await this.#withCode("restore_failed", async () => {
         const archive = await read();
         const received = await state.receive(archive, { config, start: true });
         return { counts: archive.manifest.counts, report: received };
@@ -149,7 +149,7 @@ export class BackupService<Content> implements Backups {
   }
 
   async configOf(id: string): Promise<ConfigText> {
-    return this.#use(id, async (read, state) => state.showConfig(await read()));
+    return this.#withBackup(id, async (read, state) => state.showConfig(await read()));
   }
 
   /**
@@ -204,7 +204,7 @@ export class BackupService<Content> implements Backups {
     return done;
   }
 
-  async #use<T>(
+  async #withBackup<T>(
     id: string,
     work: (read: () => Promise<Archive<Content>>, state: GatewayState<Content>) => Promise<T>,
   ): Promise<T> {
@@ -249,7 +249,7 @@ export class BackupService<Content> implements Backups {
   async #attempt<T>(what: string, work: () => Promise<T>): Promise<T> {
     const { record, failed, clock } = this.#options;
     try {
-      const result = await this.#coded("backup_failed", work);
+      const result = await this.#withCode("backup_failed", work);
       this.#provenAt = clock();
       [this.#failures, this.#againAt] = [0, 0];
       if (record.facts.problem !== undefined) record.note({ problem: undefined });
@@ -263,7 +263,7 @@ export class BackupService<Content> implements Backups {
     }
   }
 
-  async #coded<T>(code: ErrorCode, work: () => Promise<T>): Promise<T> {
+  async #withCode<T>(code: ErrorCode, work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {

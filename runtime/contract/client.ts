@@ -20,6 +20,6 @@ export function networkOf(address: string): string {
 }
 
 /** Header of a page's automatic reload. The reload does not count as use, so the container may sleep. */
-export const LOOK_HEADER = "steward-look";
-/** Value of {@link LOOK_HEADER} if the page reloads because the server reported a change. */
-export const LOOK_AFTER_CHANGE = "change";
+export const RELOAD_HEADER = "steward-look";
+/** Value of {@link RELOAD_HEADER} if the page reloads because the server reported a change. */
+export const RELOAD_CHANGE = "change";

@@ -134,7 +134,7 @@ export function refuseCrossSite(): MiddlewareHandler {
  * Returns true if a GET request may change something: it comes from a program, from a page of this origin or from the
  * address bar. Any other may have been sent by a foreign page that uses the operator's session.
  */
-export function isDeliberate({ headers }: Request, { isProgram }: Identity): boolean {
+export function isTrustedSource({ headers }: Request, { isProgram }: Identity): boolean {
   return isProgram || OWN_SITES.has(headers.get("sec-fetch-site") ?? "");
 }
 

@@ -54,9 +54,9 @@ interface Email {
  * Sends alerts to one destination. Resolves to `undefined` on success, otherwise to an error text without the
  * destination's address.
  */
-type Way = (sender: AlertSender, alerts: readonly Alert[]) => Promise<string | undefined>;
+type Transport = (sender: AlertSender, alerts: readonly Alert[]) => Promise<string | undefined>;
 
-const WAYS: Readonly<Record<"webhook" | "slack" | "email", Way>> = {
+const TRANSPORTS: Readonly<Record<"webhook" | "slack" | "email", Transport>> = {
   async webhook(sender, alerts) {
     const { name, webhook = "", signingKey = "" } = sender.settings;
     const seconds = Math.floor(sender.clock() / 1_000);
@@ -80,16 +80,16 @@ const WAYS: Readonly<Record<"webhook" | "slack" | "email", Way>> = {
     }
   },
 };
-const DESTINATIONS = Object.keys(WAYS) as (keyof typeof WAYS)[];
+const DESTINATIONS = Object.keys(TRANSPORTS) as (keyof typeof TRANSPORTS)[];
 
-function destinationsOf(settings: AlertSettings): (keyof typeof WAYS)[] {
+function destinationsOf(settings: AlertSettings): (keyof typeof TRANSPORTS)[] {
   return DESTINATIONS.filter((destination) => settings[destination] !== undefined);
 }
 
 async function sendAlerts(sender: AlertSender, alerts: readonly Alert[]): Promise<string[]> {
   const results = await Promise.all(
     destinationsOf(sender.settings).map(async (destination) => {
-      const problem = await WAYS[destination](sender, alerts);
+      const problem = await TRANSPORTS[destination](sender, alerts);
       return problem === undefined ? [] : [`${destination}: ${problem}`];
     }),
   );
@@ -186,7 +186,7 @@ export class Alerts {
 
   /** True if checks must continue while the container sleeps, because a known failure may end. */
   get isOpen(): boolean {
-    return Object.keys(this.#read()).some((subject) => !isTold(subject));
+    return Object.keys(this.#read()).some((subject) => !isGatewayOnly(subject));
   }
 
   /** Checks everything and sends due alerts, at most every 30 s. Never rejects. */
@@ -258,7 +258,7 @@ export class Alerts {
     if (oldest !== undefined && now - oldest >= this.#afterMs) fails("events", "events_waiting", oldest);
     if (details === undefined) {
       for (const [subject, failing] of Object.entries(before)) {
-        if (isTold(subject)) found[subject] = failing;
+        if (isGatewayOnly(subject)) found[subject] = failing;
       }
       return found;
     }
@@ -285,7 +285,7 @@ export class Alerts {
 }
 
 /** Returns true if only the gateway can report on a subject. */
-function isTold(subject: string): boolean {
+function isGatewayOnly(subject: string): boolean {
   return ["models", "limits", "first words"].includes(subject) || subject.startsWith("channel ");
 }
 

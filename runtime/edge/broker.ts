@@ -123,7 +123,7 @@ export function createBroker(options: BrokerOptions): Broker {
     try {
       const answer = await perform(request, readOperation(request.method, path, query));
       count("answered", name);
-      return await passOn(answer, redact);
+      return await relayResponse(answer, redact);
     } catch (error) {
       const code = error instanceof StewardError ? error.code : "broker_no_answer";
       const isRefusal = REFUSALS.has(code);
@@ -198,7 +198,7 @@ function clientFor(proxy: string | null, name: OperationName, { fetch, proxy: ow
   return own.client(proxy);
 }
 
-async function passOn(answer: Response, redact: (text: string) => string): Promise<Response> {
+async function relayResponse(answer: Response, redact: (text: string) => string): Promise<Response> {
   const headers = new Headers(answer.headers);
   for (const name of CONNECTION_HEADERS) headers.delete(name);
   const { status } = answer;

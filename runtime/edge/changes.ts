@@ -54,11 +54,11 @@ async function revision({ ledger, sandbox, activity }: ChangesOptions): Promise<
     activity.activity(1),
     attempt(GATEWAY_MS, gatewayDetails(sandbox)),
   ]);
-  return JSON.stringify([counts, state, since, latest?.at, details && notable(details)]);
+  return JSON.stringify([counts, state, since, latest?.at, details && stableStatus(details)]);
 }
 
 /** Returns a status without the times of polls and events, which change constantly. */
-function notable({ pending, counts, schedules, channels, models, config }: GatewayStatus): unknown {
+function stableStatus({ pending, counts, schedules, channels, models, config }: GatewayStatus): unknown {
   const states = [
     ...channels.map((one) => [one.platform, one.state]),
     ...models.map((one) => [one.id, one.state]),

@@ -8,7 +8,7 @@ import { people } from "../operations/people.ts";
 import { notAllowed } from "../operations/registry.ts";
 import { replyOf } from "../operations/reply.ts";
 import { type Line, readCommandLine, splitWords } from "../operations/words.ts";
-import { type AccessVariables, askToContinue, isDeliberate } from "./access.ts";
+import { type AccessVariables, askToContinue, isTrustedSource } from "./access.ts";
 import { readFields } from "./form.ts";
 import { knownNames } from "./ledger-routes.ts";
 import { askOperation, commandTimeout } from "./operate.ts";
@@ -18,7 +18,7 @@ import type { Backups, NameDirectory, NameEntry, RecordChange, Sandbox } from ".
 const LIMIT_MS = 60_000;
 /** Exit code of a timeout, as in coreutils' `timeout`. */
 const TIMED_OUT = 124;
-const GOES_ON = `This takes longer than ${LIMIT_MS / 1_000} seconds and continues in the background.`;
+const CONTINUES = `This takes longer than ${LIMIT_MS / 1_000} seconds and continues in the background.`;
 
 /** Accepts any line; {@link splitWords} validates it. */
 const ANY = /^/;
@@ -75,7 +75,7 @@ export function createLineRunner({ sandbox, directory, backups, log, record }: C
     const reply =
       here === undefined
         ? await askOperation(sandbox, operation, input)
-        : await runHere(() => here.run({ backups, people: listPeople }, input));
+        : await runInEdge(() => here.run({ backups, people: listPeople }, input));
     if (reply.ok && here === backup.verify) await record(by, "verify", String(Object(input).id));
     return { command, ...(await print(line, reply, (keys) => knownNames(directory, keys))) };
   };
@@ -89,7 +89,7 @@ export function debugCli(run: RunLine): Handler<AccessVariables> {
   return async function handleCli(context) {
     const line = readTyped(context.req.query("cmd") ?? "");
     const identity = context.get("identity");
-    if (changes(line) && !isDeliberate(context.req.raw, identity)) return askToContinue(context, "post");
+    if (changes(line) && !isTrustedSource(context.req.raw, identity)) return askToContinue(context, "post");
     return context.json(await run(line, identity.name));
   };
 }
@@ -135,10 +135,10 @@ function printFailure(reply: Extract<OperationReply, { ok: false }>, json: boole
  * Runs an operation in the edge. If it exceeds the timeout, the reply says that it continues, because a slow backup has
  * not failed.
  */
-async function runHere(run: () => unknown): Promise<OperationReply> {
+async function runInEdge(run: () => unknown): Promise<OperationReply> {
   const reply = await replyOf(() => commandTimeout(LIMIT_MS, Promise.resolve(run())));
   if (reply.ok || reply.error.code !== "command_timed_out") return reply;
-  return { ...reply, error: { ...reply.error, message: GOES_ON } };
+  return { ...reply, error: { ...reply.error, message: CONTINUES } };
 }
 
 function asJson(value: unknown): string {

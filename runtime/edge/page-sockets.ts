@@ -14,7 +14,7 @@ export interface PageSocket {
 
 const OPEN = 1;
 
-export function sendOn(socket: PageSocket, data: unknown): void {
+export function sendIfOpen(socket: PageSocket, data: unknown): void {
   if (socket.readyState === OPEN) socket.send(String(data));
 }
 
@@ -28,7 +28,7 @@ export function closeSocket(socket: PageSocket, code = 1006, reason = ""): void 
   }
 }
 
-interface Passing {
+interface SocketHooks {
   onPage?(data: unknown): void;
   onGateway?(data: unknown): void;
   /** Called when either socket closes. `code` is the gateway's close code; `undefined` if the page closed. */
@@ -36,15 +36,15 @@ interface Passing {
 }
 
 /** Connects a page to its gateway: forwards messages in both directions, and closes both sockets together. */
-export function joinSockets(page: PageSocket, gateway: PageSocket, told: Passing = {}): void {
+export function joinSockets(page: PageSocket, gateway: PageSocket, told: SocketHooks = {}): void {
   // The page closed while the gateway was starting.
   if (page.readyState > OPEN) return closeSocket(gateway, 1001);
   page.addEventListener("message", ({ data }) => {
     told.onPage?.(data);
-    sendOn(gateway, data);
+    sendIfOpen(gateway, data);
   });
   gateway.addEventListener("message", ({ data }) => {
-    sendOn(page, data);
+    sendIfOpen(page, data);
     told.onGateway?.(data);
   });
   for (const [from, to] of [

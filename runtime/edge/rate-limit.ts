@@ -57,7 +57,7 @@ export class RateLimit {
   }
 
   /** Gives a token back if the caller's request was legitimate. */
-  giveBack(caller: string): void {
+  refund(caller: string): void {
     const bucket = this.#buckets.get(caller);
     if (bucket !== undefined) bucket.tokens = Math.min(this.#perMinute, bucket.tokens + 1);
   }

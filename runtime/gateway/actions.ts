@@ -77,7 +77,7 @@ export class Actions {
   }
 
   /** Returns the state of the message that contains a button. `label` belongs to the pressed button. */
-  look(press: string): { is: "open" | "expired" | "unknown" } | { is: "used"; label: string } {
+  stateOf(press: string): { is: "open" | "expired" | "unknown" } | { is: "used"; label: string } {
     const find = this.#database.prepare("SELECT * FROM chat_actions WHERE press = ?");
     const row = find.get(press);
     if (row === undefined) return { is: "unknown" };

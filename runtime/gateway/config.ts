@@ -44,7 +44,7 @@ export class ConfigReload {
   }
 
   start(): void {
-    this.#timer = setInterval(() => void this.look(), LOOK_EVERY_MS).unref();
+    this.#timer = setInterval(() => void this.reload(), LOOK_EVERY_MS).unref();
   }
 
   async stop(): Promise<void> {
@@ -53,12 +53,12 @@ export class ConfigReload {
   }
 
   /** Applies the config file if it has changed; with `force`, always. */
-  look({ force = false } = {}): Promise<void> {
-    this.#last = this.#last.then(() => this.#look(force));
+  reload({ force = false } = {}): Promise<void> {
+    this.#last = this.#last.then(() => this.#reload(force));
     return this.#last;
   }
 
-  async #look(force: boolean): Promise<void> {
+  async #reload(force: boolean): Promise<void> {
     const { path, environment, redact, clock, log, onConfig } = this.#options;
     // Stamp the file before reading it, so that the next check notices a change in between.
     const now = stamp(path);

@@ -196,10 +196,10 @@ export async function startGateway({
       controlToken: settings.controlToken,
       statusToken,
       inbox,
-      firstWordAt: (event) => firstWords.heardAt(recordName(event)),
+      firstWordAt: (event) => firstWords.firstWordAt(recordName(event)),
       chatFile: ({ ticket, item }) => chat.file(ticket, item),
       replayRecord: async (deliveries) => {
-        await reload.look();
+        await reload.reload();
         const { createReplayRecord } = await import("./replay/record.ts");
         const { config, channels } = parts();
         const { pairing: approvals, moves } = stores;
@@ -207,7 +207,7 @@ export async function startGateway({
         const now = (): number => performance.now();
         return createReplayRecord(deliveries, { config, channels, pairing: approvals, moves, key, now });
       },
-      configTaken: () => reload.look(),
+      configTaken: () => reload.reload(),
       status: () => gatewayStatus({ since, parts, stores, inbox, schedules, reload, retention, clock }),
       usage: () => usageReport(stores, parts().config, clock()),
       config: () => parts().config,
@@ -243,7 +243,7 @@ export async function startGateway({
   log.info("gateway ready", { port: server.port, version: VERSION, model: parts().models.primary });
   return {
     port: server.port,
-    reload: () => reload.look({ force: true }),
+    reload: () => reload.reload({ force: true }),
     close: async ({ graceMs = DRAIN_MS } = {}) => {
       log.info("gateway stopping", { active: inbox.active });
       probe.stop();

@@ -3,7 +3,7 @@ import type { SandboxStatus } from "../contract/control.ts";
 import type { Delivery } from "../contract/delivery.ts";
 import type { Log } from "../shared/log.ts";
 import { type DeliverOptions, deliverTo } from "../edge/ledger/deliver.ts";
-import { type Deliver, Dispatcher, Notices, type Tell } from "../edge/ledger/dispatcher.ts";
+import { type Deliver, Dispatcher, Notices, type NotifyChat } from "../edge/ledger/dispatcher.ts";
 import type { Row, Sql, SqlValue } from "../edge/ledger/sql.ts";
 import { LedgerStore, type RecordOutcome } from "../edge/ledger/store.ts";
 import type { Clock, Ledger, NameDirectory, Sandbox } from "../edge/ports.ts";
@@ -26,7 +26,7 @@ interface LedgerOptions {
     status(): Pick<SandboxStatus, "state"> & Partial<Pick<SandboxStatus, "since">>;
   };
   sandbox: Pick<Sandbox, "request">;
-  tell: Tell;
+  notify: NotifyChat;
   record: DeliverOptions["record"];
   tenancy?: TenantDeliveries | undefined;
   clock: Clock;
@@ -47,13 +47,13 @@ interface TenantDeliveries {
 export interface RunningLedger extends Ledger, NameDirectory {
   oldestOpen(): number | undefined;
   /** Immediately retries the waiting deliveries of these conversations whose note is `note`. */
-  hasten(conversations: readonly string[], note: string): void;
+  makeDue(conversations: readonly string[], note: string): void;
   /** Begins no more deliveries and waits for those in progress. */
   close(): Promise<void>;
 }
 
 export function createLedger(options: LedgerOptions): RunningLedger {
-  const { sql, supervisor, sandbox, tell, record, tenancy, clock, log } = options;
+  const { sql, supervisor, sandbox, notify, record, tenancy, clock, log } = options;
   const store = new LedgerStore(sql);
   const arrivals = new Arrivals(sql, store, clock);
   const dispatchAt = new Timer(clock, () => dispatch());
@@ -61,7 +61,7 @@ export function createLedger(options: LedgerOptions): RunningLedger {
   const dispatcher = new Dispatcher({
     store,
     deliver: tenancy?.deliver ?? ((request, on) => deliverTo({ sandbox, record, clock }, request, on)),
-    tell,
+    notify,
     wakeAt: (time) => dispatchAt.set(time),
     readyAt: () => {
       const { state, since } = supervisor.status();
@@ -78,7 +78,7 @@ export function createLedger(options: LedgerOptions): RunningLedger {
     if (tenancy !== undefined || supervisor.status().state === "ready") dispatcher.run();
   };
   const stopListening = supervisor.onChange(dispatch);
-  const notices = new Notices({ store, tell, wakeAt: (time) => noticesAt.set(time), clock, log });
+  const notices = new Notices({ store, notify, wakeAt: (time) => noticesAt.set(time), clock, log });
   let isClosed = false;
   let willLook = false;
   const lookForNotices = (): void => {
@@ -116,15 +116,15 @@ export function createLedger(options: LedgerOptions): RunningLedger {
     excerpt: async (key) => store.excerpt(key),
     names: async (keys) => store.names.names(keys),
     entries: async (query) => store.names.entries(query),
-    noteNames: async (sightings) => store.names.see(sightings, clock()),
+    noteNames: async (sightings) => store.names.record(sightings, clock()),
     recent: async (limit) => store.recent(limit),
     async replay(key) {
       const result = store.replay(key, clock());
       if (result === "replayed") setImmediate(dispatch);
       return result;
     },
-    hasten(conversations, note) {
-      store.hasten(conversations, note, clock());
+    makeDue(conversations, note) {
+      store.makeDue(conversations, note, clock());
       dispatch();
     },
     async close() {

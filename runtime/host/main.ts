@@ -20,7 +20,7 @@ import { createBroker } from "../edge/broker.ts";
 import { ActivityStore } from "../edge/ledger/activity.ts";
 import { AnswerStore } from "../edge/ledger/answers.ts";
 import { SignatureStore } from "../edge/ledger/signatures.ts";
-import { Teller } from "../edge/ledger/tell.ts";
+import { ChatNotifier } from "../edge/ledger/chat-notifier.ts";
 import { accessIdentity } from "../edge/identity.ts";
 import { once } from "../shared/once.ts";
 import type { ActivityEntry } from "../edge/ports.ts";
@@ -172,12 +172,12 @@ try {
       clock: Date.now,
       log,
     });
-  const teller = new Teller({ sandbox, environment: process.env, fetch });
+  const notifier = new ChatNotifier({ sandbox, environment: process.env, fetch });
   const ledger = createLedger({
     sql,
     supervisor,
     sandbox,
-    tell: tenancy?.tell ?? ((...told) => teller.tell(...told)),
+    notify: tenancy?.notify ?? ((...told) => notifier.notify(...told)),
     record,
     tenancy,
     clock: Date.now,

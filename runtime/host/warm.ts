@@ -26,11 +26,11 @@ flushCompileCache();
 // 2. The services, under their starting flags. Node writes the cache when a process exits normally.
 for (const service of ["supervisor/main.js", "host/main.js"]) {
   // The previous service's gateway must exit first, since it could answer in place of the next one.
-  await eventually(async () => !(await isReady()), "the previous gateway did not exit");
+  await waitUntil(async () => !(await isReady()), "the previous gateway did not exit");
   const child = program(process.execArgv, service);
   const ended = once(child, "exit");
   // Fail the build of an image whose programs do not start.
-  await eventually(
+  await waitUntil(
     async () => child.exitCode !== null || (await isReady()),
     `${service} did not become ready`,
   );
@@ -55,7 +55,7 @@ function program(flags: readonly string[], name: string, ...args: string[]): Chi
   return spawn(process.execPath, [...flags, join(APP, name), ...args], { env, stdio: "ignore" });
 }
 
-async function eventually(holds: () => Promise<boolean>, trouble: string): Promise<void> {
+async function waitUntil(holds: () => Promise<boolean>, trouble: string): Promise<void> {
   for (let look = 0; look < MAX_LOOKS; look += 1) {
     if (await holds()) return;
     await sleep(LOOK_MS);

@@ -110,16 +110,16 @@ export const devices = {
 
 function pendingId(store: { pending(): { requestId: string }[] }, given: string): string {
   const ids = store.pending().map(({ requestId }) => requestId);
-  return whole(given, ids, "device_request_unknown");
+  return findFullId(given, ids, "device_request_unknown");
 }
 
 function pairedId(store: { paired(): { deviceId: string }[] }, given: string): string {
   const ids = store.paired().map(({ deviceId }) => deviceId);
-  return whole(given, ids, "device_unknown");
+  return findFullId(given, ids, "device_unknown");
 }
 
 /** Returns the only id that begins with `given`. */
-function whole(given: string, ids: readonly string[], unknown: ErrorCode): string {
+function findFullId(given: string, ids: readonly string[], unknown: ErrorCode): string {
   const wanted = given.trim().toLowerCase();
   const matches = wanted === "" ? [] : ids.filter((id) => id.toLowerCase().startsWith(wanted));
   if (matches.length > 1) {

@@ -35,7 +35,7 @@ export async function answerBackups(
     case `GET ${CONTROL_ROUTES.chats}`:
       return ok(await backups.chats());
     case `PUT ${CONTROL_ROUTES.chats}/${APPROVALS_PART}`:
-      await backups.takeApprovals(readApprovals(body));
+      await backups.replaceApprovals(readApprovals(body));
       return { status: 204, value: null };
   }
   const tenant = pathname.slice(CONTROL_ROUTES.chats.length + 1);
@@ -72,7 +72,7 @@ async function receive(
     for await (const piece of content) {
       if (piece.length > 0) throw new StewardError("body_invalid", "The archive has no manifest.");
     }
-    await backups.receiveNothing({ start });
+    await backups.receiveEmpty({ start });
     return ok(null);
   }
   const config = readConfigSource(query.get("config"));
@@ -81,7 +81,7 @@ async function receive(
     throw new StewardError("body_invalid", "The header steward-manifest contains no manifest.");
   const archive = { content, manifest };
   const tenant = query.get("chat");
-  if (tenant !== null && isTenantId(tenant)) return ok(await backups.bringBack(tenant, archive));
+  if (tenant !== null && isTenantId(tenant)) return ok(await backups.mergeTenant(tenant, archive));
   if (query.get("show") === "config") return ok(await backups.showConfig(archive));
   if (query.get("take") === "config") return ok(await backups.takeConfig(archive));
   if (query.get("drill") === "true") return ok(await backups.verifyArchive(archive));

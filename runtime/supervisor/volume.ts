@@ -59,7 +59,7 @@ export class VolumeWatch {
     this.#cancel?.();
     this.#cancel = undefined;
     this.#isLooking = true;
-    const unwritable = await whyNot(this.#home);
+    const unwritable = await writeProblem(this.#home);
     this.#isLooking = false;
     if (this.#isStopped) return;
     const { timers, ledgerProblem, onChange } = this.#options;
@@ -71,7 +71,7 @@ export class VolumeWatch {
   }
 }
 
-async function whyNot(home: string): Promise<Reason | undefined> {
+async function writeProblem(home: string): Promise<Reason | undefined> {
   const path = join(home, FILE);
   try {
     await writeFile(path, Buffer.alloc(NEEDED_BYTES), { flush: true });

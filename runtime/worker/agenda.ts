@@ -59,7 +59,7 @@ export class Agenda {
 
   async run(): Promise<void> {
     const { alarm, clock, log } = this.#options;
-    alarm.fired();
+    alarm.markFired();
     try {
       for (const item of this.#items) {
         const now = clock();
@@ -163,7 +163,7 @@ export function agendaItems(parts: AgendaParts): AgendaItem[] {
     {
       name: "backup",
       dueAt: () => (container.running ? state.nextAt : undefined),
-      run: () => state.look(),
+      run: () => state.poll(),
     },
     {
       name: "log",
@@ -180,7 +180,7 @@ export function agendaItems(parts: AgendaParts): AgendaItem[] {
       name: "sleep",
       dueAt: () => sleep.dueAt,
       everyAlarm: true,
-      run: () => sleep.whenIdle(),
+      run: () => sleep.sleepIfIdle(),
     },
     {
       name: "report",

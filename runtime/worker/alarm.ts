@@ -23,7 +23,7 @@ export class Alarm {
     this.#at = (await this.#options.storage.getAlarm()) ?? Number.POSITIVE_INFINITY;
   }
 
-  fired(): void {
+  markFired(): void {
     this.#at = Number.POSITIVE_INFINITY;
   }
 

@@ -39,7 +39,7 @@ import { Sleep } from "./sleep.ts";
 import { remoteDirectory } from "./tenants.ts";
 
 const KEEP_LOG_LIMIT_MS = 3_000;
-const KEEP_RUNNING = { firstMs: 1_000, longestMs: 60_000 };
+const RESTART_BACKOFF = { firstMs: 1_000, longestMs: 60_000 };
 
 /** Maximum age of the names that a report includes. It spans several reports, because one may be lost. */
 const REPORTED_MS = 5 * 60_000;
@@ -163,8 +163,8 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
     clock,
     log,
   });
-  if (ownTenant === undefined && noteTenancy(memory, settings, clock)) scheduled.changed();
-  const restart = new Backoff(KEEP_RUNNING);
+  if (ownTenant === undefined && recordTenancy(memory, settings, clock)) scheduled.changed();
+  const restart = new Backoff(RESTART_BACKOFF);
   const gateway = new ContainerGateway({
     container,
     ports,
@@ -180,7 +180,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
       agenda.schedule();
     },
     // Back up immediately: an older backup would restore a revoked approval.
-    onChange: () => state.lookNow(),
+    onChange: () => state.pollNow(),
     waitUntil,
     clock,
   });
@@ -217,7 +217,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
         });
   const ledger = new ContainerLedger({
     store,
-    gate: gate ?? formerGate(settings, ownTenant),
+    gate: gate ?? drainingGate(settings, ownTenant),
     passOn: (to, event) => unwrap(env.SANDBOX.getByName(to).admit(event)),
     container,
     gateway,
@@ -233,7 +233,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
   });
   const broker = createBroker({
     environment: variables,
-    chat: ownChat(settings, ownTenant, memory),
+    chat: writableChat(settings, ownTenant, memory),
     token: () => (container.running ? (memory.read("brokerToken") ?? "") : ""),
     fetch: (url, init) => fetch(url, init),
     log,
@@ -326,7 +326,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
     },
     beginSchedules,
     changeRights,
-    wakeFor: async (deviceId: string) => memory.takeBrowser(deviceId) && gateway.wake("operator"),
+    wakeFor: async (deviceId: string) => memory.consumeBrowser(deviceId) && gateway.wake("operator"),
     gate,
     sleep,
   };
@@ -337,7 +337,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
  *
  * @returns true if the tenancy has just changed to one sandbox per chat
  */
-function noteTenancy(memory: ContainerMemory, { tenancy }: EdgeSettings, clock: Clock): boolean {
+function recordTenancy(memory: ContainerMemory, { tenancy }: EdgeSettings, clock: Clock): boolean {
   if (memory.read("tenancy") === tenancy) return false;
   if (tenancy === "shared") memory.write("servesAllSince", new Date(clock()).toISOString());
   memory.write("tenancy", tenancy);
@@ -347,7 +347,7 @@ function noteTenancy(memory: ContainerMemory, { tenancy }: EdgeSettings, clock: 
 /**
  * Returns a gate that forwards the remaining events of an object without a container; `undefined` for other objects.
  */
-function formerGate({ tenancy }: EdgeSettings, ownTenant: TenantId | undefined): Gate | undefined {
+function drainingGate({ tenancy }: EdgeSettings, ownTenant: TenantId | undefined): Gate | undefined {
   if (ownTenant !== undefined) return tenancy === "shared" ? forwardingGate(() => AGENT) : undefined;
   return tenancy === "chat" ? forwardingGate(tenantOfEvent) : undefined;
 }
@@ -369,7 +369,7 @@ function containerOf({ container }: DurableObjectState): Container {
  * Returns the only chat that the container may write to; `undefined` for all. With one sandbox per chat, the
  * deployment's container may write to none.
  */
-function ownChat(
+function writableChat(
   { tenancy }: EdgeSettings,
   tenant: TenantId | undefined,
   memory: ContainerMemory,

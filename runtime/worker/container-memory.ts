@@ -128,7 +128,7 @@ export class ContainerMemory {
    * Returns true if the gateway has admitted this browser, and forgets the browser. A revoked browser can therefore
    * wake the container only once.
    */
-  takeBrowser(deviceId: string): boolean {
+  consumeBrowser(deviceId: string): boolean {
     const isKnown = this.#browsers().includes(deviceId);
     this.noteBrowser(deviceId, false);
     return isKnown;

@@ -153,7 +153,7 @@ export class SandboxContainer {
   async whenReady(): Promise<SandboxStatus> {
     const status = await this.status();
     if (status.state === "ready") return status;
-    if (status.state === "crash-looping") await this.#tryNow();
+    if (status.state === "crash-looping") await this.#retryGateway();
     this.#starting ??= this.#untilSettled().finally(() => {
       this.#starting = undefined;
     });
@@ -238,7 +238,7 @@ export class SandboxContainer {
   }
 
   /** Asks the supervisor to retry a crashed gateway immediately. An invalid config still keeps the gateway stopped. */
-  async #tryNow(): Promise<void> {
+  async #retryGateway(): Promise<void> {
     const needed: PortRequest = { method: "POST", path: CONTROL_ROUTES.needed };
     await this.#options.ports.send("supervisor", needed, NEEDED_TIMEOUT_MS).catch(() => undefined);
     this.expireStatus();
@@ -254,7 +254,7 @@ export class SandboxContainer {
     const deadline = clock() + READY_TIMEOUT_MS;
     this.#advance({ type: "needed" });
     for (;;) {
-      if (isGivenUp(this.#state)) return this.#settled(givenUpStatus(this.#facts()));
+      if (isGivenUp(this.#state)) return this.#finishStart(givenUpStatus(this.#facts()));
       this.start();
       const status = await this.#freshStatus();
       const { running, restoreFailure } = this;
@@ -266,11 +266,11 @@ export class SandboxContainer {
       }
       if (next.type === "replaceConfig" && (await this.#replaceConfig(next.why))) continue;
       if (next.type === "expire" && next.stop) await this.stop();
-      return this.#settled(status);
+      return this.#finishStart(status);
     }
   }
 
-  #settled(status: SandboxStatus): SandboxStatus {
+  #finishStart(status: SandboxStatus): SandboxStatus {
     const { memory, clock } = this.#options;
     const outcome = status.state === "ready" ? "ready" : (status.reason?.code ?? "gateway_not_ready");
     memory.startEnds(outcome, clock());

@@ -125,7 +125,7 @@ export class Directory extends DurableObject<WorkerEnvironment> {
   }
 
   noteNames(sightings: readonly Sighting[]) {
-    return toResult(() => this.#reception.names.see(sightings, Date.now()));
+    return toResult(() => this.#reception.names.record(sightings, Date.now()));
   }
 
   mayRenew(tenant: TenantId) {
@@ -144,7 +144,7 @@ export class Directory extends DurableObject<WorkerEnvironment> {
   }
 
   async alarm(): Promise<void> {
-    this.#alarm.fired();
-    await this.#reception.tell();
+    this.#alarm.markFired();
+    await this.#reception.flush();
   }
 }

@@ -6,10 +6,10 @@ import {
   type Deliver,
   Dispatcher,
   Notices,
-  type Tell,
+  type NotifyChat,
 } from "../edge/ledger/dispatcher.ts";
 import type { LedgerStore } from "../edge/ledger/store.ts";
-import { Teller } from "../edge/ledger/tell.ts";
+import { ChatNotifier } from "../edge/ledger/chat-notifier.ts";
 import { type Gate, refusedResult } from "../edge/tenants/gate.ts";
 import type { Admission, Clock, Ledger, ReplayResult } from "../edge/ports.ts";
 import type { Log } from "../shared/log.ts";
@@ -20,7 +20,7 @@ import type { ContainerGateway } from "./gateway.ts";
 /** Maximum number of concurrent deliveries. It exceeds the number of chats that are answered in parallel. */
 const CONCURRENCY = 32;
 /** Backoff between attempts to start a gateway for waiting events. */
-const START_AGAIN = { firstMs: 10_000, longestMs: 30 * 60_000 };
+const START_BACKOFF = { firstMs: 10_000, longestMs: 30 * 60_000 };
 const FULL_AGAIN_MS = 5_000;
 
 interface ContainerLedgerOptions {
@@ -46,7 +46,7 @@ interface ContainerLedgerOptions {
 
 /** Delivers recorded events, and starts the container for them if necessary. */
 export class ContainerLedger implements Pick<Ledger, "admit" | "replay"> {
-  readonly startAgain = new Backoff(START_AGAIN);
+  readonly startAgain = new Backoff(START_BACKOFF);
   readonly #options: ContainerLedgerOptions;
   readonly #store: LedgerStore;
   readonly #dispatcher: Dispatcher;
@@ -58,18 +58,22 @@ export class ContainerLedger implements Pick<Ledger, "admit" | "replay"> {
     this.#options = options;
     const { store, gateway, environment, record, wakeAt, waitUntil, clock, log } = options;
     this.#store = store;
-    const teller = new Teller({ sandbox: gateway, environment, fetch: (url, init) => fetch(url, init) });
-    const tell: Tell = (...notice) => {
-      const told = teller.tell(...notice);
+    const notifier = new ChatNotifier({
+      sandbox: gateway,
+      environment,
+      fetch: (url, init) => fetch(url, init),
+    });
+    const notify: NotifyChat = (...notice) => {
+      const told = notifier.notify(...notice);
       waitUntil(told.catch(() => undefined));
       return told;
     };
-    const shared = { store, tell, wakeAt, clock, log };
+    const shared = { store, notify, wakeAt, clock, log };
     this.#notices = new Notices(shared);
     this.#dispatcher = new Dispatcher({
       ...shared,
       deliver: async (request, on) => {
-        const refusal = await this.#atGate(request);
+        const refusal = await this.#checkGate(request);
         if (refusal !== undefined) return refusal;
         const result = await deliverTo({ sandbox: gateway, record, clock }, request, on);
         gateway.renewActivityTimeout();
@@ -166,7 +170,7 @@ export class ContainerLedger implements Pick<Ledger, "admit" | "replay"> {
    *
    * @returns the result of events that do not reach the gateway; `undefined` if they may pass.
    */
-  async #atGate({ deliveries }: Parameters<Deliver>[0]): Promise<AttemptResult | undefined> {
+  async #checkGate({ deliveries }: Parameters<Deliver>[0]): Promise<AttemptResult | undefined> {
     const { gate, container, gateway, passOn } = this.#options;
     const [first] = deliveries;
     if (gate === undefined) return undefined;

@@ -56,7 +56,7 @@ export class Sandbox extends TenantCalls implements SandboxCalls {
   }
 
   noteNames(sightings: readonly Sighting[]) {
-    return toResult(() => this.parts.store.names.see(sightings, Date.now()));
+    return toResult(() => this.parts.store.names.record(sightings, Date.now()));
   }
 
   recent(limit: number) {

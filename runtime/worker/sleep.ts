@@ -32,9 +32,9 @@ export class Sleep {
     return Math.max(gateway.activityExpiresAt, state.service.againAt);
   }
 
-  async whenIdle(): Promise<void> {
+  async sleepIfIdle(): Promise<void> {
     const { gateway, clock } = this.#parts;
-    await this.#unless(() => this.#isBusy || clock() < gateway.activityExpiresAt);
+    await this.#sleepUnless(() => this.#isBusy || clock() < gateway.activityExpiresAt);
   }
 
   /**
@@ -42,8 +42,8 @@ export class Sleep {
    *
    * @returns true if it no longer runs
    */
-  async early(): Promise<boolean> {
-    await this.#unless(() => this.#isBusy);
+  async sleepEarly(): Promise<boolean> {
+    await this.#sleepUnless(() => this.#isBusy);
     return !this.#parts.container.running;
   }
 
@@ -54,7 +54,7 @@ export class Sleep {
     return !container.running || container.starting || expected || isUsed;
   }
 
-  async #unless(isWanted: () => boolean): Promise<void> {
+  async #sleepUnless(isWanted: () => boolean): Promise<void> {
     const { schedule, container, chat } = this.#parts;
     // Check again after each slow step: the container may be in use again.
     if (isWanted() || (await schedule.poll()) || isWanted()) return;

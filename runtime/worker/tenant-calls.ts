@@ -59,7 +59,7 @@ export abstract class TenantCalls
   }
 
   sleepEarly() {
-    return toResult(() => this.parts.sleep.early());
+    return toResult(() => this.parts.sleep.sleepEarly());
   }
 
   beginSchedules() {

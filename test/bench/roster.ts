@@ -91,7 +91,7 @@ function prepare(file: string, count: number) {
     report: (call) => roster.report(some(call), { ...given, running: isRunning.has(some(call)) }),
     bareReport: (call) =>
       sql.all("UPDATE bare SET value = ? WHERE key = ?", JSON.stringify(given), some(call)),
-    approval: (call) => people.on("slack").granted(persons[(call * 7) % count] ?? ""),
+    approval: (call) => people.lists("slack").granted(persons[(call * 7) % count] ?? ""),
   };
   return { sql, works, roster: rosterSize, all };
 }

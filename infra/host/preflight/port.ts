@@ -21,11 +21,11 @@ export async function portProblems(plan: HostPlan, { local }: HostFacts): Promis
   // Do not suggest killing Docker's proxy, because that would only cut off the container that it serves.
   if (holder?.name === "docker-proxy") {
     const look = `docker --context <name> ps --filter publish=${port.external}, with a name of docker context ls, shows it`;
-    return [taken(plan, "a container of another Docker engine on this machine", look)];
+    return [portInUse(plan, "a container of another Docker engine on this machine", look)];
   }
   const known = holder && { by: `${holder.name} (process ${holder.pid})`, stop: `kill ${holder.pid}` };
   const by = known?.by ?? "another process";
-  return [taken(plan, by, known?.stop ?? `sudo ss -ltnp "sport = :${port.external}" names it`)];
+  return [portInUse(plan, by, known?.stop ?? `sudo ss -ltnp "sport = :${port.external}" names it`)];
 }
 
 /**
@@ -34,7 +34,7 @@ export async function portProblems(plan: HostPlan, { local }: HostFacts): Promis
  */
 async function takenByContainer(plan: HostPlan, container: string): Promise<Reason> {
   const { names, directory, environment: env } = plan;
-  const problem = taken(plan, `the container ${container}`, `docker stop ${container}`);
+  const problem = portInUse(plan, `the container ${container}`, `docker stop ${container}`);
   const format = "{{range .Mounts}}{{println .Name}}{{println .Source}}{{end}}";
   const { stdout } = await docker(["container", "inspect", `--format=${format}`, container], { env });
   if (!stdout.split("\n").includes(directory ?? names.volume)) return problem;
@@ -46,7 +46,7 @@ async function takenByContainer(plan: HostPlan, container: string): Promise<Reas
   return problem;
 }
 
-function taken({ port, commands }: HostPlan, by: string, stop: string): Reason {
+function portInUse({ port, commands }: HostPlan, by: string, stop: string): Reason {
   return problemOf(
     "port_in_use",
     `Port ${port.external} on ${port.address} is in use by ${by}.`,

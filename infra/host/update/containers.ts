@@ -66,7 +66,7 @@ export function containersOf(address?: string): Containers {
     },
     async copy({ Image, Config, HostConfig }, to, trial) {
       const { Hostname: _own, ...config } = Config;
-      const own = { ...HostConfig, RestartPolicy: { Name: "no" }, ...(trial && aside(trial)) };
+      const own = { ...HostConfig, RestartPolicy: { Name: "no" }, ...(trial && trialHostConfig(trial)) };
       const wanted = { ...config, Image: trial?.image ?? Image, HostConfig: own };
       await post(env, `/containers/create?name=${encodeURIComponent(to)}`, wanted);
     },
@@ -74,7 +74,7 @@ export function containersOf(address?: string): Containers {
   };
 }
 
-function aside({ network, volume }: Trial): object {
+function trialHostConfig({ network, volume }: Trial): object {
   return { NetworkMode: network, PortBindings: {}, Binds: [`${volume}:${DATA_DIRECTORY}`] };
 }
 

@@ -31,7 +31,7 @@ function scriptsOf(state: AccountState, worker: WorkerRecord, modules: ModuleSto
     .map((namespace) => classOf(state, namespace));
   return [
     ...(first ? [{ ...codeOf(first, modules), name: worker.name, bindings: first.bindings, classes }] : []),
-    ...(second ? [{ ...codeOf(second, modules), ...besides(worker, second), classes: [] }] : []),
+    ...(second ? [{ ...codeOf(second, modules), ...canaryScript(worker, second), classes: [] }] : []),
   ];
 }
 
@@ -39,7 +39,10 @@ function scriptsOf(state: AccountState, worker: WorkerRecord, modules: ModuleSto
  * Returns name and bindings of the second version's script. Its bindings point to the Durable Objects in the first
  * version's script.
  */
-function besides(worker: WorkerRecord, version: VersionRecord): Pick<DeployedScript, "name" | "bindings"> {
+function canaryScript(
+  worker: WorkerRecord,
+  version: VersionRecord,
+): Pick<DeployedScript, "name" | "bindings"> {
   const bindings = version.bindings.map((binding): BindingRecord => {
     if (binding.type !== "durable_object_namespace") return binding;
     return { ...binding, script_name: ownerOf(worker.name, binding) };

@@ -40,9 +40,9 @@ export function createCommandProvider(): Provider {
     },
     // A command has no external state to read.
     read: async (_type, state) => state,
-    update: (_type, _id, inputs, outputs) => outputsOf(inputs, ["update", "create"], former(outputs)),
+    update: (_type, _id, inputs, outputs) => outputsOf(inputs, ["update", "create"], previousResult(outputs)),
     async delete(_type, _id, inputs, outputs) {
-      await outputsOf(inputs, ["delete"], former(outputs));
+      await outputsOf(inputs, ["delete"], previousResult(outputs));
     },
   };
 }
@@ -70,7 +70,7 @@ async function outputsOf(
   return { ...inputs, stdout: wrap(result.stdout), stderr: wrap(result.stderr) };
 }
 
-function former(outputs: Properties): Partial<CommandResult> {
+function previousResult(outputs: Properties): Partial<CommandResult> {
   const { stdout, stderr } = revealAll(outputs);
   return {
     ...(typeof stdout === "string" && { stdout }),

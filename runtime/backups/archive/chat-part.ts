@@ -185,7 +185,7 @@ export async function chatsIn(home: string): Promise<ChatsReport> {
     // Add the new ids of groups that became supergroups, because their events carry these ids.
     for (const { platform, chat } of database.prepare("SELECT platform, chat FROM chat_moves").all())
       add(String(platform), String(chat));
-    return broughtBackIn(database);
+    return mergedVersions(database);
   });
   const shared = await hasFiles(home, WORKSPACE_FOLDERS.shared);
   return { tenants: [...tenants].sort(), scheduled: [...scheduled].sort(), shared, broughtBack };
@@ -218,7 +218,7 @@ export const APPROVALS = "approvals";
 /** Table with the merged version of each tenant and of the approvals. Older versions of steward ignore it. */
 export const BROUGHT_BACK_TABLE = "brought_back";
 
-function broughtBackIn(database: DatabaseSync): BroughtBack {
+function mergedVersions(database: DatabaseSync): BroughtBack {
   if (!hasTable(database, BROUGHT_BACK_TABLE)) return {};
   const rows = database.prepare(`SELECT name, version FROM ${BROUGHT_BACK_TABLE}`).all();
   return Object.fromEntries(rows.map(({ name, version }) => [String(name), String(version)]));

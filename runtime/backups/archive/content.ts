@@ -20,10 +20,10 @@ export interface ContentEntry {
 }
 
 /** Matches temporary files of a running process, and corrupt files that were set aside. Backups omit them. */
-const PASSING = /\.lock(?:-journal)?$|\.tmp$|\.corrupt-|-(?:wal|shm|journal)$/;
+const TEMPORARY = /\.lock(?:-journal)?$|\.tmp$|\.corrupt-|-(?:wal|shm|journal)$/;
 /** The assistant's folders. Its files may have any name, so backups omit only unfinished writes. */
 const ASSISTANTS: ReadonlySet<string> = new Set(Object.values(WORKSPACE_FOLDERS));
-const PASSING_OF_ASSISTANT = /\.\d+\.tmp$/;
+const UNFINISHED_WRITE = /\.\d+\.tmp$/;
 
 /**
  * Yields the entries at and below a name in the data directory, sorted, each directory before its content. Omits links,
@@ -35,7 +35,7 @@ export async function* contentBelow(home: string, name: string): AsyncGenerator<
   if (stats?.isFile()) yield { name, path, stats };
   if (!stats?.isDirectory()) return;
   yield { name, path, stats };
-  const passing = ASSISTANTS.has(name.split("/")[0] ?? "") ? PASSING_OF_ASSISTANT : PASSING;
+  const passing = ASSISTANTS.has(name.split("/")[0] ?? "") ? UNFINISHED_WRITE : TEMPORARY;
   const names = (await unlessGone(readdir(path))) ?? [];
   for (const below of names.sort()) {
     if (!passing.test(below)) yield* contentBelow(home, `${name}/${below}`);

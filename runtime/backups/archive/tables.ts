@@ -37,7 +37,7 @@ export function copyTables(from: string, to: string, conditions?: RowConditions)
     try {
       // A failed copy is discarded, so no rollback is needed.
       database.exec("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;");
-      takeOver(database, from, conditions);
+      copyDatabase(database, from, conditions);
     } finally {
       database.close();
     }
@@ -57,7 +57,7 @@ export function replaceTables(path: string, by: string | undefined): void {
   const database = openDatabase(path);
   try {
     database.exec("PRAGMA foreign_keys = OFF");
-    takeOver(database, by ?? ":memory:");
+    copyDatabase(database, by ?? ":memory:");
   } catch (error) {
     throw storeFailure(error, path) ?? error;
   } finally {
@@ -89,7 +89,7 @@ export function checkTables(path: string): void {
   }
 }
 
-function takeOver(database: DatabaseSync, from: string, conditions?: RowConditions): void {
+function copyDatabase(database: DatabaseSync, from: string, conditions?: RowConditions): void {
   database.prepare("ATTACH DATABASE ? AS source").run(from);
   transaction(database, () => {
     // The first read fixes the snapshot: later commits to the source are not visible.

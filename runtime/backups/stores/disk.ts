@@ -17,7 +17,7 @@ import { exists, writeFailure } from "../../process/files.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Redactor } from "../../shared/redact.ts";
 import { stateRevision } from "../archive/content.ts";
-import { bringBack, takeApprovals } from "../archive/bring-back.ts";
+import { mergeTenant, replaceApprovals } from "../archive/merge-tenant.ts";
 import { chatPart, chatsIn } from "../archive/chat-part.ts";
 import { makeGeneration, type StatePart } from "../archive/generation.ts";
 import {
@@ -135,12 +135,12 @@ export class DiskStore extends BackupDirectory implements BackupStore<Content>, 
    *
    * @throws StewardError `backup_corrupt` before anything changes
    */
-  bringBack(tenant: TenantId, archive: Archive): Promise<RestoreReport> {
+  mergeTenant(tenant: TenantId, archive: Archive): Promise<RestoreReport> {
     const { home, log } = this.#options;
     const { id } = archive.manifest;
     return this.runExclusively(async () => {
       const report = await withUnpackedArchive({ ...this.#options, ...archive }, (directory) =>
-        bringBack(home, { tenant, id, directory }),
+        mergeTenant(home, { tenant, id, directory }),
       );
       log.info("a chat's data was brought back", { tenant, id, ...report.counts });
       return report;
@@ -148,8 +148,8 @@ export class DiskStore extends BackupDirectory implements BackupStore<Content>, 
   }
 
   /** The gateway must not run. */
-  takeApprovals(approvals: Approvals): Promise<void> {
-    return this.runExclusively(async () => takeApprovals(this.#options.home, approvals));
+  replaceApprovals(approvals: Approvals): Promise<void> {
+    return this.runExclusively(async () => replaceApprovals(this.#options.home, approvals));
   }
 
   async prune(): Promise<void> {
@@ -219,12 +219,12 @@ export class DiskStore extends BackupDirectory implements BackupStore<Content>, 
         else if (error instanceof StewardError) await supervisor.hold(error.reason);
         throw error;
       }
-      await this.receiveNothing({ start });
+      await this.receiveEmpty({ start });
       return report;
     });
   }
 
-  async receiveNothing({ start }: Pick<ReceiveOptions, "start">): Promise<void> {
+  async receiveEmpty({ start }: Pick<ReceiveOptions, "start">): Promise<void> {
     if (start) this.#options.supervisor.release();
     else await this.#options.supervisor.stop();
   }

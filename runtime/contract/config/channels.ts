@@ -56,7 +56,7 @@ function groups(form: IdForm) {
 /**
  * Returns false if `dmPolicy` is "open" but `allowFrom` lacks `*`: a channel opens to everyone only with both settings.
  */
-function openNamesEveryone(value: { dmPolicy: string; allowFrom: string[] }): boolean {
+function hasAllIfOpen(value: { dmPolicy: string; allowFrom: string[] }): boolean {
   return value.dmPolicy !== "open" || value.allowFrom.includes("*");
 }
 
@@ -98,7 +98,7 @@ const telegram = z
     proxy: withHelp(z.optional(httpUrl), "An HTTP proxy for Telegram's API."),
   })
   .check(
-    z.refine(openNamesEveryone, OPEN_RULE),
+    z.refine(hasAllIfOpen, OPEN_RULE),
     z.refine((value) => value.webhookUrl === undefined || value.webhookSecret !== undefined, {
       path: ["webhookSecret"],
       message: "webhookUrl requires webhookSecret",
@@ -122,7 +122,7 @@ const slack = z
       "Longest message, in characters; longer replies are split.",
     ),
   })
-  .check(z.refine(openNamesEveryone, OPEN_RULE));
+  .check(z.refine(hasAllIfOpen, OPEN_RULE));
 
 /** Config section `channels.discord`. The serverless stack receives only commands, a host also messages. */
 const discord = z
@@ -143,7 +143,7 @@ const discord = z
     ),
     textChunkLimit: z._default(integer(200, 2_000), 2_000),
   })
-  .check(z.refine(openNamesEveryone, OPEN_RULE));
+  .check(z.refine(hasAllIfOpen, OPEN_RULE));
 
 export const channels = z.prefault(
   z.strictObject({

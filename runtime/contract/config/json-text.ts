@@ -150,7 +150,7 @@ export function repeatedKeys(text: string): ConfigProblem[] {
   return [...placesIn(text)].flatMap(({ path, key, line, first }) =>
     first === undefined
       ? []
-      : [{ path: path === "" ? key : `${path}.${key}`, message: twice(key, first, line), line }],
+      : [{ path: path === "" ? key : `${path}.${key}`, message: repeatedText(key, first, line), line }],
   );
 }
 
@@ -169,7 +169,7 @@ export function lineFinder(text: string): (path: string) => number | undefined {
   };
 }
 
-function twice(key: string, first: number, second: number): string {
+function repeatedText(key: string, first: number, second: number): string {
   const where = first === second ? `on line ${first}` : `on lines ${first} and ${second}`;
   return `"${key}" occurs twice, ${where}: JSON uses only the last one, so merge them`;
 }

@@ -30,7 +30,7 @@ interface After {
 }
 
 /** Waits for a change, records it on success, and redirects to a page with the outcome. */
-export async function changeAndGo(
+export async function finishChange(
   context: PageContext,
   options: Pick<AdminOptions, "log" | "record">,
   made: Promise<unknown>,

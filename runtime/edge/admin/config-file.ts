@@ -59,14 +59,14 @@ export async function replaceConfigText(
 }
 
 /** Runs the repairs of `steward doctor --fix` in the container. Rejects with StewardError. */
-export async function mendInPlace(sandbox: Sandbox, expected: string): Promise<void> {
+export async function repairInPlace(sandbox: Sandbox, expected: string): Promise<void> {
   const { sha256 } = await readConfigText(sandbox, "file");
   if (sha256 !== expected) throw new StewardError("config_changed");
   await operate(sandbox, doctor, { fix: true });
 }
 
 /** Sets the config file aside and restarts the gateway, which writes the defaults. Rejects with StewardError. */
-export async function beginAfresh(sandbox: Sandbox, expected: string): Promise<void> {
+export async function resetConfig(sandbox: Sandbox, expected: string): Promise<void> {
   const path = `${CONTROL_ROUTES.configFile}/fresh?expected=${expected}`;
   await answer(await ask(sandbox, { method: "POST", path }));
 }

@@ -9,9 +9,9 @@ import { readFields, readQuery } from "../form.ts";
 import { attempt } from "../operate.ts";
 import type { Sandbox } from "../ports.ts";
 import { LIMIT_MS } from "./answers.ts";
-import { changeAndGo, recordChange } from "./change.ts";
+import { finishChange, recordChange } from "./change.ts";
 import { EXPECTED } from "./config-edit.tsx";
-import { beginAfresh, mendInPlace, readConfigText, replaceConfigText } from "./config-file.ts";
+import { resetConfig, repairInPlace, readConfigText, replaceConfigText } from "./config-file.ts";
 import { type ConfigReview, configReviewPage, nothingToMendPage } from "./config-review.tsx";
 import { goTo } from "./flash.ts";
 import type { AdminOptions, PageContext } from "./options.ts";
@@ -81,15 +81,18 @@ async function repairProposal(sandbox: Sandbox): Promise<Proposal> {
 export async function repairConfig(context: PageContext, options: AdminOptions): Promise<Response> {
   const { expected } = await readFields(context.req.raw, { expected: EXPECTED });
   const change = { action: "config", detail: "repaired", page: ROUTES.configPage } as const;
-  return changeAndGo(context, options, mendInPlace(options.sandbox, expected), { ...change, done: "saved" });
+  return finishChange(context, options, repairInPlace(options.sandbox, expected), {
+    ...change,
+    done: "saved",
+  });
 }
 
 /** `GET /_admin/config/fresh`: shows the defaults for confirmation. */
 export async function confirmFresh(context: PageContext, { sandbox }: AdminOptions): Promise<Response> {
-  return propose(context, afresh(sandbox));
+  return propose(context, proposeReset(sandbox));
 }
 
-async function afresh(sandbox: Sandbox): Promise<Proposal> {
+async function proposeReset(sandbox: Sandbox): Promise<Proposal> {
   const { before, after, expected } = await readTexts(sandbox, "fresh");
   return {
     title: "Reset the configuration to defaults",
@@ -109,7 +112,7 @@ async function afresh(sandbox: Sandbox): Promise<Proposal> {
 export async function freshConfig(context: PageContext, options: AdminOptions): Promise<Response> {
   const { expected } = await readFields(context.req.raw, { expected: EXPECTED });
   await recordChange(context, options, { action: "config", detail: "reset to defaults" });
-  const { problem } = await attempt(LIMIT_MS, beginAfresh(options.sandbox, expected));
+  const { problem } = await attempt(LIMIT_MS, resetConfig(options.sandbox, expected));
   return goTo(context, ROUTES.configPage, "fresh", problem);
 }
 
@@ -132,7 +135,7 @@ function refuseSecrets(...files: ConfigText[]): void {
 }
 
 /** Formats a config as repairs do, so that the diff shows no formatting changes. */
-function laidOut(text: string): string {
+function formatConfig(text: string): string {
   try {
     return `${JSON.stringify(JSON.parse(text), null, 2)}\n`;
   } catch {
@@ -142,11 +145,11 @@ function laidOut(text: string): string {
 
 /** Returns the old text for the diff, formatted like the new one. */
 function comparable(before: string, after: string): string {
-  return after === laidOut(after) ? laidOut(before) : before;
+  return after === formatConfig(after) ? formatConfig(before) : before;
 }
 
 /** `GET /_admin/config/last-good`: proposes the config of the newest backup that contains a valid one. */
-export async function goBackToLastGood(context: PageContext, options: AdminOptions): Promise<Response> {
+export async function proposeLastGood(context: PageContext, options: AdminOptions): Promise<Response> {
   return propose(context, readLastGood(options), LAST_GOOD_LIMIT_MS);
 }
 
@@ -173,13 +176,13 @@ async function readLastGood({ sandbox, backups }: AdminOptions): Promise<Proposa
  */
 export async function allowGroup(context: PageContext, { sandbox }: AdminOptions): Promise<Response> {
   const { platform, group } = readQuery(context, groupQuery());
-  return propose(context, withOneMore(sandbox, platform, group));
+  return propose(context, proposeGroup(sandbox, platform, group));
 }
 
-async function withOneMore(sandbox: Sandbox, platform: Platform, group: string): Promise<Proposal> {
+async function proposeGroup(sandbox: Sandbox, platform: Platform, group: string): Promise<Proposal> {
   const file = await readConfigText(sandbox, "file");
   refuseSecrets(file);
-  const before = laidOut(file.text ?? "{}");
+  const before = formatConfig(file.text ?? "{}");
   const edited = { text: withGroup(before, platform, group), expected: file.sha256 ?? "none" };
   return {
     title: "Answer in a group",
@@ -200,7 +203,7 @@ function withGroup(text: string, platform: Platform, group: string): string {
   const groups = record(section[key]);
   if (Object.hasOwn(groups, group)) return text;
   const added = { ...section, [key]: { ...groups, [group]: {} } };
-  return laidOut(JSON.stringify({ ...config, channels: { ...channels, [platform]: added } }));
+  return formatConfig(JSON.stringify({ ...config, channels: { ...channels, [platform]: added } }));
 }
 
 function record(value: unknown = {}): Record<string, unknown> {

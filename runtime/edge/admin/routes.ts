@@ -11,7 +11,7 @@ import {
   allowGroup,
   confirmFresh,
   freshConfig,
-  goBackToLastGood,
+  proposeLastGood,
   proposeRepair,
   repairConfig,
 } from "./config-repairs.ts";
@@ -102,7 +102,7 @@ export function addAdminPages(app: Hono<AccessVariables>, options: AdminOptions)
   answer(ROUTES.configMend, proposeRepair);
   answer(ROUTES.configMendNow, repairConfig);
   look(ROUTES.configCheck, checkConfig);
-  answer(ROUTES.configLastGood, goBackToLastGood);
+  answer(ROUTES.configLastGood, proposeLastGood);
   answer(ROUTES.configAllowGroup, allowGroup);
   answer(ROUTES.configFreshPage, confirmFresh);
   answer(ROUTES.configFresh, freshConfig);

@@ -13,7 +13,7 @@ import type { Markup } from "../ui/document.tsx";
 import { type ListingQuery, listingQuery } from "../ui/listing.tsx";
 import { AlertBox, GatewayState } from "../ui/state.tsx";
 import { type Answer, askOrRecall, LIMIT_MS } from "./answers.ts";
-import { changeAndGo, recordChange } from "./change.ts";
+import { finishChange, recordChange } from "./change.ts";
 import { type Done, goTo } from "./flash.ts";
 import type { AdminOptions, PageContext } from "./options.ts";
 import { offerUndo } from "./undo.ts";
@@ -108,7 +108,7 @@ export async function changeSchedule(
   const { id } = await readFields(context.req.raw, { id: ID });
   const changed: Operation<{ id: string }, unknown> = schedules[verb];
   const [done, detail] = [CHANGES[verb], `${verb} ${id}`];
-  return changeAndGo(context, options, operate(options.sandbox, changed, { id }), {
+  return finishChange(context, options, operate(options.sandbox, changed, { id }), {
     action: "schedule",
     detail,
     page: ROUTES.schedulesPage,

@@ -15,7 +15,7 @@ import { Facts } from "../ui/table.tsx";
 import type { Sandbox } from "../ports.ts";
 import { LIMIT_MS } from "./answers.ts";
 import { placeOf } from "./sessions.tsx";
-import { changeAndGo, recordChange } from "./change.ts";
+import { finishChange, recordChange } from "./change.ts";
 import type { AdminOptions, PageContext } from "./options.ts";
 
 /** Timeout of an export in milliseconds. Each part of an export starts a process in the container. */
@@ -83,7 +83,7 @@ export async function resetSession(context: PageContext, options: AdminOptions):
   const { conversation } = await readFields(context.req.raw, { conversation: CONVERSATION });
   const made = operate(options.sandbox, sessions.reset, { conversation });
   const change = { action: "session", detail: conversation, page: ROUTES.sessionsPage } as const;
-  return changeAndGo(context, options, made, { ...change, done: "startedOver" });
+  return finishChange(context, options, made, { ...change, done: "startedOver" });
 }
 
 /**
@@ -97,7 +97,7 @@ export async function deleteSession(context: PageContext, options: AdminOptions)
   if (!confirms(typed, word)) return page(context, options, { conversation, typed });
   const made = operate(options.sandbox, sessions.delete, { conversation });
   const change = { action: "delete", detail: conversation, page: ROUTES.sessionsPage } as const;
-  return changeAndGo(context, options, made, { ...change, done: "forgotten" });
+  return finishChange(context, options, made, { ...change, done: "forgotten" });
 }
 
 interface Shown {

@@ -5,7 +5,7 @@ import { parseJson } from "../../shared/json.ts";
 import { readFields } from "../form.ts";
 import { operate } from "../operate.ts";
 import { isPage } from "../ui/console.tsx";
-import { changeAndGo } from "./change.ts";
+import { finishChange } from "./change.ts";
 import { type Done, UNDO_COOKIE, UNDO_MS } from "./flash.ts";
 import type { AdminOptions, PageContext } from "./options.ts";
 
@@ -78,5 +78,5 @@ export async function undoRemoval(context: PageContext, options: AdminOptions): 
     page: { path: page },
     done: "undone" as const,
   };
-  return changeAndGo(context, options, restore(), change);
+  return finishChange(context, options, restore(), change);
 }

@@ -1,7 +1,7 @@
 import type { MiddlewareHandler } from "hono";
 import type { AccessVariables, Visitor } from "../access.ts";
 import { gatewayDetails } from "../debug-routes.ts";
-import { LOOK_AFTER_CHANGE, LOOK_HEADER } from "../../contract/client.ts";
+import { RELOAD_CHANGE, RELOAD_HEADER } from "../../contract/client.ts";
 import { reason } from "../../contract/errors.ts";
 import { type HealthFacts, judgeHealth } from "../health.ts";
 import type { Identity } from "../identity.ts";
@@ -36,8 +36,8 @@ const REUSED_AFTER_CHANGE_MS = 500;
 export function describeVisitor(options: VisitorOptions): MiddlewareHandler<AccessVariables> {
   return async function describeVisitorMiddleware(context, next) {
     let visitor: Promise<Visitor> | undefined;
-    const look = context.req.header(LOOK_HEADER);
-    const reused = look === LOOK_AFTER_CHANGE ? REUSED_AFTER_CHANGE_MS : REUSED_MS;
+    const look = context.req.header(RELOAD_HEADER);
+    const reused = look === RELOAD_CHANGE ? REUSED_AFTER_CHANGE_MS : REUSED_MS;
     const reuseAfter = look === undefined ? undefined : options.clock() - reused;
     const description = () => describe(context.get("identity"), options, reuseAfter);
     context.set("visitor", () => (visitor ??= description()));

@@ -14,7 +14,7 @@ import { Diff } from "../ui/diff.tsx";
 import { ActionButton, Editor, invalid, Submit } from "../ui/form.tsx";
 import type { Sandbox } from "../ports.ts";
 import { type Answer, askOrRecall, LIMIT_MS } from "./answers.ts";
-import { changeAndGo, recordChange } from "./change.ts";
+import { finishChange, recordChange } from "./change.ts";
 import { diffText } from "./change-diff.ts";
 import { goTo } from "./flash.ts";
 import type { AdminOptions, PageContext } from "./options.ts";
@@ -128,7 +128,7 @@ export async function removeFile(context: PageContext, options: AdminOptions): P
   const { name, expected } = await readFields(context.req.raw, { name: FILE, expected: EXPECTED });
   const made = operate(options.sandbox, workspace.remove, { file: name, expected });
   const change = { action: "workspace", detail: `removed ${name}`, page: ROUTES.workspacePage };
-  return changeAndGo(context, options, made, { ...change, done: "fileRemoved" });
+  return finishChange(context, options, made, { ...change, done: "fileRemoved" });
 }
 
 /** Reads a file. A missing file counts as empty. */

@@ -100,7 +100,7 @@ export function discordInteractions({
       if (!(await verifyDiscord(publicKey, signed, clock()))) {
         return { kind: "answer", response: sendProblem("signature_invalid", undefined, { status: 401 }) };
       }
-      const taken = takeInteraction(parseJsonObject(text), clock());
+      const taken = readInteraction(parseJsonObject(text), clock());
       if (taken === undefined) throw new StewardError("body_invalid", "The body is not an interaction.");
       const { delivery, response } = taken;
       return delivery === undefined
@@ -108,12 +108,12 @@ export function discordInteractions({
         : { kind: "event", delivery };
     },
     recorded: (_ready, { payload, receivedAt }) =>
-      Response.json(takeInteraction(payload, receivedAt)?.response ?? {}),
+      Response.json(readInteraction(payload, receivedAt)?.response ?? {}),
   };
 }
 
 /** An event, and the response to send once it is stored. */
-interface TakenInteraction {
+interface InteractionRead {
   response: object;
   delivery?: Delivery;
 }
@@ -122,7 +122,7 @@ interface TakenInteraction {
  * Converts a Discord interaction; returns `undefined` for anything else. A button press gets a conversation separate
  * from its chat's, because it may stop the chat's answer and so must not wait for it.
  */
-export function takeInteraction(value: unknown, receivedAt: number): TakenInteraction | undefined {
+export function readInteraction(value: unknown, receivedAt: number): InteractionRead | undefined {
   const kind = interaction().safeParse(value);
   if (!kind.success) return undefined;
   if (kind.data.type === PING) return { response: { type: PONG } };

@@ -3,7 +3,7 @@ import type { ChatTurn, ToPage } from "../../contract/chat.ts";
 import { type Ended, PageConnection } from "./connection.ts";
 import { Conversations } from "./conversations.ts";
 import { element } from "./dom.ts";
-import { offerFiles, sendSaid, shownOf, takeFiles } from "./files.ts";
+import { offerFiles, sendMessage, shownOf, takeFiles } from "./files.ts";
 import { Items } from "./items.ts";
 import { showRequest, showState } from "./connection-state.ts";
 import { Transcript } from "./transcript.ts";
@@ -147,7 +147,7 @@ function greet(message: Extract<ToPage, { type: "welcome" }>): void {
     messages.delete(id);
   }
   for (const { role, id } of message.history) if (role === "assistant") messages.answer(id);
-  for (const one of messages.unsent()) sendSaid(connection, one);
+  for (const one of messages.unsent()) sendMessage(connection, one);
 }
 
 type OpenConversation = Partial<Pick<Extract<ToPage, { type: "opened" }>, "items" | "running" | "waiting">>;
@@ -181,7 +181,7 @@ function show(
 function say(id: string, said: Said): void {
   messages.put(id, said);
   transcript.showOwn(id, shownOf(said), "waiting");
-  if (connection.isWelcome) sendSaid(connection, { id, ...said });
+  if (connection.isWelcome) sendMessage(connection, { id, ...said });
   connection.reconnectIfAsleep();
 }
 

@@ -105,12 +105,12 @@ function valuesOf({ type, enum: values = [], const: constant }: Schema): unknown
 }
 
 /** Returns a schema's default, unless it is an object or array. */
-function usualOf({ default: usual }: Schema): unknown {
+function defaultOf({ default: usual }: Schema): unknown {
   return typeof usual === "object" ? undefined : usual;
 }
 
 function valueOffers(schema: Schema): Offer[] {
-  const usual = usualOf(schema);
+  const usual = defaultOf(schema);
   return [...valuesOf(schema), usual].filter(isGiven).map((value) => ({
     label: String(value),
     text: JSON.stringify(value),
@@ -123,7 +123,7 @@ export function describe(schemas: readonly Schema[]): string {
   const said = schemas.flatMap(spread);
   const description = said.find((one) => one.description !== undefined)?.description;
   const values = new Set(said.flatMap(valuesOf).map((value) => JSON.stringify(value)));
-  const usual = said.map(usualOf).find(isGiven);
+  const usual = said.map(defaultOf).find(isGiven);
   const listed = values.size === 0 ? undefined : `Values: ${[...values].join(", ")}.`;
   const standard = usual === undefined ? undefined : `Default: ${JSON.stringify(usual)}.`;
   return [description, listed, standard].filter(isGiven).join(" ");

@@ -136,14 +136,14 @@ async function findProblems(view: EditorView): Promise<Diagnostic[]> {
   const response = await fetch(check ?? "", { method: "POST", body }).catch(() => undefined);
   if (response?.ok !== true) return jsonParseLinter()(view);
   const { problems: found } = (await response.json()) as { problems: ToldProblem[] };
-  tell(found);
+  announce(found);
   return found.map((one) => markOf(one, doc));
 }
 
 const note = made("p", [], { className: "soft", role: "status" });
 
 /** Announces the number of problems to screen readers. */
-function tell(found: readonly ToldProblem[]): void {
+function announce(found: readonly ToldProblem[]): void {
   const [first] = found;
   const at = first?.line === undefined ? "" : ` at line ${first.line}`;
   const count = found.length === 1 ? "1 problem" : `${found.length} problems`;
@@ -198,5 +198,5 @@ field.hidden = true;
 field.required = false;
 label?.addEventListener("click", () => view.focus());
 label?.removeAttribute("for");
-tell(JSON.parse(problems) as ToldProblem[]);
+announce(JSON.parse(problems) as ToldProblem[]);
 if (config !== undefined) forceLinting(view);

@@ -77,7 +77,7 @@ function megabytes(bytes: number): string {
   return `${(bytes / 1024 / 1024).toFixed(1).replace(".0", "")} MB`;
 }
 
-export function sendSaid(connection: PageConnection, said: Said & { id: string }): void {
+export function sendMessage(connection: PageConnection, said: Said & { id: string }): void {
   const { id, text, files, conversation, instead } = said;
   for (const { name, mediaType, data, isPicture } of files) {
     const kind = isPicture ? ({ type: "picture" } as const) : ({ type: "file", name, mediaType } as const);

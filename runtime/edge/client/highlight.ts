@@ -40,7 +40,7 @@ for (const [name, language] of Object.entries(LANGUAGES)) highlighter.registerLa
  */
 const LONGEST = { code: 8_000, line: 400, lines: 400 };
 
-function isUsual(code: string): boolean {
+function isSmallEnough(code: string): boolean {
   if (code.length > LONGEST.code) return false;
   const lines = code.split("\n");
   return lines.length <= LONGEST.lines && lines.every(({ length }) => length <= LONGEST.line);
@@ -48,7 +48,7 @@ function isUsual(code: string): boolean {
 
 /** Returns highlighted code; `undefined` for an unknown language or beyond the limits. */
 export function colour(code: string, language: string): DocumentFragment | undefined {
-  if (!isUsual(code) || highlighter.getLanguage(language) === undefined) return undefined;
+  if (!isSmallEnough(code) || highlighter.getLanguage(language) === undefined) return undefined;
   const { value } = highlighter.highlight(code, { language, ignoreIllegals: true });
   // Copy only spans and text, so that the output cannot inject markup.
   const parsed = new DOMParser().parseFromString(value, "text/html");

@@ -2,7 +2,7 @@
  * Script of the admin pages: replaces a page's content after a change, but preserves form input, selections and
  * open sections. Without the script, pages are reloaded manually.
  */
-import { LOOK_AFTER_CHANGE, LOOK_HEADER } from "../../contract/client.ts";
+import { RELOAD_CHANGE, RELOAD_HEADER } from "../../contract/client.ts";
 import { button, element, made, onClick, overlay } from "./dom.ts";
 import { offerSearch } from "./palette.ts";
 
@@ -86,13 +86,13 @@ async function loadPage(
   look = "1",
   redirect: RequestRedirect = "follow",
 ): Promise<Document | undefined> {
-  const response = await fetch(href, { headers: { accept: "*/*", [LOOK_HEADER]: look }, redirect });
+  const response = await fetch(href, { headers: { accept: "*/*", [RELOAD_HEADER]: look }, redirect });
   return response.ok ? new DOMParser().parseFromString(await response.text(), "text/html") : undefined;
 }
 
 async function load(isTold: boolean): Promise<void> {
   loadedAt = Date.now();
-  const next = await loadPage(address(), isTold ? LOOK_AFTER_CHANGE : undefined);
+  const next = await loadPage(address(), isTold ? RELOAD_CHANGE : undefined);
   if (next !== undefined) replaceContent(next);
 }
 
@@ -109,7 +109,7 @@ function look(): void {
   changed = false;
 }
 
-function tell(): void {
+function onChange(): void {
   changed = true;
   look();
 }
@@ -119,7 +119,7 @@ let stream: EventSource | undefined;
 function follow(): void {
   if (document.hidden) stream?.close();
   stream = document.hidden ? undefined : new EventSource("/_admin/api/changes");
-  stream?.addEventListener("change", tell);
+  stream?.addEventListener("change", onChange);
 }
 
 /** Removes a notice after a delay, unless it is hovered or focused. Its undo button has expired by then. */
@@ -144,7 +144,7 @@ const drawer = overlay(made("dialog", [], "drawer"));
 let opener: HTMLAnchorElement | undefined;
 
 /** Opens a link's page in the drawer. On failure, such as after sign-out, follows the link. */
-async function showBeside(link: HTMLAnchorElement): Promise<void> {
+async function showInDrawer(link: HTMLAnchorElement): Promise<void> {
   opener = link;
   const page = await loadPage(link.href, undefined, "error").catch(() => undefined);
   // Another link was clicked in the meantime.
@@ -164,7 +164,7 @@ drawer.addEventListener("close", () => {
   const links = content.querySelectorAll<HTMLAnchorElement>("a[data-drawer]");
   [...links].find(({ href }) => href === opener?.href)?.focus();
 });
-onClick("a[data-drawer]", HTMLAnchorElement, (link) => void showBeside(link));
+onClick("a[data-drawer]", HTMLAnchorElement, (link) => void showInDrawer(link));
 
 // The clipboard is unavailable on plain HTTP.
 if ("clipboard" in navigator) {
@@ -177,7 +177,7 @@ history.replaceState(null, "", address() + location.hash);
 document.querySelectorAll(".toast").forEach(dismiss);
 document.addEventListener("visibilitychange", () => {
   follow();
-  tell();
+  onChange();
 });
 offerSearch();
 setInterval(look, TICK_MS);

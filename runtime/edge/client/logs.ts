@@ -24,7 +24,7 @@ let asking = false;
 const isPaused = (): boolean => pause.ariaPressed === "true";
 
 /** Updates the status, which screen readers announce on every change. */
-function tell(words: string): void {
+function showStatus(words: string): void {
   if (note.textContent !== words) note.textContent = words;
 }
 
@@ -67,7 +67,7 @@ function take({ state, lines: more, next: then }: LogLines): number | undefined 
     lines = [...lines, ...more].slice(-MAX_LINES);
     show();
   }
-  tell(state === "stopped" ? "The container is stopped: nothing to follow." : "Following.");
+  showStatus(state === "stopped" ? "The container is stopped: nothing to follow." : "Following.");
   // Stop polling while the container is stopped. Returning to the page or pressing the button resumes it.
   return state === "stopped" ? undefined : EVERY_MS;
 }
@@ -81,14 +81,14 @@ async function look(): Promise<void> {
   // The next request after the pause fetches the missed lines.
   if (isPaused()) return;
   if (answer === undefined)
-    tell("No response. If this continues, reload the page: your session may have expired.");
+    showStatus("No response. If this continues, reload the page: your session may have expired.");
   const wait = answer === undefined ? AFTER_FAILURE_MS : take(answer);
   if (wait !== undefined) timer = window.setTimeout(() => void look(), wait);
 }
 
 pause.addEventListener("click", () => {
   pause.ariaPressed = String(!isPaused());
-  tell(isPaused() ? "Paused." : "");
+  showStatus(isPaused() ? "Paused." : "");
   void look();
 });
 controls.addEventListener("submit", (event) => event.preventDefault());

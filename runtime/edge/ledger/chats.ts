@@ -135,7 +135,7 @@ export class Turns {
       .slice(0, limit);
   }
 
-  of(chatKey: string): number | undefined {
+  seqOf(chatKey: string): number | undefined {
     const [row] = this.#sql.all("SELECT seq FROM ledger_turns WHERE conversation = ?", chatKey);
     return row === undefined ? undefined : Number(row["seq"]);
   }

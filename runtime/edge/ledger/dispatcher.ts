@@ -45,7 +45,7 @@ export interface DispatcherOptions {
   store: LedgerStore;
   deliver: Deliver;
   /** Notifies the chat of an event that expires unanswered. */
-  tell: Tell;
+  notify: NotifyChat;
   /** Schedules the next run at `time` (milliseconds since the epoch) or earlier. */
   wakeAt(time: number): void;
   clock: Clock;
@@ -111,15 +111,15 @@ export class Dispatcher {
     this.#tidiedAt = now;
     const expired = store.expire(now - FAILED_AFTER_MS, now);
     if (expired.length > 0) log.error("events given up: too old", { expired: expired.length });
-    for (const delivery of expired) this.#tellGivenUp(delivery);
+    for (const delivery of expired) this.#notifyFailed(delivery);
     store.bringForward(now, now + TIDY_MS);
     store.prune(now - KEEP_SETTLED_MS, PRUNE_BATCH);
     store.chats.prune(now);
   }
 
-  #tellGivenUp(delivery: Delivery): void {
-    const { store, tell, log } = this.#options;
-    void tell(delivery, { givenUp: true }, store.chats)
+  #notifyFailed(delivery: Delivery): void {
+    const { store, notify, log } = this.#options;
+    void notify(delivery, { givenUp: true }, store.chats)
       .catch((error: unknown) => {
         log.warn("a chat could not be notified of a failed event", {
           id: delivery.id,
@@ -127,7 +127,7 @@ export class Dispatcher {
         });
         return false;
       })
-      .then((told) => store.noteTold(delivery, told))
+      .then((told) => store.recordNotified(delivery, told))
       // The store fails if the disk is full or the ledger was closed.
       .catch((error: unknown) =>
         log.error("the note of a failed event could not be stored", { error: String(error) }),
@@ -175,7 +175,7 @@ export class Dispatcher {
     };
     const [first, ...rest] = entries;
     const keys = entries.flatMap(({ delivery }) => peopleOf(delivery).sightings.map(({ key }) => key));
-    const names = store.names.wanted(keys, now);
+    const names = store.names.dueKeys(keys, now);
     const request = {
       after,
       deliveries: [given(first), ...rest.map(given)],
@@ -197,7 +197,7 @@ export class Dispatcher {
           end(entry, ended);
           this.run();
         },
-        named: (learned) => this.#learn(learned),
+        named: (learned) => this.#storeNames(learned),
       })
       .catch((error: unknown): AttemptResult => ({
         kind: "retry",
@@ -208,10 +208,10 @@ export class Dispatcher {
     this.#unplaced.delete(chatKey);
   }
 
-  #learn(names: readonly LearnedName[]): void {
+  #storeNames(names: readonly LearnedName[]): void {
     const { store, clock, log } = this.#options;
     try {
-      store.names.learn(names, clock());
+      store.names.storeFound(names, clock());
     } catch (error) {
       // The disk may be full. The next event requests the names again.
       log.warn("names could not be stored", { error: String(error) });
@@ -242,7 +242,7 @@ export class Dispatcher {
     if (result.kind === "refused" || tooOld) {
       store.settle(key, { state: "failed", note: result.note }, now);
       log.error("event given up", { key, attempt, note: result.note });
-      this.#tellGivenUp(delivery);
+      this.#notifyFailed(delivery);
       return;
     }
     const delay = backoffMs(RETRY, attempt, random());
@@ -261,7 +261,7 @@ const BATCH = 20;
 const LOOK_AGAIN_MS = 1_000;
 
 /** Notifies a chat that its message is delayed or dropped. Resolves to true if the chat was notified. */
-export type Tell = (
+export type NotifyChat = (
   delivery: Delivery,
   notice: DeliveryNotice,
   chats: LedgerStore["chats"],
@@ -269,7 +269,7 @@ export type Tell = (
 
 export interface NoticesOptions {
   store: Pick<LedgerStore, "takeNotices" | "nextNotice" | "chats">;
-  tell: Tell;
+  notify: NotifyChat;
   /** Requests another run at `time` (milliseconds since the epoch) or earlier. */
   wakeAt(time: number): void;
   clock: Clock;
@@ -285,14 +285,14 @@ export class Notices {
   }
 
   run(): void {
-    const { store, tell, wakeAt, clock, log } = this.#options;
+    const { store, notify, wakeAt, clock, log } = this.#options;
     const now = clock();
     try {
       const due = store.nextNotice();
       if (due === undefined) return;
       // Check first: without a due notice, no transaction is needed.
       for (const { delivery, notice } of due <= now ? store.takeNotices(now, BATCH) : []) {
-        void tell(delivery, notice, store.chats).catch((error: unknown) =>
+        void notify(delivery, notice, store.chats).catch((error: unknown) =>
           log.warn("a delay notice could not be sent", { id: delivery.id, error: String(error) }),
         );
       }

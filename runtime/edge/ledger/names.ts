@@ -50,7 +50,7 @@ export class NameStore {
   }
 
   /** Records mentioned people and places. A new name replaces the old one. */
-  see(sightings: readonly Sighting[], time: number): void {
+  record(sightings: readonly Sighting[], time: number): void {
     for (const { key, kind, name, personOf, admitted, at: now = time } of sightings) {
       if (key.length > LONGEST_KEY) continue;
       const [row] = this.#sql.all("SELECT * FROM ledger_names WHERE key = ?", key);
@@ -98,7 +98,7 @@ export class NameStore {
   }
 
   /** Returns the keys that are due for a name lookup. */
-  wanted(keys: readonly string[], now: number): WantedName[] {
+  dueKeys(keys: readonly string[], now: number): WantedName[] {
     return this.#sql
       .all(
         `SELECT key, kind FROM ledger_names WHERE key IN (SELECT value FROM json_each(?)) AND ask_at <= ? LIMIT ?`,
@@ -110,7 +110,7 @@ export class NameStore {
   }
 
   /** Stores looked-up names of known keys. */
-  learn(names: readonly LearnedName[], now: number): void {
+  storeFound(names: readonly LearnedName[], now: number): void {
     for (const { key, name } of names) {
       const shown = displayName(name) ?? null;
       this.#sql.all(

@@ -121,7 +121,7 @@ export class LedgerStore {
       now,
     );
     if (inserted.length === 0) return "known";
-    this.names.see(sightings, delivery.receivedAt);
+    this.names.record(sightings, delivery.receivedAt);
     return "recorded";
   }
 
@@ -268,7 +268,7 @@ export class LedgerStore {
     return rows.flatMap(({ delivery }) => readDelivery(delivery) ?? []);
   }
 
-  noteTold({ platform, id }: Delivery, told: boolean): void {
+  recordNotified({ platform, id }: Delivery, told: boolean): void {
     this.#sql.all(
       "UPDATE ledger SET note = note || ?2 WHERE key = ?1 AND state = 'failed'",
       `${platform}:${id}`,
@@ -288,7 +288,7 @@ export class LedgerStore {
   }
 
   /** Makes these chats' waiting entries due now if they have this note. */
-  hasten(conversations: readonly string[], note: string, now: number): void {
+  makeDue(conversations: readonly string[], note: string, now: number): void {
     this.#updateAll(
       `UPDATE ledger SET next_at = ?1 WHERE settled_at IS NULL AND state = 'waiting' AND next_at > ?1
        AND note = ?2 AND conversation IN (SELECT value FROM json_each(?3)) RETURNING conversation`,
@@ -359,7 +359,7 @@ export class LedgerStore {
          AND seq > ? AND state = 'waiting'`,
         chatKey,
         WINDOW,
-        this.#turns.of(chatKey) ?? 0,
+        this.#turns.seqOf(chatKey) ?? 0,
       );
     });
   }

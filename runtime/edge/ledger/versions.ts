@@ -14,17 +14,17 @@ interface Carried {
 type Fields = Record<string, unknown>;
 
 /** Visible fields of Telegram's messages: https://core.telegram.org/bots/api#message */
-const SEEN =
+const VISIBLE_FIELDS =
   "text caption entities caption_entities rich_message checklist photo document video animation audio".split(
     " ",
   );
 
 /** Returns the message that an event carries or changes. */
 export function carriedMessage({ platform, payload }: Pick<Delivery, "platform" | "payload">) {
-  return CARRIED[platform](payload);
+  return READERS[platform](payload);
 }
 
-const CARRIED: Record<Platform, (payload: Fields) => Carried | undefined> = {
+const READERS: Record<Platform, (payload: Fields) => Carried | undefined> = {
   slack: carriedBySlack,
   telegram: carriedByTelegram,
   // steward receives no edits or deletions from Discord.
@@ -47,7 +47,7 @@ export function isRelevant(sql: Sql, delivery: Delivery, { message, change, alwa
     message,
   );
   const { payload } = fieldsOf(parseJson(String(newest?.["delivery"])));
-  return newest !== undefined && seenOf(delivery.payload) !== seenOf(fieldsOf(payload));
+  return newest !== undefined && visibleContent(delivery.payload) !== visibleContent(fieldsOf(payload));
 }
 
 function carriedByTelegram({ message: said, edited_message: edited }: Fields): Carried | undefined {
@@ -75,12 +75,12 @@ function carriedBySlack({ team_id: team, event }: Fields): Carried | undefined {
 }
 
 /** Returns a message's visible content as text, to detect changes. */
-function seenOf({ message: said, edited_message: edited, event }: Fields): string {
+function visibleContent({ message: said, edited_message: edited, event }: Fields): string {
   if (event === undefined) {
     const message = fieldsOf(said ?? edited);
     // File ids may change between events; `file_unique_id` does not.
     return JSON.stringify(
-      SEEN.map((field) => message[field] ?? null),
+      VISIBLE_FIELDS.map((field) => message[field] ?? null),
       (name, value: unknown) => (name === "file_id" ? undefined : value),
     );
   }

@@ -50,7 +50,7 @@ export class BrokerDoor {
     try {
       isKnown = await knows(tenant);
     } finally {
-      if (isKnown !== false) this.#strangers.giveBack(client);
+      if (isKnown !== false) this.#strangers.refund(client);
     }
     if (isKnown) return undefined;
     this.#remember(tenant);

@@ -2,7 +2,7 @@ import { type AdmittedBrowser, CHAT_CLOSE, CHAT_MESSAGE_BYTES } from "../../cont
 import { ERRORS } from "../../contract/errors.ts";
 import { DeviceDoor } from "../../shared/device-door.ts";
 import { type AdmittedDevice, type DeviceEntry, grantedTo, type NewDevice } from "../../shared/devices.ts";
-import { closeSocket, type PageSocket, sendOn } from "../page-sockets.ts";
+import { closeSocket, type PageSocket, sendIfOpen } from "../page-sockets.ts";
 
 const HELLO_MS = 10_000;
 /** Interval at which a waiting page checks for approval. */
@@ -26,7 +26,7 @@ export function receiveBrowser(page: PageSocket, options: BrowserDoorOptions): v
   const door = new DeviceDoor({
     ...options,
     wire: {
-      send: (message) => sendOn(page, JSON.stringify(message)),
+      send: (message) => sendIfOpen(page, JSON.stringify(message)),
       close: (code, reason) => closeSocket(page, code, reason),
     },
     onPaired: (device) => void join(device).catch(() => closeSocket(page, CHAT_CLOSE.restart, "failed")),

@@ -44,20 +44,20 @@ export class TenantDesk {
   /**
    * Decides whether to admit a chat. Rejects if a stranger's answer could not be sent, so that the event is retried.
    */
-  async introduce(tenant: TenantId, event: Delivery): Promise<AdmissionDecision> {
+  async decide(tenant: TenantId, event: Delivery): Promise<AdmissionDecision> {
     const place = placeOf(event);
-    if (place === undefined || tenantOf(place.chat) !== tenant) return left("event without a chat");
-    if (place.sender === undefined) return left("written by a bot");
+    if (place === undefined || tenantOf(place.chat) !== tenant) return notAdmitted("event without a chat");
+    if (place.sender === undefined) return notAdmitted("written by a bot");
     const access = await this.#options.access(event.platform);
     const whose = { ...place, sender: place.sender };
     const standing = place.direct
-      ? await this.#direct(access, whose, event)
-      : await this.#group(access, whose, event);
+      ? await this.#decideDirect(access, whose, event)
+      : await this.#decideGroup(access, whose, event);
     if (standing.admitted) this.#options.meet(tenant);
     return standing;
   }
 
-  async #direct(
+  async #decideDirect(
     access: ChannelAccess,
     { chat, sender, meta }: Whose,
     event: Delivery,
@@ -80,10 +80,14 @@ export class TenantDesk {
       await say(event, pairingText(platform, sender, request?.code));
       if (request !== undefined && !isKnown) onRequest(platform);
     }
-    return left(reason);
+    return notAdmitted(reason);
   }
 
-  async #group(access: ChannelAccess, { group, sender }: Whose, event: Delivery): Promise<AdmissionDecision> {
+  async #decideGroup(
+    access: ChannelAccess,
+    { group, sender }: Whose,
+    event: Delivery,
+  ): Promise<AdmissionDecision> {
     // Assume that the bot is addressed: the group's own gateway checks this for each message.
     const decision = access.group(group, sender, true);
     if (decision.becomes !== "ignored") return { admitted: true };
@@ -91,12 +95,12 @@ export class TenantDesk {
     // Discord shows a command as pending until it is answered.
     if (unlisted !== undefined && event.platform === "discord")
       await this.#options.say(event, unknownGuildText(unlisted));
-    return { ...left(reason), ...(unlisted !== undefined && { group: unlisted }) };
+    return { ...notAdmitted(reason), ...(unlisted !== undefined && { group: unlisted }) };
   }
 }
 
 type Whose = EventPlace & { sender: string };
 
-function left(note: string): { admitted: false; note: string } {
+function notAdmitted(note: string): { admitted: false; note: string } {
   return { admitted: false, note };
 }

@@ -133,7 +133,7 @@ export class TenantGate {
     const sender = placeOf(event)?.sender ?? "";
     const known = this.#questions.get(sender);
     if (known !== undefined && clock() < known.until) return known.standing;
-    const question = { standing: this.#introduce(event), until: Number.POSITIVE_INFINITY };
+    const question = { standing: this.#askDirectory(event), until: Number.POSITIVE_INFINITY };
     // Bound the cache: a group may have many members.
     const [oldest] = this.#questions.keys();
     if (oldest !== undefined && this.#questions.size >= MAX_SENDERS) this.#questions.delete(oldest);
@@ -146,12 +146,12 @@ export class TenantGate {
     return question.standing;
   }
 
-  async #introduce(event: Delivery): Promise<AdmissionDecision> {
+  async #askDirectory(event: Delivery): Promise<AdmissionDecision> {
     const { tenant, directory, notes } = this.#options;
     const changes = this.#changes;
     const standing = await directory.introduce(tenant, event);
     // Rights changed while the directory decided, so the decision may be outdated.
-    if (changes !== this.#changes) return this.#introduce(event);
+    if (changes !== this.#changes) return this.#askDirectory(event);
     if (!standing.admitted) {
       if (standing.movedTo !== undefined) notes.write("movedTo", standing.movedTo);
       return standing;
@@ -181,7 +181,7 @@ export class TenantGate {
     const { notes, run, clock } = this.#options;
     const text = notes.read("grant");
     if (!text) return true;
-    const told = parseJson(notes.read("grantTold") ?? "") as Told | undefined;
+    const told = parseJson(notes.read("grantTold") ?? "") as AcceptedGrant | undefined;
     const { id, backedUpAt = 0 } = run?.() ?? { id: "" };
     if (told?.grant === text) {
       if (backedUpAt > told.at + SKEW_MS) notes.write("grant", "");
@@ -196,13 +196,13 @@ export class TenantGate {
     const isTold = reply.ok === true || (role === undefined && reply.error.code === "sender_unknown");
     if (isTold && run === undefined) notes.write("grant", "");
     else if (isTold)
-      notes.write("grantTold", JSON.stringify({ grant: text, run: id, at: clock() } satisfies Told));
+      notes.write("grantTold", JSON.stringify({ grant: text, run: id, at: clock() } satisfies AcceptedGrant));
     return isTold;
   }
 }
 
 /** Record of a grant that a run's gateway has accepted. */
-interface Told {
+interface AcceptedGrant {
   grant: string;
   run: string;
   at: number;

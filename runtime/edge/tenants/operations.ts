@@ -56,7 +56,7 @@ export async function operateOnPeople(
   if (operation.name === cat.name) return replyOf(() => ({ text: fileText(people, fileIn(input)) }));
   const tools = {
     devices: async () => browsers,
-    pairing: async () => (platform: Platform) => people.on(platform),
+    pairing: async () => (platform: Platform) => people.lists(platform),
     contract: { ids: async () => ids },
   };
   return replyOf(() => operation.run(tools as unknown as OperationTools, input));
@@ -99,17 +99,17 @@ export function withDeploymentParts(sandbox: Sandbox, { deployment, operate }: D
     wake: (by) => sandbox.wake(by),
     restart: () => sandbox.restart(),
     request: (port, request) => {
-      const operation = aboutPeople(port, request);
+      const operation = peopleOperation(port, request);
       return operation === undefined ? whose(port, request).request(port, request) : ask(operation);
     },
     peek: (request, port) => {
-      const operation = aboutPeople(port, request);
+      const operation = peopleOperation(port, request);
       return operation === undefined ? whose(port, request).peek(request, port) : ask(operation);
     },
   };
 }
 
-function aboutPeople(port: SandboxPort | undefined, { path, body = "" }: PortRequest) {
+function peopleOperation(port: SandboxPort | undefined, { path, body = "" }: PortRequest) {
   if (port !== "supervisor" || path !== CONTROL_ROUTES.operations) return undefined;
   const request = JSON.parse(body) as OperationRequest;
   return isAboutPeople(request) ? request : undefined;

@@ -99,7 +99,7 @@ export class People {
   }
 
   /** Returns an interface to one platform's lists, with the methods of a gateway's pairing store. */
-  on(platform: Platform) {
+  lists(platform: Platform) {
     const { onChange, clock } = this.#options;
     const read = (): PairingList => this.#read(platform);
     const write = <T extends PairingChanged>(changed: T | undefined): T | undefined => {

@@ -36,7 +36,7 @@ const LONGEST_NAME = 60;
 /** Maximum milliseconds that an operator's command waits until a chat has applied changed rights. */
 const RIGHTS_MS = 3_000;
 
-const KEEP_AGAIN_MS = 60_000;
+const STORE_RETRY_MS = 60_000;
 
 /** Maximum delay until a new pairing code is stored. */
 const KEEP_CODES_MS = 5 * 60_000;
@@ -56,7 +56,7 @@ export interface TenantReceptionOptions {
   changeRights(tenant: TenantId, grant: Grant): Promise<void>;
   /** `role` is absent if access was revoked. */
   changeBrowser(tenant: TenantId, role: GrantedRole | undefined): Promise<void>;
-  /** Schedules {@link TenantReception.tell} for `time` (milliseconds since the epoch) or earlier. */
+  /** Schedules {@link TenantReception.flush} for `time` (milliseconds since the epoch) or earlier. */
   wakeAt(time: number): void;
   fetch: Fetch;
   clock: Clock;
@@ -126,7 +126,7 @@ export class TenantReception {
     });
     this.#desk = new TenantDesk({
       access: (platform) => this.#access(platform),
-      lists: (platform) => this.#people.on(platform),
+      lists: (platform) => this.#people.lists(platform),
       meet: (tenant) => this.roster.meet(tenant),
       place: (...where) => this.#people.meet(...where),
       onRequest: (platform) => {
@@ -144,9 +144,9 @@ export class TenantReception {
   async introduce(tenant: TenantId, event: Delivery): Promise<AdmissionDecision> {
     const movedTo = this.roster.movedTo(tenant);
     if (movedTo !== undefined) return { admitted: false, note: `passed on to ${movedTo}`, movedTo };
-    this.names.see(peopleOf(event).sightings, this.#options.clock());
+    this.names.record(peopleOf(event).sightings, this.#options.clock());
     await this.#adopt();
-    const standing = await this.#desk.introduce(tenant, event);
+    const standing = await this.#desk.decide(tenant, event);
     // The refused stranger may have a new pairing code. Store it later, so that a flood of strangers causes few writes.
     if (!standing.admitted && this.#unstored() !== undefined)
       this.#options.wakeAt(this.#options.clock() + KEEP_CODES_MS);
@@ -165,7 +165,7 @@ export class TenantReception {
   }
 
   report(tenant: TenantId, { names = [], ...report }: TenantReport): void {
-    this.names.see(names, this.#options.clock());
+    this.names.record(names, this.#options.clock());
     this.roster.report(tenant, report);
   }
 
@@ -174,13 +174,13 @@ export class TenantReception {
     const reply = await operateOnPeople(this.#people, this.#browsers, request);
     // Apply the rights before the chat's next message. If the chat does not answer in time, the alarm retries.
     await waitAtMost(RIGHTS_MS, this.#rights.run());
-    await this.#keepApprovals();
+    await this.#storeApprovals();
     return reply;
   }
 
-  async tell(): Promise<void> {
+  async flush(): Promise<void> {
     await Promise.all([this.#rights.run(), this.#outbox.run()]);
-    await this.#keepApprovals();
+    await this.#storeApprovals();
     this.#schedule();
   }
 
@@ -205,16 +205,16 @@ export class TenantReception {
       stored: notes.read("approvalsVersion"),
     });
     notes.write("adopted", since);
-    await this.#keepApprovals();
+    await this.#storeApprovals();
   }
 
   /** Stores the approvals for a return to one sandbox. Never rejects. */
-  async #keepApprovals(): Promise<void> {
-    this.#keeping = this.#keeping.then(() => this.#keepOnce());
+  async #storeApprovals(): Promise<void> {
+    this.#keeping = this.#keeping.then(() => this.#storeOnce());
     await this.#keeping;
   }
 
-  async #keepOnce(): Promise<void> {
+  async #storeOnce(): Promise<void> {
     const { notes, storeApprovals, wakeAt, clock, log } = this.#options;
     const unstored = this.#unstored();
     if (storeApprovals === undefined || unstored === undefined) return;
@@ -226,7 +226,7 @@ export class TenantReception {
       notes.write("approvals", text);
     } catch (error) {
       log.error("the approvals could not be stored", { error: String(error) });
-      wakeAt(clock() + KEEP_AGAIN_MS);
+      wakeAt(clock() + STORE_RETRY_MS);
     }
   }
 
@@ -234,7 +234,7 @@ export class TenantReception {
   #unstored() {
     const { notes, storeApprovals } = this.#options;
     const lists = platformSchema.options.map((platform) => {
-      const { approved, operators, pending } = this.#people.on(platform);
+      const { approved, operators, pending } = this.#people.lists(platform);
       // Omit the time of the last request: it changes too often to be worth a write.
       const requests = pending().map(({ id, code, createdAt, meta }) => ({ id, code, createdAt, meta }));
       return [platform, { allowFrom: approved(), operators: operators(), requests }] as const;
@@ -263,17 +263,17 @@ export class TenantReception {
         "The deployment's config cannot be read, so access cannot be decided.",
       );
     this.#rules.set(platform, rules);
-    return channelAccess(rules, this.#people.on(platform));
+    return channelAccess(rules, this.#people.lists(platform));
   }
 
   /** Notifies operators about waiting requests, if they have a direct chat with the bot. */
   async #tellOperators(platform: Platform): Promise<void> {
     const { readConfig, environment } = this.#options;
     const config = await readConfig();
-    const text = waitingText(platform, this.#people.on(platform).pending(), environment["PUBLIC_ORIGIN"]);
+    const text = waitingText(platform, this.#people.lists(platform).pending(), environment["PUBLIC_ORIGIN"]);
     for (const on of platformSchema.options) {
       const named = (readAccessRules(config, on) ?? this.#rules.get(on))?.operators ?? [];
-      for (const operator of new Set([...named, ...this.#people.on(on).operators()])) {
+      for (const operator of new Set([...named, ...this.#people.lists(on).operators()])) {
         const tenant = this.#people.directChat(on, operator);
         if (tenant !== undefined) this.#outbox.add(tenant, text);
       }

@@ -44,9 +44,9 @@ export class Waves {
   async mayRenew(tenant: TenantId): Promise<boolean> {
     const canaries = this.#beginCanaries();
     // A failing tenant may always be updated: it cannot get worse, and it proves nothing about the update.
-    if (this.#answers(tenant) !== undefined || !this.#options.isWell(tenant)) return true;
+    if (this.#hasAnswered(tenant) !== undefined || !this.#options.isWell(tenant)) return true;
     await this.look();
-    if (this.#failing.size > 0 || canaries.some((one) => this.#answers(one) !== true)) return false;
+    if (this.#failing.size > 0 || canaries.some((one) => this.#hasAnswered(one) !== true)) return false;
     const { begun, answering } = this.progress();
     const isWaveOver = begun - canaries.length <= 2 * (answering - canaries.length);
     if (isWaveOver) this.#begin(tenant);
@@ -59,7 +59,7 @@ export class Waves {
     this.#beginCanaries();
     if (clock() - this.#lookedAt < LOOK_AGAIN_MS) return this.#looking;
     this.#lookedAt = clock();
-    this.#looking = this.#lookAtAll();
+    this.#looking = this.#pollAll();
     return this.#looking;
   }
 
@@ -74,7 +74,7 @@ export class Waves {
     };
   }
 
-  async #lookAtAll(): Promise<void> {
+  async #pollAll(): Promise<void> {
     const { sql, look } = this.#options;
     const open = sql
       .all("SELECT tenant FROM tenant_renewals WHERE answers = 0")
@@ -106,7 +106,7 @@ export class Waves {
   }
 
   /** Returns true if the updated container has answered, else false; `undefined` if its update may not begin yet. */
-  #answers(tenant: TenantId): boolean | undefined {
+  #hasAnswered(tenant: TenantId): boolean | undefined {
     const [row] = this.#options.sql.all("SELECT answers FROM tenant_renewals WHERE tenant = ?", tenant);
     return row && row["answers"] === 1;
   }

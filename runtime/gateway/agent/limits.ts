@@ -80,7 +80,7 @@ export class Limits {
     const { limits, spending, clock } = this.#options;
     const { tokensPerDay } = limits;
     if (tokensPerDay === undefined) return undefined;
-    const [chat, ...people] = payers(question);
+    const [chat, ...people] = spendersOf(question);
     const has = (who = ""): boolean => spending.of(who, clock()) >= tokensPerDay;
     const whose = has(chat) ? "This chat has" : people.some(has) ? "You have" : undefined;
     if (whose === undefined) return undefined;
@@ -96,7 +96,7 @@ export class Limits {
     sources.add({ platform, person: sender.id, place: target.chat }, answer, clock());
     const { tokens } = answer;
     if (limits.tokensPerDay === undefined) return;
-    spending.add(payers(question), tokens.input + tokens.output, clock());
+    spending.add(spendersOf(question), tokens.input + tokens.output, clock());
   }
 
   #tooMany(question: Question): Reason | undefined {
@@ -119,7 +119,7 @@ export class Limits {
   }
 }
 
-function payers(question: Question): string[] {
+function spendersOf(question: Question): string[] {
   const people = question.messages.map(({ sender }) => personOf(question, sender));
   return [...new Set([`chat ${question.platform} ${question.target.chat}`, ...people])];
 }

@@ -52,15 +52,15 @@ export type Asker = Pick<Place, "platform" | "target"> & Pick<Rights, "may">;
 export function reachOf(workspace: Workspace, { platform, target, may }: Asker): Reach {
   const chat = chatName(platform, target.chat);
   const keep = (name: string, data: Uint8Array): string =>
-    `${CHATS}/${chat}/${keepFromTool(workspace.chat(chat), name, data)}`;
-  if (may("writeWorkspace") && may("readWorkspace")) return { ...wholeReach(workspace), keep };
+    `${CHATS}/${chat}/${storeToolFile(workspace.chat(chat), name, data)}`;
+  if (may("writeWorkspace") && may("readWorkspace")) return { ...fullReach(workspace), keep };
   return {
-    ...ownReach(workspace.chat(chat), chat, may("readWorkspace") ? workspace.shared : undefined),
+    ...chatReach(workspace.chat(chat), chat, may("readWorkspace") ? workspace.shared : undefined),
     keep,
   };
 }
 
-function keepFromTool(root: Root, file: string, data: Uint8Array): string {
+function storeToolFile(root: Root, file: string, data: Uint8Array): string {
   const name = `${FROM_TOOLS}/${file}`;
   if (root.bytes(name) !== undefined) return name;
   const kept = root
@@ -76,7 +76,7 @@ function keepFromTool(root: Root, file: string, data: Uint8Array): string {
   return name;
 }
 
-function wholeReach(workspace: Workspace): Omit<Reach, "keep"> {
+function fullReach(workspace: Workspace): Omit<Reach, "keep"> {
   return {
     read: (text) => {
       const { root, name } = workspace.find(text);
@@ -105,7 +105,7 @@ function wholeReach(workspace: Workspace): Omit<Reach, "keep"> {
 
 type ReadableRoot = Pick<Root, "read" | "bytes" | "list">;
 
-function ownReach(own: Root, chat: string, shared: ReadableRoot | undefined): Omit<Reach, "keep"> {
+function chatReach(own: Root, chat: string, shared: ReadableRoot | undefined): Omit<Reach, "keep"> {
   const folder = `${CHATS}/${chat}`;
   const readable = (text: string): { root: ReadableRoot; name: string; isTop: boolean } => {
     const read = readName(text);

@@ -18,7 +18,7 @@ const LONGEST_FAILURE = 500;
 
 export interface ToolboxOptions extends BuiltinOptions {
   mcp: McpServers;
-  media: Pick<Media, "read" | "unheard">;
+  media: Pick<Media, "read" | "transcriptRefusal">;
   /** Removes secrets from tool results. */
   redact: Redactor;
 }

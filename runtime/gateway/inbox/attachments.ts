@@ -43,7 +43,7 @@ interface ReadQuestion {
 
 export interface ReadOptions {
   channel: Pick<Channel, "load" | "mediaMaxBytes">;
-  media: Pick<Media, "read" | "unheard">;
+  media: Pick<Media, "read" | "transcriptRefusal">;
   /** Size of the model's context, in tokens. */
   contextTokens: number;
   signal: AbortSignal;
@@ -63,13 +63,16 @@ export async function readMessages(
     ...fitting.filter(({ kind }) => kind === "image").slice(0, MAX_IMAGES),
     ...fitting.filter(({ kind }) => kind === "file").slice(0, MAX_FILES),
     ...fitting
-      .filter((attachment) => attachment.kind === "audio" && options.media.unheard(attachment) === undefined)
+      .filter(
+        (attachment) =>
+          attachment.kind === "audio" && options.media.transcriptRefusal(attachment) === undefined,
+      )
       .slice(0, MAX_RECORDINGS),
   ];
   const read = wanted.length === 0 ? new Map<Attachment, ReadFile>() : await readAll(wanted, options);
   const files = bounded(all, read, options.contextTokens);
   const whyUnheard = (recording: Attachment): UnheardReason | undefined =>
-    options.media.unheard(recording) ?? (fitting.includes(recording) ? undefined : "too long");
+    options.media.transcriptRefusal(recording) ?? (fitting.includes(recording) ? undefined : "too long");
   const isUnheard =
     all.length > 0 &&
     messages.every(({ text, references = [] }) => text.trim() === "" && references.length === 0) &&

@@ -49,7 +49,7 @@ export class Bursts {
    * Returns true if a message continues the one queued before it, as part of an album or of a text that the app
    * split.
    */
-  isRest(
+  isContinuation(
     first: Waiting | undefined,
     { receivedAt }: Delivery,
     { sender, target, continues }: InboundMessage,

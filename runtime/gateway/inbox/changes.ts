@@ -16,7 +16,7 @@ interface ChangesOptions {
   queues: ChatQueues<Waiting>;
   bursts: Bursts;
   records: Pick<DeliveryRecords, "answer" | "release">;
-  sessions: Pick<Sessions, "versionOf" | "knows" | "noteContext" | "changeContext" | "retract">;
+  sessions: Pick<Sessions, "versionOf" | "knows" | "addContext" | "changeContext" | "retract">;
   /** Number of group messages to store as context. */
   historyLimit(platform: Platform): number;
   /** Milliseconds since the epoch. */
@@ -76,7 +76,7 @@ export class Changes {
       const reference = { kind: "edit", author: sender, text: was, attachments: [] } as const;
       return ask({ ...inbound, references: [reference, ...(inbound.references ?? [])] });
     }
-    this.#note(session, platform, id, inbound, was);
+    this.#recordEdit(session, platform, id, inbound, was);
     return ignored("edit: earlier message, noted for the next answer");
   }
 
@@ -138,13 +138,13 @@ export class Changes {
     this.#options.queues.restart(session);
   }
 
-  #note(session: string, platform: Platform, id: string, inbound: Content, was: string): void {
+  #recordEdit(session: string, platform: Platform, id: string, inbound: Content, was: string): void {
     const { sessions, historyLimit, clock } = this.#options;
     const text = contextText(inbound);
     const { message, sender } = inbound;
     if (message !== undefined && sessions.changeContext(session, message, text)) return;
     const note = { delivery: id, message, sender, text, was, at: clock() };
-    sessions.noteContext(session, note, Math.max(historyLimit(platform), MAX_EDITS));
+    sessions.addContext(session, note, Math.max(historyLimit(platform), MAX_EDITS));
   }
 }
 

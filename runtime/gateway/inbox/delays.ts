@@ -14,7 +14,7 @@ const MAX_TOLD = 1_000;
 
 interface DelaysOptions {
   parts(): Pick<Components, "config" | "channels">;
-  replies: Pick<Replies, "tell" | "tellDelay" | "expect">;
+  replies: Pick<Replies, "sendNotice" | "sendDelayNotice" | "timeFirstWord">;
   /**
    * Returns true while the gateway is stopping. Notices are then not sent: the store may already be closed, and the
    * edge delivers the message again.
@@ -38,14 +38,14 @@ export class Delays {
    * Awaits an answer. Notifies the chat if no part of the answer was sent within `agent.noticeAfter`, or within
    * {@link LATE_MS} if the message arrives overdue.
    */
-  async noticed<T>(
+  async withDelayNotice<T>(
     delivery: Delivery,
     channel: Channel,
     { target, sender }: Pick<InboundMessage, "target" | "sender">,
     answered: Promise<T>,
   ): Promise<T> {
     const { parts, replies, isStopping, clock, log } = this.#options;
-    const stopWaiting = replies.expect(delivery, delivery.receivedAt);
+    const stopWaiting = replies.timeFirstWord(delivery, delivery.receivedAt);
     const afterMs = parseDuration(parts().config.agent.noticeAfter) ?? 0;
     const left = delivery.receivedAt + afterMs - clock();
     const tell = (): void => {
@@ -68,7 +68,7 @@ export class Delays {
    * Sends a notice for a message that the edge delays or has given up. Commands, and messages that do not address the
    * bot, get no notice.
    */
-  async tellOfWaiting(delivery: Delivery, notice: DeliveryNotice): Promise<DeliveryOutcome> {
+  async notifyDelayed(delivery: Delivery, notice: DeliveryNotice): Promise<DeliveryOutcome> {
     const { parts, replies, clock } = this.#options;
     const { code, nextAt, givenUp } = notice;
     const { platform, payload, receivedAt } = delivery;
@@ -79,8 +79,8 @@ export class Delays {
     }
     const { target } = inbound;
     if (givenUp) {
-      const isTold = this.#isTold(`given up ${sessionOf(platform, target)}`, receivedAt);
-      const told = isTold || (await replies.tell(delivery, channel, target, givenUpText(code)));
+      const isTold = this.#checkNotified(`given up ${sessionOf(platform, target)}`, receivedAt);
+      const told = isTold || (await replies.sendNotice(delivery, channel, target, givenUpText(code)));
       return { outcome: told ? "answered" : "ignored", note: "given up" };
     }
     const waitMs = nextAt === undefined ? undefined : Math.max(0, nextAt - clock());
@@ -101,11 +101,12 @@ export class Delays {
     by?: string,
   ): Promise<void> {
     const session = sessionOf(delivery.platform, target);
-    if (!this.#isTold(session, delivery.receivedAt))
-      await this.#options.replies.tellDelay(delivery, channel, target, text, by);
+    if (!this.#checkNotified(session, delivery.receivedAt))
+      await this.#options.replies.sendDelayNotice(delivery, channel, target, text, by);
   }
 
-  #isTold(what: string, receivedAt: number): boolean {
+  /** Returns true if the chat was notified after this time. Otherwise, counts it as notified now. */
+  #checkNotified(what: string, receivedAt: number): boolean {
     if ((this.#told.get(what) ?? 0) >= receivedAt) return true;
     if (this.#told.size >= MAX_TOLD) this.#told.clear();
     this.#told.set(what, this.#options.clock());

@@ -20,7 +20,7 @@ import { Delays } from "./delays.ts";
 import { ANSWER_GONE_TEXT, PRESS_WORDS } from "./notices.ts";
 import { type DeliveryRecords, recordName } from "./records.ts";
 import { dismiss, type Replies } from "./replies.ts";
-import { sendWhole } from "./outgoing.ts";
+import { sendAsFile } from "./outgoing.ts";
 
 /** Number of successful events to remember. A few suffice, since the edge refers only to events in progress. */
 const MAX_ENDED = 1_000;
@@ -34,11 +34,11 @@ export interface InboxOptions {
   commands: Commands;
   sessions: Pick<
     Sessions,
-    "noteContext" | "changeContext" | "answerTo" | "steps" | "versionOf" | "knows" | "retract"
+    "addContext" | "changeContext" | "answerTo" | "steps" | "versionOf" | "knows" | "retract"
   >;
   records: DeliveryRecords;
   report: Report;
-  replies: Pick<Replies, "answer" | "say" | "tell" | "tellDelay" | "expect">;
+  replies: Pick<Replies, "answer" | "say" | "sendNotice" | "sendDelayNotice" | "timeFirstWord">;
   /** Milliseconds since the epoch. */
   clock(): number;
   log: Log;
@@ -100,11 +100,11 @@ export class Inbox {
     const isBehind = deliveries.every(
       ({ platform }) => after === undefined || this.#isPlaced(platform, after),
     );
-    if (!isBehind) failure = { error: overtaking() };
+    if (!isBehind) failure = { error: outOfOrderError() };
     return deliveries.map(async (delivery) => {
       try {
         if (failure !== undefined) throw failure.error;
-        return this.#takeUp(delivery);
+        return this.#enqueue(delivery);
       } catch (error) {
         failure ??= { error };
         throw error;
@@ -127,7 +127,7 @@ export class Inbox {
   async deliver(delivery: Delivery): Promise<DeliveryOutcome> {
     const { notice, after } = delivery;
     this.#refuseWhileStopping();
-    if (notice !== undefined) return this.#delays.tellOfWaiting(delivery, notice);
+    if (notice !== undefined) return this.#delays.notifyDelayed(delivery, notice);
     const [end] = this.take([delivery], after);
     return end ?? { outcome: "repeated" };
   }
@@ -155,7 +155,7 @@ export class Inbox {
   }
 
   /** Queues an event before it returns, or throws synchronously. The promise resolves when the reply is sent. */
-  #takeUp(delivery: Delivery): Promise<DeliveryOutcome> {
+  #enqueue(delivery: Delivery): Promise<DeliveryOutcome> {
     this.#refuseWhileStopping();
     const key = recordName(delivery);
     const running = this.#running.get(key);
@@ -229,15 +229,15 @@ export class Inbox {
           return this.#changes.edit(delivery, inbound, (message) => this.#ask(delivery, channel, message));
         // The rest of an album or split text is not mere context: only one part of an album has the text, and only
         // the first part of a split text mentions the bot.
-        if (inbound.kind === "context" && !this.#isRest(delivery, inbound))
+        if (inbound.kind === "context" && !this.#isContinuation(delivery, inbound))
           return this.#keepContext(delivery, inbound);
         return this.#message(delivery, channel, inbound);
     }
   }
 
-  #isRest(delivery: Delivery, inbound: InboundMessage): boolean {
+  #isContinuation(delivery: Delivery, inbound: InboundMessage): boolean {
     const first = this.#queues.last(sessionOf(delivery.platform, inbound.target));
-    return this.#bursts.isRest(first, delivery, inbound);
+    return this.#bursts.isContinuation(first, delivery, inbound);
   }
 
   #message(delivery: Delivery, channel: Channel, inbound: InboundMessage): Promise<DeliveryOutcome> {
@@ -254,7 +254,7 @@ export class Inbox {
     const message: Waiting = { ...inbound, id, platform, last, receivedAt };
     const answered = this.#queues.ask(session, message);
     this.#changes.join(session, message);
-    return this.#delays.noticed(delivery, channel, inbound, answered);
+    return this.#delays.withDelayNotice(delivery, channel, inbound, answered);
   }
 
   async #press(
@@ -284,7 +284,7 @@ export class Inbox {
       const answer = isHere ? sessions.answerTo(action.session, action.delivery) : undefined;
       return answer === undefined
         ? this.#say(delivery, channel, target, ANSWER_GONE_TEXT)
-        : sendWhole(this.#options, { key: delivery, channel, target, text: answer.text });
+        : sendAsFile(this.#options, { key: delivery, channel, target, text: answer.text });
     }
     const isOperator = rightsOf(parts().config, [admission]).roles.includes("operator");
     const text = isOperator ? admissions.settle(action) : PRESS_WORDS["another's"];
@@ -313,7 +313,7 @@ export class Inbox {
     if (keep > 0 && text !== "") {
       const { message, sender, target } = inbound;
       const note = { delivery: id, message, sender, text, at: clock() };
-      sessions.noteContext(sessionOf(platform, target), note, keep);
+      sessions.addContext(sessionOf(platform, target), note, keep);
     }
     return { outcome: "ignored", note: "not for the bot, kept as context" };
   }
@@ -367,6 +367,6 @@ function stopping(): RetryableError {
   return new RetryableError("gateway_unavailable", "The gateway is stopping.");
 }
 
-function overtaking(): RetryableError {
+function outOfOrderError(): RetryableError {
   return new RetryableError("internal", "The previous event of the chat is no longer in progress here.");
 }

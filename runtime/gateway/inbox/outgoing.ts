@@ -94,13 +94,13 @@ interface SentAnswer {
  * Offers a long answer as a file: with a button, or as the file itself if the platform has no buttons. Only logs
  * errors, because the answer has already been sent.
  */
-export async function offerWhole(
+export async function offerAsFile(
   { actions, clock, log }: { actions: Pick<Actions, "offer">; clock(): number; log: Log },
   { key: { platform, id }, channel, target, by, text, messages }: SentAnswer,
 ): Promise<void> {
   if (channel.files === undefined || messages <= MAX_MESSAGES) return;
   try {
-    if (channel.answerPress === undefined) return await channel.files.send(target, wholeAnswer(text));
+    if (channel.answerPress === undefined) return await channel.files.send(target, answerFile(text));
     const session = sessionOf(platform, target);
     const buttons = actions.offer({
       platform,
@@ -119,12 +119,12 @@ export async function offerWhole(
  *
  * @throws RetryableError if the platform cannot accept the file now.
  */
-export async function sendWhole(
+export async function sendAsFile(
   { records, clock }: { records: DeliveryRecords; clock(): number },
   { key, channel, target, text }: Omit<SentAnswer, "by" | "messages">,
 ): Promise<DeliveryOutcome> {
   try {
-    await channel.files?.send(target, wholeAnswer(text));
+    await channel.files?.send(target, answerFile(text));
   } catch (error) {
     if (!(error instanceof RefusedError)) throw error;
     if (!error.gone) await channel.send(target, REFUSED_TEXT).catch(() => undefined);
@@ -134,6 +134,6 @@ export async function sendWhole(
   return { outcome: "answered" };
 }
 
-function wholeAnswer(text: string): OutgoingFile {
+function answerFile(text: string): OutgoingFile {
   return { name: "answer.md", mediaType: "text/markdown", data: new TextEncoder().encode(text) };
 }

@@ -225,8 +225,8 @@ export class FirstWords {
     if (this.#waiting.size < MAX_WAITING) this.#waiting.set(key, at);
   }
 
-  /** Counts a message's first word. Later calls for the same message have no effect. */
-  heard(key: string, now: number): void {
+  /** Records the time of a message's first word. Later calls for the same message have no effect. */
+  record(key: string, now: number): void {
     const at = this.#waiting.get(key);
     if (at === undefined) return;
     this.#waiting.delete(key);
@@ -243,7 +243,7 @@ export class FirstWords {
    * Returns when a message got its first word or notice, in milliseconds since the epoch; `undefined` if none is
    * recorded.
    */
-  heardAt(key: string): number | undefined {
+  firstWordAt(key: string): number | undefined {
     return this.#heard.get(key);
   }
 

@@ -10,7 +10,7 @@ import { RefusedError, RetryableError } from "../failure.ts";
 import { readMessages, type ReadOptions } from "./attachments.ts";
 import { Draft } from "./draft.ts";
 import { givenUpText, UNHEARD_TEXTS, waitText } from "./notices.ts";
-import { send, offerWhole } from "./outgoing.ts";
+import { send, offerAsFile } from "./outgoing.ts";
 import { type DeliveryRecord, type DeliveryRecords, recordName, type FirstWords } from "./records.ts";
 
 /** Milliseconds between typing indicators. Platforms show one for 5 s (Telegram) to 10 s (Discord). */
@@ -79,7 +79,7 @@ export class Replies {
     const started = clock();
     const last = asked.at(-1) ?? asked[0];
     const ids = asked.map(({ id }) => id);
-    const heard = (): void => this.#heard(platform, ids);
+    const heard = (): void => this.#recordFirstWord(platform, ids);
     records.take(platform, ids, last.target, started);
     for (const { target, message } of asked) if (message !== undefined) void channel.react?.(target, message);
     const before = records.of({ platform, id: last.id });
@@ -102,7 +102,7 @@ export class Replies {
       channel,
       owner,
       ids,
-      target: located(record, (asked[place] ?? last).target),
+      target: resumeTarget(record, (asked[place] ?? last).target),
       parts,
       ...(record.draft !== undefined && { draft: { id: record.draft, shown } }),
       signal,
@@ -115,7 +115,7 @@ export class Replies {
       const { target, sender } = asked[place] ?? last;
       const key = { platform, id: owner };
       const messages = parts.length;
-      await offerWhole(this.#options, { key, channel, target, by: sender.id, text, messages });
+      await offerAsFile(this.#options, { key, channel, target, by: sender.id, text, messages });
     }
     const told = { id: owner, platform, kind: "message", messages: asked.length, ms: clock() - started };
     if (sent.note === undefined) log.info("event answered", told);
@@ -199,7 +199,7 @@ export class Replies {
     { platform, channel, signal }: Pick<ReplyContext, "platform" | "channel" | "signal">,
   ): Promise<AgentAnswer & { shown: string }> {
     // Rethrow if somebody stopped the answer or the gateway is stopping, since the model did not fail.
-    if (signal.aborted || !(error instanceof RetryableError) || !isModels(error.code)) throw error;
+    if (signal.aborted || !(error instanceof RetryableError) || !isModelError(error.code)) throw error;
     const { id, target } = asked.at(-1) ?? asked[0];
     if (asked.some(({ last }) => last)) {
       return { text: givenUpText(error.code), delivery: id, shown: "", failure: error.reason };
@@ -207,7 +207,7 @@ export class Replies {
     const { said, draft } = this.#options.records.of({ platform, id });
     // Send the notice once, but always replace a partial answer.
     if (said === undefined || draft !== undefined) {
-      await this.tell(
+      await this.sendNotice(
         { platform, id },
         channel,
         target,
@@ -233,7 +233,7 @@ export class Replies {
     const isLimit = DELIBERATE_LIMITS.has(failure.code);
     const again =
       isLimit || !isPlain(asked) ? undefined : { label: "Try again", by: last.sender.id, text: last.text };
-    const told = await this.tell({ platform, id: last.id }, channel, last.target, text, again);
+    const told = await this.sendNotice({ platform, id: last.id }, channel, last.target, text, again);
     for (const { id, target } of asked) if (id !== last.id) await dismiss(channel, target);
     const note = `${failure.code}: ${failure.detail} ${told ? "The sender was notified." : "The chat accepts no messages."}`;
     const outcome = isLimit ? "ignored" : "failed";
@@ -245,11 +245,17 @@ export class Replies {
    * Sends a delay notice unless text was already sent for the message. `by`: person who gets a Stop button. Errors are
    * only logged.
    */
-  async tellDelay(key: Key, channel: Channel, target: ReplyTarget, text: string, by?: string): Promise<void> {
+  async sendDelayNotice(
+    key: Key,
+    channel: Channel,
+    target: ReplyTarget,
+    text: string,
+    by?: string,
+  ): Promise<void> {
     const { said, draft, sent, answered } = this.#options.records.of(key);
     if (said !== undefined || draft !== undefined || sent > 0 || answered) return;
     const stop = by === undefined ? undefined : { label: "Stop", by, text: "/stop" };
-    await this.tell(key, channel, target, text, stop).catch((error: unknown) =>
+    await this.sendNotice(key, channel, target, text, stop).catch((error: unknown) =>
       this.#options.log.debug("a delay notice could not be sent", { id: key.id, error: String(error) }),
     );
   }
@@ -259,7 +265,7 @@ export class Replies {
    * the platform has buttons. On platforms with tickets, the reply later replaces the notice. Returns false if the
    * chat refuses messages.
    */
-  async tell(
+  async sendNotice(
     key: Key,
     channel: Channel,
     target: ReplyTarget,
@@ -268,9 +274,9 @@ export class Replies {
   ): Promise<boolean> {
     const { records, clock } = this.#options;
     const record = records.of(key);
-    const place = located(record, target);
+    const place = resumeTarget(record, target);
     try {
-      if (record.draft !== undefined && (await isEdited(channel, place, record.draft, text))) {
+      if (record.draft !== undefined && (await tryEdit(channel, place, record.draft, text))) {
         // Nothing to send: the edit has replaced the partial answer with the text.
       } else if (record.said !== text) {
         const buttons = channel.answerPress && button ? this.#offer(key.platform, button) : [];
@@ -282,7 +288,7 @@ export class Replies {
       throw error;
     }
     records.say(key, text, clock());
-    this.#heard(key.platform, [key.id]);
+    this.#recordFirstWord(key.platform, [key.id]);
     return true;
   }
 
@@ -293,7 +299,7 @@ export class Replies {
   }
 
   /** Starts measuring the time to a message's first word. Returns a function that cancels it. */
-  expect(key: Key, receivedAt: number): () => void {
+  timeFirstWord(key: Key, receivedAt: number): () => void {
     const { records, firstWords } = this.#options;
     const { said, draft, sent, answered } = records.of(key);
     const name = recordName(key);
@@ -302,9 +308,9 @@ export class Replies {
     return () => firstWords.forget(name);
   }
 
-  #heard(platform: Platform, ids: readonly string[]): void {
+  #recordFirstWord(platform: Platform, ids: readonly string[]): void {
     const { firstWords, clock } = this.#options;
-    for (const id of ids) firstWords.heard(recordName({ platform, id }), clock());
+    for (const id of ids) firstWords.record(recordName({ platform, id }), clock());
   }
 
   #draft(
@@ -314,7 +320,7 @@ export class Replies {
   ): Draft | undefined {
     if (!channel.streams || channel.edit === undefined) return undefined;
     const { records, clock, log } = this.#options;
-    const target = located(before, last.target);
+    const target = resumeTarget(before, last.target);
     return new Draft({
       channel,
       target,
@@ -335,7 +341,7 @@ function isPlain([first, ...others]: readonly [UnansweredMessage, ...UnansweredM
 }
 
 /** Edits a message. Returns false if the platform no longer allows the edit. */
-async function isEdited(channel: Channel, target: ReplyTarget, id: string, text: string): Promise<boolean> {
+async function tryEdit(channel: Channel, target: ReplyTarget, id: string, text: string): Promise<boolean> {
   if (channel.edit === undefined) return false;
   try {
     await channel.edit(target, id, text);
@@ -349,7 +355,7 @@ async function isEdited(channel: Channel, target: ReplyTarget, id: string, text:
 /**
  * Returns true for model errors. Other errors get no notice in the chat, because a restart of the gateway ends them.
  */
-function isModels(code: ErrorCode): boolean {
+function isModelError(code: ErrorCode): boolean {
   return code.startsWith("model_");
 }
 
@@ -362,7 +368,7 @@ export async function dismiss(channel: Channel, target: ReplyTarget): Promise<vo
  * Returns where to continue a reply: at the recorded target, or at `own` if that is the same chat and thread, since
  * `own` may include a ticket.
  */
-function located({ target }: DeliveryRecord, own: ReplyTarget): ReplyTarget {
+function resumeTarget({ target }: DeliveryRecord, own: ReplyTarget): ReplyTarget {
   if (target === undefined || (target.chat === own.chat && target.thread === own.thread)) return own;
   return target;
 }

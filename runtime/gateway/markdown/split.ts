@@ -66,12 +66,12 @@ class Packer {
   }
 
   add(piece: Piece): void {
-    if (this.#takes(piece)) return;
+    if (this.#tryAdd(piece)) return;
     const isSmall = this.#part.trim().length < this.#limit * SMALLEST_SHARE;
     const isFilling = isSmall && piece.fills === true && piece.cut !== undefined;
     if (!isFilling) {
       this.#next();
-      if (this.#takes(piece)) return;
+      if (this.#tryAdd(piece)) return;
     }
     if (piece.cut === undefined) this.#cutAnywhere(piece);
     else for (const smaller of piece.cut(this.#limit)) this.add(smaller);
@@ -83,9 +83,9 @@ class Packer {
     return this.#parts;
   }
 
-  #takes({ source, frame, leads }: Piece): boolean {
+  #tryAdd({ source, frame, leads }: Piece): boolean {
     const isFramed = frame === this.#frame;
-    const before = this.#frame === undefined || isFramed ? "" : behind(this.#frame);
+    const before = this.#frame === undefined || isFramed ? "" : separatorAfter(this.#frame);
     const start = this.#part === "" ? source.replace(/^(?:[ \t]*\n)+/, "") : source;
     const added = `${before}${isFramed ? "" : (frame?.open ?? "")}${start}`;
     const closing = frame === undefined || frame.close === "" ? 0 : frame.close.length + 1;
@@ -114,7 +114,7 @@ class Packer {
       const most = Math.max(safe(source, at + room), at + 1);
       const space = most < source.length ? source.lastIndexOf(" ", most - 1) : -1;
       const end = space > at ? space + 1 : most;
-      if (this.#takes({ source: source.slice(at, end), ...(frame && { frame }) })) at = end;
+      if (this.#tryAdd({ source: source.slice(at, end), ...(frame && { frame }) })) at = end;
       else this.#next();
     }
   }
@@ -124,7 +124,7 @@ class Packer {
  * Returns the separator after a frame's last block: the frame's closing mark and an empty line, or a line break for a
  * frame without a mark.
  */
-function behind({ close }: Frame): string {
+function separatorAfter({ close }: Frame): string {
   return close === "" ? "\n" : `${close}\n\n`;
 }
 

@@ -64,7 +64,7 @@ export class Media {
   }
 
   /** Returns the reason why a recording cannot be transcribed and need not be downloaded; `undefined` if it may be. */
-  unheard({ seconds = 0 }: Pick<Attachment, "seconds">): UnheardReason | undefined {
+  transcriptRefusal({ seconds = 0 }: Pick<Attachment, "seconds">): UnheardReason | undefined {
     const { transcriber } = this.#options;
     if (transcriber === undefined) return "not configured";
     return seconds > transcriber.mostSeconds ? "too long" : undefined;

@@ -28,12 +28,12 @@ export function toMessages(
   { picturesInResults }: { picturesInResults: boolean },
 ): LanguageModelV4Message[] {
   const all = messages.flatMap((message) =>
-    picturesInResults || message.role !== "tool" ? message : withPicturesBehind(message),
+    picturesInResults || message.role !== "tool" ? message : moveImagesAfter(message),
   );
   return all.map(toMessage).filter(({ content }) => content.length > 0);
 }
 
-function withPicturesBehind(message: Extract<ModelMessage, { role: "tool" }>): ModelMessage[] {
+function moveImagesAfter(message: Extract<ModelMessage, { role: "tool" }>): ModelMessage[] {
   const images = message.results.flatMap((result) => result.images ?? []);
   const results = message.results.map(({ id, name, output, failed }) => ({ id, name, output, failed }));
   const behind = { role: "user", text: message.caption ?? prompt``, images } as const;

@@ -139,7 +139,7 @@ async function stream(
         // was cut off.
         const finish = unified === "other" && raw !== undefined ? "stop" : unified;
         if (unified === "other") report("stream", `${reference}: finish reason ${raw ?? "none"}`);
-        const answer = whole({ text, calls, finish, mayBeEmpty }, reference);
+        const answer = requireComplete({ text, calls, finish, mayBeEmpty }, reference);
         return { ...answer, model: reference, tokens };
       }
     }
@@ -185,7 +185,7 @@ interface Received {
  *
  * @throws if the answer was cut off or is unusable.
  */
-function whole(
+function requireComplete(
   { text, calls, finish, mayBeEmpty }: Received,
   reference: string,
 ): Pick<ModelAnswer, "text" | "toolCalls"> {

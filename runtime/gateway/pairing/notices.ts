@@ -44,7 +44,7 @@ export class ApprovalNotices {
   start(): void {
     this.#timer = undefined;
     if (this.#isLooking) this.expect();
-    else this.#looking = this.#lookOnce();
+    else this.#looking = this.#runCheck();
   }
 
   expect(): void {
@@ -58,23 +58,23 @@ export class ApprovalNotices {
     await waitAtMost(graceMs, this.#looking);
   }
 
-  async #lookOnce(): Promise<void> {
+  async #runCheck(): Promise<void> {
     this.#isLooking = true;
     try {
-      if (await this.#look()) this.expect();
+      if (await this.#checkAll()) this.expect();
     } finally {
       this.#isLooking = false;
     }
   }
 
   // Checks the platforms in parallel, so that one that hangs does not delay others.
-  async #look(): Promise<boolean> {
-    const waits = await Promise.all(platformSchema.options.map((platform) => this.#lookOn(platform)));
+  async #checkAll(): Promise<boolean> {
+    const waits = await Promise.all(platformSchema.options.map((platform) => this.#checkPlatform(platform)));
     return waits.includes(true);
   }
 
   /** Notifies a platform's approved senders. Returns true while anybody waits, or if the check failed. */
-  async #lookOn(platform: Platform): Promise<boolean> {
+  async #checkPlatform(platform: Platform): Promise<boolean> {
     const { stores, waiting, log } = this.#options;
     try {
       const senders = waiting.on(platform);

@@ -2,13 +2,13 @@ import type { ModelImage, ModelMessage, ModelRequest } from "../models/model.ts"
 import type { Step, StepCall } from "../sessions/steps.ts";
 import { type Said, saidText } from "./speaker.ts";
 import {
-  following,
+  afterMark,
   indented,
   joined,
   label,
   type ModelText,
   modelText,
-  ownWords,
+  modelPrompt,
   type Prompt,
   prompt,
   speakerText,
@@ -103,7 +103,7 @@ function openText(said: Said, images: readonly ModelImage[], withheld: boolean) 
 export function turnMessage(turn: Turn): ModelMessage {
   return turn.role === "user"
     ? { role: "user", text: saidText(turn.said) }
-    : { role: "assistant", text: ownWords(turn.text) };
+    : { role: "assistant", text: modelPrompt(turn.text) };
 }
 
 /**
@@ -148,14 +148,14 @@ function turnBlock(turn: Turn, most: number): Prompt | undefined {
 }
 
 function answerBlock(text: ModelText): Prompt {
-  return prompt`[#you]: ${following(text)}`;
+  return prompt`[#you]: ${afterMark(text)}`;
 }
 
 /** Returns a message after its speaker's mark. Adds `[#person]` in direct chats, which have no marks. */
 function saidBlock(said: Said): Prompt {
   const isMarked =
     said.speaker !== undefined || (said.quoted ?? []).length > 0 || (said.asides ?? []).length > 0;
-  return isMarked ? saidText(said) : prompt`[#person]: ${following(said.text)}`;
+  return isMarked ? saidText(said) : prompt`[#person]: ${afterMark(said.text)}`;
 }
 
 function summaryText(summary: ModelText): Prompt {
@@ -180,7 +180,7 @@ function stepMessages(
   if (conclude) {
     const told = outcomes.map(({ name, input, output }) => {
       const words = toolText(`${JSON.stringify(input)}\n${output}`);
-      return prompt`[#tool ${label(name, LONGEST_TOOL_NAME)}]: ${following(words)}`;
+      return prompt`[#tool ${label(name, LONGEST_TOOL_NAME)}]: ${afterMark(words)}`;
     });
     return [{ role: "user", text: joined(told, "\n\n") }];
   }
@@ -195,7 +195,7 @@ function stepMessages(
   return [
     {
       role: "assistant",
-      text: ownWords(modelText(text)),
+      text: modelPrompt(modelText(text)),
       toolCalls: calls.map(({ id, name, input }) => ({ id, name, input })),
     },
     { role: "tool", results, ...(hasPictures && { caption: CAPTION }) },

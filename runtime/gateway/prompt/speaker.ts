@@ -1,5 +1,5 @@
 import {
-  following,
+  afterMark,
   joined,
   label,
   type Prompt,
@@ -73,17 +73,17 @@ export function saidText({ text, speaker, asides = [], quoted = [] }: Said): Pro
   ];
   if (speaker !== undefined) return joined([...before, attributed(speaker, text)], "\n");
   if (before.length === 0) return unmarked(text);
-  return joined([...before, text === "" ? prompt`` : prompt`[#person]: ${following(text)}`], "\n");
+  return joined([...before, text === "" ? prompt`` : prompt`[#person]: ${afterMark(text)}`], "\n");
 }
 
 function editText({ speaker, text, was = speakerText("") }: Aside): Prompt[] {
   const mark = prompt`[#edited: an earlier message, from ${speakerMark(speaker)}]`;
-  return [prompt`${mark}: ${following(text)}`, prompt`[#edited: it was]: ${following(was)}`];
+  return [prompt`${mark}: ${afterMark(text)}`, prompt`[#edited: it was]: ${afterMark(was)}`];
 }
 
 function quotedText({ kind, author, text }: Quoted): Prompt {
   const from = author === "bot" ? prompt`you` : author && authorMark(author);
-  return prompt`[#quoted: ${QUOTED[kind]}${from === undefined ? prompt`` : prompt`, from ${from}`}]: ${following(text)}`;
+  return prompt`[#quoted: ${QUOTED[kind]}${from === undefined ? prompt`` : prompt`, from ${from}`}]: ${afterMark(text)}`;
 }
 
 function authorMark(author: Speaker): Prompt | undefined {
@@ -93,7 +93,7 @@ function authorMark(author: Speaker): Prompt | undefined {
 }
 
 function attributed(speaker: Speaker, text: SpeakerText): Prompt {
-  return prompt`[${speakerMark(speaker)}]: ${following(text)}`;
+  return prompt`[${speakerMark(speaker)}]: ${afterMark(text)}`;
 }
 
 /**

@@ -67,21 +67,21 @@ export function joined(parts: readonly Prompt[], separator: "\n" | "\n\n"): Prom
 
 /** Returns the operator's text for a prompt, in which its headings take effect. */
 export function verbatim(text: OperatorText): Prompt {
-  return seen(text) as Prompt;
+  return sanitize(text) as Prompt;
 }
 
 /** Returns the model's text, for a message in the model's own role. */
-export function ownWords(text: ModelText): Prompt {
-  return seen(text) as Prompt;
+export function modelPrompt(text: ModelText): Prompt {
+  return sanitize(text) as Prompt;
 }
 
 export function indented(text: Untrusted): Prompt {
-  return seen(text).replace(/^(?=[^\n])/gm, INDENT) as Prompt;
+  return sanitize(text).replace(/^(?=[^\n])/gm, INDENT) as Prompt;
 }
 
 /** Returns a text that can follow a mark on the mark's line. Indents all other lines. */
-export function following(text: Untrusted): Prompt {
-  return seen(text).replace(/\n(?=[^\n])/g, `\n${INDENT}`) as Prompt;
+export function afterMark(text: Untrusted): Prompt {
+  return sanitize(text).replace(/\n(?=[^\n])/g, `\n${INDENT}`) as Prompt;
 }
 
 /**
@@ -90,11 +90,11 @@ export function following(text: Untrusted): Prompt {
  * a line looks like a mark.
  */
 export function unmarked(text: SpeakerText | ToolText): Prompt {
-  return MARK_LIKE.test(seen(text)) ? indented(text) : (seen(text) as Prompt);
+  return MARK_LIKE.test(sanitize(text)) ? indented(text) : (sanitize(text) as Prompt);
 }
 
 export function oneLine(text: string, most: number): Prompt {
-  return cut(seen(text).replace(/\s+/g, " ").trim(), most) as Prompt;
+  return cut(sanitize(text).replace(/\s+/g, " ").trim(), most) as Prompt;
 }
 
 /**
@@ -122,7 +122,7 @@ export function remark(kind: string, ...facts: readonly string[]): SpeakerText {
 }
 
 /** Removes invisible characters, normalises line ends and breaks up tokens of chat templates. */
-function seen(text: string): string {
+function sanitize(text: string): string {
   return text
     .toWellFormed()
     .replace(LINE_END, "\n")

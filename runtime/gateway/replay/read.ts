@@ -42,7 +42,7 @@ export function outcomeOf(read: Read, payload: Record<string, unknown>): Outcome
     const admission = "admission" in inbound ? inbound.admission : undefined;
     return {
       kind: kind === "message" ? messageKind(inbound) : kind,
-      ...(admission && { admitted: grounds(admission) }),
+      ...(admission && { admitted: admissionText(admission) }),
     };
   } catch {
     return { kind: "error" };
@@ -54,7 +54,7 @@ function messageKind({ text, edited }: Extract<Inbound, { kind: "message" }>): s
   return readCommand(text) === undefined ? "message" : "command";
 }
 
-function grounds(admission: Admission): string {
+function admissionText(admission: Admission): string {
   return "grants" in admission ? `${admission.by} ${admission.grants}` : admission.by;
 }
 

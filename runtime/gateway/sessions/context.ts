@@ -69,7 +69,7 @@ export class ContextNotes {
   }
 
   /** Restores the messages from {@link take} after their question was retracted. */
-  giveBack(session: string, delivery: string, stored: string, at: number): void {
+  restore(session: string, delivery: string, stored: string, at: number): void {
     for (const [index, { speaker, text, was }] of readAsides(stored).entries()) {
       const sender = { ...speaker, id: speaker.id ?? "" };
       const message = {

@@ -134,7 +134,7 @@ export class Sessions {
   retract(session: string, delivery: string, at: number): void {
     transaction(this.#database, () => {
       const context = this.#sql.retract.get(session, delivery)?.["context"];
-      if (typeof context === "string") this.#context.giveBack(session, delivery, context, at);
+      if (typeof context === "string") this.#context.restore(session, delivery, context, at);
       this.steps.drop(session, [delivery], at);
     });
   }
@@ -174,7 +174,7 @@ export class Sessions {
   history(session: string, deliveries: readonly string[], limit: number): History {
     const question = deliveries.flatMap((delivery) => {
       const row = this.#sql.question.get(session, delivery);
-      return row === undefined ? [] : [{ said: readSaid(row), seq: Number(row["seq"]), delivery }];
+      return row === undefined ? [] : [{ said: readUserMessage(row), seq: Number(row["seq"]), delivery }];
     });
     const before = Math.min(...question.map(({ seq }) => seq));
     const left = Math.max(0, limit - question.length);
@@ -239,7 +239,7 @@ export class Sessions {
   }
 
   /** See {@link ContextNotes.note}. */
-  noteContext(session: string, message: ContextMessage, keep: number): void {
+  addContext(session: string, message: ContextMessage, keep: number): void {
     this.#context.note(session, message, keep);
   }
 
@@ -284,12 +284,12 @@ function wordsOf({ text, words }: Record<string, SQLOutputValue>): string {
 function readTurn(row: Record<string, SQLOutputValue>): PlacedTurn {
   const seq = Number(row["seq"]);
   return row["role"] === "user"
-    ? { role: "user", said: readSaid(row), seq }
+    ? { role: "user", said: readUserMessage(row), seq }
     : { role: "assistant", text: modelText(String(row["text"])), seq };
 }
 
 /** Reads a user's message from its row. Only group messages have a stored speaker name. */
-function readSaid(row: Record<string, SQLOutputValue>): Said {
+function readUserMessage(row: Record<string, SQLOutputValue>): Said {
   const { name, context, quoted, text } = row;
   return {
     text: speakerText(String(text)),

@@ -32,7 +32,7 @@ interface WebChatOptions {
   commands: Commands;
   sessions: Pick<Sessions, "answerTo" | "keepAnswer" | "steps">;
   history: ChatHistory;
-  outbox: Pick<WebOutbox, "listen" | "tell" | "recent" | "refresh" | "file">;
+  outbox: Pick<WebOutbox, "listen" | "send" | "recent" | "refresh" | "file">;
   actions: Pick<Actions, "take">;
   admissions: Pick<AdmissionQuestions, "settle">;
   workspace: Workspace;
@@ -101,7 +101,7 @@ export class WebChat {
 
   rename(deviceId: string, conversation: string, title: string): void {
     this.#options.history.rename(webSession(deviceId, conversation), title);
-    this.#tellConversations(deviceId);
+    this.#sendConversations(deviceId);
   }
 
   delete(deviceId: string, conversation: string): void {
@@ -113,7 +113,7 @@ export class WebChat {
     void this.#queues
       .inTurn(session, async () => this.#options.history.delete(session))
       .then(
-        () => this.#tellConversations(deviceId),
+        () => this.#sendConversations(deviceId),
         (error: unknown) =>
           this.#options.log.error("a conversation was not deleted", { error: String(error) }),
       );
@@ -148,7 +148,7 @@ export class WebChat {
     if (action.does === "say") return this.say({ ...from, text: action.text, files: [] });
     const isOperator = this.#admission(from).grants === "operator";
     const text = isOperator ? admissions.settle(action) : PRESS_WORDS["another's"];
-    this.#tell(from, { type: "answer", id: from.id, ...asMarkdown(text) });
+    this.#send(from, { type: "answer", id: from.id, ...asMarkdown(text) });
   }
 
   /** Handles a message. A resent message gets its existing answer. */
@@ -157,16 +157,16 @@ export class WebChat {
     const { id } = said;
     const session = sessionOf(said);
     const mark = history.markOf(session, id);
-    if (mark === "removed") return this.#tell(said, { type: "removed", id });
-    this.#tell(said, { type: "accepted", id, text: shownText(said) });
+    if (mark === "removed") return this.#send(said, { type: "removed", id });
+    this.#send(said, { type: "accepted", id, text: shownText(said) });
     const open = this.#open.get(session) ?? new Map<string, Open>();
     if (open.has(id)) return;
     const answer = sessions.answerTo(session, id);
     const stopped = mark === "stopped" ? ({ stopped: true } as const) : {};
     if (answer !== undefined || mark !== undefined)
-      return this.#tell(said, { type: "answer", id, ...asMarkdown(answer?.text ?? ""), ...stopped });
+      return this.#send(said, { type: "answer", id, ...asMarkdown(answer?.text ?? ""), ...stopped });
     const known = this.#settled.get(keyOf(said));
-    if (known !== undefined) return this.#tell(said, known);
+    if (known !== undefined) return this.#send(said, known);
     this.#open.set(session, open.set(id, { said, soFar: "" }));
     void this.#carryOut(session, said)
       .catch((error: unknown) => this.#fail(said, error))
@@ -246,15 +246,15 @@ export class WebChat {
       session: sessionOf(said),
       admission: this.#admission(said),
       signal,
-      tell: (growing) => this.#tell(said, growing),
+      tell: (growing) => this.#send(said, growing),
       onText: (soFar) => {
         const open = this.#open.get(sessionOf(said))?.get(id);
         if (open !== undefined) open.soFar = soFar;
       },
       // The question is now in the transcript and gives a new conversation its title.
-      onAsked: () => this.#tellConversations(sender.id),
+      onAsked: () => this.#sendConversations(sender.id),
     });
-    if (message !== undefined) this.#tell(said, message);
+    if (message !== undefined) this.#send(said, message);
   }
 
   /**
@@ -268,7 +268,7 @@ export class WebChat {
     history.mark(session, id, "stopped");
     if (text !== "") sessions.keepAnswer(session, [id], text, clock());
     else sessions.steps.drop(session, [id], clock());
-    this.#tell(said, { type: "answer", id, ...asMarkdown(text || otherwise), stopped: true });
+    this.#send(said, { type: "answer", id, ...asMarkdown(text || otherwise), stopped: true });
   }
 
   /** Queues the removal of the message with this id and of its answer, because `said` replaces them. */
@@ -285,14 +285,14 @@ export class WebChat {
 
   #withdraw(said: Pick<From, "id" | "sender" | "conversation">): void {
     this.#options.history.mark(sessionOf(said), said.id, "removed");
-    this.#tell(said, { type: "removed", id: said.id });
+    this.#send(said, { type: "removed", id: said.id });
   }
 
   #settle(said: WebMessage, message: ToPage): void {
     this.#settled.set(keyOf(said), message);
     const oldest = this.#settled.size > MAX_SETTLED ? this.#settled.keys().next().value : undefined;
     if (oldest !== undefined) this.#settled.delete(oldest);
-    this.#tell(said, message);
+    this.#send(said, message);
   }
 
   #fail(said: WebMessage, error: unknown): void {
@@ -301,16 +301,16 @@ export class WebChat {
     if (error instanceof StewardError)
       log.warn("a chat message failed", { id, code: error.code, detail: error.message });
     else log.error("a chat message failed", { id, error: String(error) });
-    this.#tell(said, failureMessage(id, error));
+    this.#send(said, failureMessage(id, error));
   }
 
-  #tell(to: Pick<From, "sender" | "conversation">, message: ToPage): void {
-    this.#options.outbox.tell(sessionOf(to), message);
+  #send(to: Pick<From, "sender" | "conversation">, message: ToPage): void {
+    this.#options.outbox.send(sessionOf(to), message);
   }
 
-  #tellConversations(device: string): void {
+  #sendConversations(device: string): void {
     const conversations = this.#options.history.conversations(device);
-    this.#options.outbox.tell(webSession(device), { type: "conversations", conversations });
+    this.#options.outbox.send(webSession(device), { type: "conversations", conversations });
   }
 }
 

@@ -54,7 +54,7 @@ interface Question {
 
 interface OutboxOptions {
   database: DatabaseSync;
-  actions: Pick<Actions, "look">;
+  actions: Pick<Actions, "stateOf">;
   /** Milliseconds since the epoch. */
   clock(): number;
 }
@@ -120,7 +120,7 @@ export class WebOutbox {
   }
 
   /** Sends a message to all connected pages of the session's device. */
-  tell(session: string, message: ToPage): void {
+  send(session: string, message: ToPage): void {
     const { device, conversation } = readWebSession(session);
     const told = conversation === "" ? message : { ...message, conversation };
     for (const listener of this.#listeners.get(device) ?? []) listener(told);
@@ -150,7 +150,7 @@ export class WebOutbox {
   /** Resends the question with this button, because a press changes the question's buttons. */
   refresh(device: string, press: string): void {
     for (const row of this.#withPress.all({ first: webSession(device), press: JSON.stringify(press) }))
-      this.tell(String(row["conversation"]), this.#item(row));
+      this.send(String(row["conversation"]), this.#item(row));
   }
 
   /** Oldest first. */
@@ -184,7 +184,7 @@ export class WebOutbox {
     const id = randomBytes(16).toString("base64url");
     const row = { id, delivery, kind, content: JSON.stringify(content) };
     this.#insert.run(id, session, delivery, kind, row.content, this.#options.clock());
-    this.tell(session, this.#item(row));
+    this.send(session, this.#item(row));
   }
 
   #item({ id, delivery, kind, content }: Record<string, SQLOutputValue>): ChatItem {
@@ -202,7 +202,7 @@ export class WebOutbox {
       };
     }
     const { question, buttons } = JSON.parse(String(content)) as Question;
-    const state = this.#options.actions.look(buttons[0]?.press ?? "");
+    const state = this.#options.actions.stateOf(buttons[0]?.press ?? "");
     const isOpen = state.is === "open";
     const note = state.is === "used" ? `✓ ${state.label}` : isOpen ? "" : PRESS_WORDS.expired;
     const blocks = parseMarkdown(question);

@@ -177,7 +177,7 @@ export class ChatSession {
   }
 
   /** Sends the page all messages of its current conversation. From other conversations, leaves out growing texts. */
-  #tell(message: ToPage): void {
+  #send(message: ToPage): void {
     const { conversation = "" } = message as { conversation?: string };
     const isElsewhere = conversation !== this.#conversation && message.type !== "conversations";
     if (isElsewhere && (!this.#knowsOthers || message.type === "text" || message.type === "typing")) return;
@@ -209,7 +209,7 @@ export class ChatSession {
     }
     if (admitted === undefined) devices.used(deviceId);
     const sender = { id: deviceId, ...(displayName !== "" && { name: displayName }) };
-    const { welcome, leave } = chat.join(deviceId, (message) => this.#tell(message));
+    const { welcome, leave } = chat.join(deviceId, (message) => this.#send(message));
     this.#state = { phase: "paired", sender, leave };
     wire.send(welcome);
   }

@@ -3,7 +3,7 @@ import type { Delivery } from "../../contract/delivery.ts";
 import { AGENT } from "../../contract/names.ts";
 import { parseJson } from "../../shared/json.ts";
 import type { Log } from "../../shared/log.ts";
-import { takeInteraction } from "../../edge/admission/discord.ts";
+import { readInteraction } from "../../edge/admission/discord.ts";
 import type { Clock } from "../../edge/ports.ts";
 import {
   type ConnectionEnd,
@@ -109,7 +109,7 @@ export class DiscordConnection {
     if (payload === undefined) return this.#finish(UNREADABLE);
     switch (payload.op) {
       case OP.hello:
-        return this.#greet(payload.d);
+        return this.#beginSession(payload.d);
       case OP.heartbeat:
         return this.#send(OP.heartbeat, this.#session?.sequence ?? null);
       case OP.heartbeatAck:
@@ -133,7 +133,7 @@ export class DiscordConnection {
   }
 
   /** Schedules the first heartbeat at a random time, as Discord requires, and begins or resumes a session. */
-  #greet(hello: unknown): void {
+  #beginSession(hello: unknown): void {
     const { data } = helloSchema.safeParse(hello);
     if (data === undefined) return this.#finish(UNREADABLE);
     const { token, intents, random } = this.#options;
@@ -206,7 +206,7 @@ export class DiscordConnection {
     const place = sequence ?? this.#session.sequence;
     const { user } = this.#session;
     // Discord sends interactions on this connection if the application has no endpoint for them.
-    const taken = kind === "INTERACTION_CREATE" ? takeInteraction(value, clock()) : undefined;
+    const taken = kind === "INTERACTION_CREATE" ? readInteraction(value, clock()) : undefined;
     const delivery =
       kind === "MESSAGE_CREATE" ? messageDelivery(value, { user, unmentioned }, clock()) : taken?.delivery;
     if (delivery !== undefined) await admit(delivery);

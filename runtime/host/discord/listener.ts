@@ -74,14 +74,14 @@ export class GatewayListener implements Source {
     const renewal = setInterval(() => this.#attempt(() => this.#renew()), RENEW_MS);
     while (!signal.aborted) {
       try {
-        if (record.take("connection")) await this.#follow(await this.#connect());
+        if (record.take("connection")) await this.#handleEnd(await this.#connect());
         else {
           this.#logOnce("another process of this data directory is connected");
           await this.#options.sleep(LEASE_WAIT_MS, signal);
         }
       } catch (error) {
         const detail = `A connection could not be opened: ${String(error)}`;
-        if (!signal.aborted) await this.#follow({ next: "resume", code: "internal", detail });
+        if (!signal.aborted) await this.#handleEnd({ next: "resume", code: "internal", detail });
       }
     }
     clearInterval(renewal);
@@ -111,7 +111,7 @@ export class GatewayListener implements Source {
     return end;
   }
 
-  async #follow({ next, expected = false, code, detail, afterMs = 0 }: ConnectionEnd): Promise<void> {
+  async #handleEnd({ next, expected = false, code, detail, afterMs = 0 }: ConnectionEnd): Promise<void> {
     const { record, sleep, random } = this.#options;
     if (this.#stop.signal.aborted) return;
     this.#failures += 1;

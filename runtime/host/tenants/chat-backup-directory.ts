@@ -57,7 +57,7 @@ export class ChatBackupDirectory {
     return approvalsForm.safeParse(parseJson(text ?? "")).data;
   }
 
-  keepApprovals(approvals: Approvals): void {
+  storeApprovals(approvals: Approvals): void {
     this.#write(APPROVALS_FILE, JSON.stringify(approvals));
   }
 

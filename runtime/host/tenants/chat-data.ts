@@ -149,7 +149,7 @@ export class ChatData {
    *
    * @returns the backup's id; `undefined` if there is none
    */
-  async goBack(tenant: TenantId, stop: () => Promise<void>): Promise<string | undefined> {
+  async restoreReadable(tenant: TenantId, stop: () => Promise<void>): Promise<string | undefined> {
     const store = await this.store(tenant);
     const found = (await store.list()).find(
       // Skip backups made before a restore: their data may come from a later version than `agentVersion`.

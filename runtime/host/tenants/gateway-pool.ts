@@ -44,7 +44,7 @@ export class GatewayPool {
    * @returns false if there is no room or other chats have waited longer
    */
   take(wanting: TenantId, start: () => void): Promise<boolean> {
-    const done = this.#turn.then(() => this.#take(wanting, start));
+    const done = this.#turn.then(() => this.#startIfRoom(wanting, start));
     this.#turn = done.catch(() => undefined);
     return done;
   }
@@ -71,7 +71,7 @@ export class GatewayPool {
     return hasRoom;
   }
 
-  async #take(wanting: TenantId, start: () => void): Promise<boolean> {
+  async #startIfRoom(wanting: TenantId, start: () => void): Promise<boolean> {
     if (this.#isClosed) return false;
     if (!(await this.#hasRoom(wanting))) {
       this.#waiting.add(wanting);

@@ -17,7 +17,7 @@ const NOTE_MS = 60_000;
 const USED_NOTE = "usedAt";
 
 interface TenantGatewayOptions extends TenantRunOptions {
-  data: Pick<ChatData, "prepare" | "begin" | "goBack">;
+  data: Pick<ChatData, "prepare" | "begin" | "restoreReadable">;
   broker: Omit<BrokerOptions, "token" | "chat">;
   notes: Notes;
   clock: Clock;
@@ -36,7 +36,7 @@ export class TenantGateway implements Sandbox {
   readonly tenant: TenantId;
   readonly broker: Broker;
   readonly schedule: DueSchedule;
-  readonly pages = new ChatRelay({ onUse: () => this.used() });
+  readonly pages = new ChatRelay({ onUse: () => this.recordUse() });
   readonly #options: TenantGatewayOptions;
   #run: TenantRun | undefined;
   #stopping: Promise<void> | undefined;
@@ -115,7 +115,7 @@ export class TenantGateway implements Sandbox {
     const { clock } = this.#options;
     if (clock() - this.#notedAt < NOTE_MS) return;
     this.#notedAt = clock();
-    this.#noteUse();
+    this.#storeUse();
     await this.schedule.poll();
   }
 
@@ -133,7 +133,7 @@ export class TenantGateway implements Sandbox {
   }
 
   /** Records activity, which postpones the stop. */
-  used(): void {
+  recordUse(): void {
     this.#usedAt = this.#options.clock();
   }
 
@@ -152,7 +152,7 @@ export class TenantGateway implements Sandbox {
    * @returns its status, with the reason if it is not ready
    */
   async whenReady(): Promise<SandboxStatus> {
-    this.used();
+    this.recordUse();
     await this.#stopping;
     if (this.#run === undefined) {
       await this.#options.data.prepare(this.tenant);
@@ -164,8 +164,8 @@ export class TenantGateway implements Sandbox {
     if (run === undefined) return this.status();
     run.supervisor.needed();
     const status = await run.supervisor.whenSettled(START_MS);
-    this.used();
-    if (status.reason?.code === "data_newer" && (await this.#goBack())) return this.whenReady();
+    this.recordUse();
+    if (status.reason?.code === "data_newer" && (await this.#restoreReadable())) return this.whenReady();
     // Another process has taken the port. The next start uses another port.
     if (status.reason?.code === "inner_port_in_use") await this.stop();
     return status;
@@ -176,10 +176,10 @@ export class TenantGateway implements Sandbox {
    *
    * @returns false if there is none
    */
-  async #goBack(): Promise<boolean> {
+  async #restoreReadable(): Promise<boolean> {
     if (this.#wentBack) return false;
     this.#wentBack = true;
-    return (await this.#options.data.goBack(this.tenant, () => this.stop())) !== undefined;
+    return (await this.#options.data.restoreReadable(this.tenant, () => this.stop())) !== undefined;
   }
 
   #start(port: number): void {
@@ -195,7 +195,7 @@ export class TenantGateway implements Sandbox {
     const run = this.#run;
     if (run === undefined) return this.#stopping;
     this.#endedBy = problemIn(run);
-    this.#noteUse();
+    this.#storeUse();
     this.#run = undefined;
     this.pages.closePages("asleep");
     this.#stopping = run.supervisor.stop().finally(() => {
@@ -206,7 +206,7 @@ export class TenantGateway implements Sandbox {
     await this.#stopping;
   }
 
-  #noteUse(): void {
+  #storeUse(): void {
     const { notes, log } = this.#options;
     try {
       notes.write(USED_NOTE, String(this.#usedAt));
@@ -233,7 +233,7 @@ export class TenantGateway implements Sandbox {
 
   async request(port: SandboxPort, request: PortRequest): Promise<Response> {
     if (!this.isRunning && !this.#isAdmitted) throw new StewardError("tenant_unknown");
-    return this.during(async () => {
+    return this.whileBusy(async () => {
       const { reason: why } = await this.whenReady();
       if (this.#run === undefined) throw new StewardError(why?.code ?? "gateway_unavailable", why?.detail);
       return this.#run.sandbox.request(port, request);
@@ -246,7 +246,7 @@ export class TenantGateway implements Sandbox {
    * @returns false if the gateway does not answer
    */
   joinPage(page: PageSocket, headers: Record<string, string>): Promise<boolean> {
-    return this.during(async () => {
+    return this.whileBusy(async () => {
       const { state } = await this.whenReady();
       if (state !== "ready" || this.#run === undefined) return false;
       return this.#run
@@ -257,13 +257,13 @@ export class TenantGateway implements Sandbox {
   }
 
   /** Prevents an idle stop of the gateway while `work` runs. */
-  async during<T>(work: () => Promise<T>): Promise<T> {
+  async whileBusy<T>(work: () => Promise<T>): Promise<T> {
     this.#busy += 1;
     try {
       return await work();
     } finally {
       this.#busy -= 1;
-      this.used();
+      this.recordUse();
       // Look for the next schedule soon, because `work` may have added one.
       this.#notedAt = 0;
       if (!this.isBusy) this.#options.onIdle();

@@ -12,10 +12,7 @@ import type { Supervisor } from "../../supervisor/supervisor.ts";
 import { ChatBackupDirectory } from "./chat-backup-directory.ts";
 
 const AGAIN_MS = 30_000;
-const BRINGING = reason(
-  "gateway_not_ready",
-  "The data of chats that had their own gateways is being merged.",
-);
+const MERGING = reason("gateway_not_ready", "The data of chats that had their own gateways is being merged.");
 
 interface ReturnOptions {
   supervisor: Supervisor;
@@ -39,10 +36,10 @@ export async function startWithChatData(options: ReturnOptions): Promise<void> {
   await startAfterRestore({ supervisor, home, awaitsData: !isEmpty, log });
   // An unfinished restore comes first; the service's next start retries it.
   if (isEmpty || exists(path.join(home, RESTORE_MARKER))) return;
-  await supervisor.hold(BRINGING);
+  await supervisor.hold(MERGING);
   for (;;) {
     try {
-      await bringBack(options, backupDirectory);
+      await mergeTenants(options, backupDirectory);
       backupDirectory.servesAll(new Date(clock()).toISOString());
       const changed = backupDirectory.changed().join(", ");
       if (changed === "") return supervisor.release();
@@ -57,7 +54,7 @@ export async function startWithChatData(options: ReturnOptions): Promise<void> {
   }
 }
 
-async function bringBack(
+async function mergeTenants(
   { supervisor, log }: ReturnOptions,
   backupDirectory: ChatBackupDirectory,
 ): Promise<void> {
@@ -71,7 +68,7 @@ async function bringBack(
       });
   });
   const { approvals } = backupDirectory;
-  if (approvals !== undefined) await deployment.takeApprovals(approvals);
+  if (approvals !== undefined) await deployment.replaceApprovals(approvals);
 }
 
 /** Merges a chat's newest intact backup, unless it is already merged. */
@@ -83,7 +80,7 @@ async function merge(
   for (const manifest of await store.list()) {
     if (manifest.id <= done) return;
     try {
-      await store.bringBack(tenant, await store.read(manifest));
+      await store.mergeTenant(tenant, await store.read(manifest));
       return;
     } catch (error) {
       if (!(error instanceof StewardError) || error.code !== "backup_corrupt") throw error;

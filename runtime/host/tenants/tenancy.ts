@@ -8,8 +8,8 @@ import { type TenantId, tenantOfBrowser } from "../../contract/tenant.ts";
 import type { EdgeOptions } from "../../edge/app.ts";
 import type { BrokerOptions } from "../../edge/broker.ts";
 import { type DeliverOptions, deliverTo } from "../../edge/ledger/deliver.ts";
-import type { AttemptResult, Deliver, Tell } from "../../edge/ledger/dispatcher.ts";
-import { Teller } from "../../edge/ledger/tell.ts";
+import type { AttemptResult, Deliver, NotifyChat } from "../../edge/ledger/dispatcher.ts";
+import { ChatNotifier } from "../../edge/ledger/chat-notifier.ts";
 import type { Clock, Sandbox } from "../../edge/ports.ts";
 import { refusedResult, TenantGate } from "../../edge/tenants/gate.ts";
 import { withDeploymentParts } from "../../edge/tenants/operations.ts";
@@ -63,7 +63,7 @@ export interface HostTenancyOptions extends Omit<RunSurroundings, "sharedConfig"
 interface Chat {
   gate: TenantGate;
   gateway: TenantGateway;
-  teller: Teller;
+  notifier: ChatNotifier;
 }
 
 /**
@@ -76,7 +76,7 @@ export class HostTenancy {
   readonly #ledgers: TenantLedgers;
   readonly #chats = new Map<TenantId, Chat>();
   readonly #outboxAt: Timer;
-  readonly #deploymentTeller: Teller;
+  readonly #deploymentNotifier: ChatNotifier;
   readonly #config: SharedConfig;
   readonly #notes: TenantNotes;
   readonly #scheduled: ScheduledStarts;
@@ -85,7 +85,7 @@ export class HostTenancy {
   readonly #pool: GatewayPool;
   /** Chats whose row in the list of tenants is outdated. */
   readonly #changed: Set<TenantId>;
-  #ledger: Pick<RunningLedger, "hasten"> | undefined;
+  #ledger: Pick<RunningLedger, "makeDue"> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #prunedAt = 0;
   #isLooking = false;
@@ -112,8 +112,8 @@ export class HostTenancy {
       begin: (tenant) => this.#beginWaiting(tenant),
       log,
     });
-    this.#deploymentTeller = this.#teller(sandbox);
-    this.#outboxAt = new Timer(clock, () => void this.#reception.tell());
+    this.#deploymentNotifier = this.#notifier(sandbox);
+    this.#outboxAt = new Timer(clock, () => void this.#reception.flush());
     this.#reception = new TenantReception({
       sql,
       notes: this.#notes.deployment,
@@ -123,7 +123,7 @@ export class HostTenancy {
       servedAllSince: async () =>
         this.#backupDirectory.servedAllSince ??
         (APPROVALS.some((folder) => exists(path.join(home, folder))) ? "yes" : undefined),
-      storeApprovals: async (approvals) => this.#backupDirectory.keepApprovals(approvals),
+      storeApprovals: async (approvals) => this.#backupDirectory.storeApprovals(approvals),
       changeRights: (tenant, grant) => {
         const { gate, gateway } = this.#chat(tenant);
         return gate.change(grant, gateway);
@@ -150,14 +150,14 @@ export class HostTenancy {
   }
 
   /** Starts the regular checks. Call this when the ledger is open. */
-  start(ledger: Pick<RunningLedger, "hasten">): void {
+  start(ledger: Pick<RunningLedger, "makeDue">): void {
     this.#ledger = ledger;
     this.#ledgers.prepare();
     this.#notes.servedAllSince(this.#backupDirectory.servedAllSince ?? "");
     this.#prunedAt = this.#options.clock();
     this.#outboxAt.set(this.#options.clock());
     this.#config.publish();
-    for (const tenant of this.#notes.having("scheduleAt")) this.#chat(tenant);
+    for (const tenant of this.#notes.tenantsWith("scheduleAt")) this.#chat(tenant);
     this.#timer = setInterval(() => void this.#look(), LOOK_MS);
   }
 
@@ -203,15 +203,15 @@ export class HostTenancy {
   }
 
   /** Notifies a chat that its message has to wait, through the chat's gateway if it runs; see `Teller`. */
-  readonly tell: Tell = (event, ...notice) => {
+  readonly notify: NotifyChat = (event, ...notice) => {
     const tenant = this.tenantOf(event);
-    const teller = tenant === undefined ? this.#deploymentTeller : this.#chat(tenant).teller;
-    return teller.tell(event, ...notice);
+    const notifier = tenant === undefined ? this.#deploymentNotifier : this.#chat(tenant).notifier;
+    return notifier.notify(event, ...notice);
   };
 
-  #teller(sandbox: Sandbox): Teller {
+  #notifier(sandbox: Sandbox): ChatNotifier {
     const { environment, fetch } = this.#options.broker;
-    return new Teller({ sandbox, environment, fetch });
+    return new ChatNotifier({ sandbox, environment, fetch });
   }
 
   /** Delivers a chat's events to its own gateway once the chat is admitted. Starts the gateway if necessary. */
@@ -229,7 +229,7 @@ export class HostTenancy {
         return refusedResult(standing);
       }
     }
-    return gateway.during(async (): Promise<AttemptResult> => {
+    return gateway.whileBusy(async (): Promise<AttemptResult> => {
       const { state, reason: why } = await gateway.whenReady();
       if (state !== "ready") {
         const isFull = why?.code === FULL.code;
@@ -335,7 +335,7 @@ export class HostTenancy {
       onChange: () => void this.#changed.add(tenant),
       onIdle: () => void this.#pool.offer(),
     });
-    const chat = { gate, gateway, teller: this.#teller(gateway) };
+    const chat = { gate, gateway, notifier: this.#notifier(gateway) };
     this.#forgetIdle();
     this.#chats.set(tenant, chat);
     return chat;
@@ -362,7 +362,7 @@ export class HostTenancy {
         this.#ledgers.prune();
       }
       const chats = [...this.#chats.values()];
-      await Promise.all(chats.map((chat) => this.#lookAt(chat, clock() - sleepAfterMs)));
+      await Promise.all(chats.map((chat) => this.#checkChat(chat, clock() - sleepAfterMs)));
       // Do not wait: copying a large chat takes long.
       void this.#data.copyChanged(this.#isRunning);
       void this.#scheduled.run();
@@ -382,11 +382,11 @@ export class HostTenancy {
    */
   async #beginWaiting(tenant: TenantId): Promise<boolean> {
     const { gateway } = this.#chat(tenant);
-    return gateway.during(async () => {
+    return gateway.whileBusy(async () => {
       const { reason: why } = await gateway.whenReady();
       if (why?.code === FULL.code) return false;
       // Call this inside `during`, so that the gateway is not stopped for another one before it gets the messages.
-      this.#ledger?.hasten(this.#ledgers.conversations(tenant), FULL.detail);
+      this.#ledger?.makeDue(this.#ledgers.conversations(tenant), FULL.detail);
       return true;
     });
   }
@@ -403,7 +403,7 @@ export class HostTenancy {
     await gateway.schedule.poll();
   }
 
-  async #lookAt({ gate, gateway }: Chat, idleSince: number): Promise<void> {
+  async #checkChat({ gate, gateway }: Chat, idleSince: number): Promise<void> {
     const { clock } = this.#options;
     const { schedule } = gateway;
     if (!gateway.isRunning) {

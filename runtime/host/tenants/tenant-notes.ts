@@ -39,7 +39,7 @@ export class TenantNotes {
   }
 
   /** Returns the chats with a non-empty note of this name. */
-  having(name: string): TenantId[] {
+  tenantsWith(name: string): TenantId[] {
     return this.#sql
       .all("SELECT tenant FROM tenant_notes WHERE name = ? AND value <> ''", name)
       .map(({ tenant }) => String(tenant));
@@ -51,7 +51,7 @@ export class TenantNotes {
    */
   servedAllSince(since: string): void {
     if ((this.deployment.read(SERVED_ALL) ?? "") === since) return;
-    for (const tenant of this.having("admitted")) forgetDecision(this.of(tenant));
+    for (const tenant of this.tenantsWith("admitted")) forgetDecision(this.of(tenant));
     this.deployment.write(SERVED_ALL, since);
   }
 }

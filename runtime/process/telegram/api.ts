@@ -96,7 +96,7 @@ export class TelegramApi {
 
   async call(method: string, parameters: object = {}, options: CallOptions = {}): Promise<unknown> {
     const signal = bounded(options.signal, options.timeoutMs ?? TIMEOUT_MS);
-    const { status, bytes } = await told(async () => {
+    const { status, bytes } = await withSafeErrors(async () => {
       const { body, type } = await encode(parameters, options.file);
       const { send, readBody } = await this.#connect();
       const response = await send(this.#method(method), {
@@ -132,7 +132,7 @@ export class TelegramApi {
     if (!isTelegramFilePath(path))
       throw new TelegramError(400, "the file's address is not of the known form");
     const signal = bounded(outer, DOWNLOAD_TIMEOUT_MS);
-    return told(async () => {
+    return withSafeErrors(async () => {
       const { send, readBody } = await this.#connect();
       const response = await send(this.#file(path), { method: "GET", headers: this.#headers, signal });
       const status = response.statusCode ?? 0;
@@ -176,7 +176,7 @@ function bounded(signal: AbortSignal | undefined, timeoutMs: number): AbortSigna
 }
 
 /** Converts connection failures to TelegramError without their message, which may contain the URL with the token. */
-async function told<T>(work: () => Promise<T>): Promise<T> {
+async function withSafeErrors<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

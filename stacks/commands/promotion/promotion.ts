@@ -32,7 +32,7 @@ export async function promotionOf(
   if (from === undefined) return undefined;
   const { log } = sinkOf(options);
   const stack = await openDeployed(from, { ...options, runsProgram: false });
-  const proven = provenIn(rolloutsOf(from, options), from);
+  const proven = provenBuild(rolloutsOf(from, options), from);
   await requireUnchanged(stack, proven);
   const { hash } = await buildBundle();
   if (hash !== proven.bundle) {
@@ -75,7 +75,7 @@ async function requireUnchanged({ stack, state }: DeployedStack, proven: Deploye
   const [bundle, image] = [output("bundleHash"), output("image")];
   if (output("target") === "host") throw new StewardError("stack_not_serverless");
   if (bundle === proven.bundle && image === proven.image) return;
-  throw unproven(
+  throw unprovenError(
     stack.name,
     `${stack.name} has deployed the bundle ${bundle} with the image ${image}, but its last rollout recorded here probed the bundle ${proven.bundle} with the image ${proven.image}.`,
   );
@@ -87,10 +87,10 @@ async function requireUnchanged({ stack, state }: DeployedStack, proven: Deploye
  * @throws StewardError `promotion_unproven` if there is no record, or if the newest rollout that changed something did
  * not succeed.
  */
-function provenIn(folder: string, stack: string): DeployedBuild {
-  const newest = newestRecord(folder, (entries) => entries.some(tellsWhatRuns));
+function provenBuild(folder: string, stack: string): DeployedBuild {
+  const newest = newestRecord(folder, (entries) => entries.some(namesBuild));
   if (newest === undefined) {
-    throw unproven(stack, `No rollout of ${stack} is recorded in ${folder}.`);
+    throw unprovenError(stack, `No rollout of ${stack} is recorded in ${folder}.`);
   }
   const last = newest.at(-1);
   if (last?.step !== "ended") {
@@ -106,17 +106,17 @@ function provenIn(folder: string, stack: string): DeployedBuild {
  * Returns true if an entry shows which build runs, unlike those of previews and of rollouts that stopped before their
  * update.
  */
-function tellsWhatRuns({ step, deployed }: RecordEntry): boolean {
+function namesBuild({ step, deployed }: RecordEntry): boolean {
   return step === "updating" || deployed !== undefined;
 }
 
 function rolloutFailed(stack: string, [first]: readonly RecordEntry[], how: string): StewardError {
   const began = first === undefined ? "" : ` of ${first.time}`;
-  return unproven(stack, `The rollout${began} of ${stack} ${how}.`);
+  return unprovenError(stack, `The rollout${began} of ${stack} ${how}.`);
 }
 
 /** Returns the error with a fix that names the source stack. The default fix has only a placeholder for the name. */
-function unproven(source: string, detail: string): StewardError {
+function unprovenError(source: string, detail: string): StewardError {
   return new StewardError("promotion_unproven", detail, {
     fix: ({ tool }) =>
       `Repeat \`${tool("rollout", source)}\` until it exits with 0, or copy the records of a successful rollout to .steward/rollouts/${source}/. Then promote again.`,

@@ -7,7 +7,7 @@ const LOOK_EVERY_MS = 5_000;
  * Number of polls without a change after which no container is waiting: running containers ask for renewal every ten
  * seconds.
  */
-const QUIET_LOOKS = 3;
+const QUIET_POLLS = 3;
 /**
  * Maximum time for which a rollout watches the containers. The remaining ones are still renewed afterwards, one after
  * another.
@@ -28,7 +28,7 @@ interface WatchOptions {
 export async function watchChats({ renewal, pause = sleep }: WatchOptions): Promise<string | undefined> {
   let last: Renewal = { begun: 0, answering: 0, failing: [] };
   let quiet = 0;
-  for (let waited = 0; waited < WATCH_MS && quiet < QUIET_LOOKS; waited += LOOK_EVERY_MS) {
+  for (let waited = 0; waited < WATCH_MS && quiet < QUIET_POLLS; waited += LOOK_EVERY_MS) {
     if (waited > 0) await pause(LOOK_EVERY_MS);
     // Ignore a failed request: a new deployment may fail briefly even after its first answer.
     const now = await renewal().catch(() => last);

@@ -38,7 +38,7 @@ async function hostBefore({ state }: DeployedStack): Promise<Baseline> {
     async restorePrevious() {
       if (answered === undefined)
         throw new Error("no version answered before, so there is nothing to roll back to");
-      await untilAnswers(url, answered);
+      await waitForVersion(url, answered);
       return [`The previous version answers at ${url}.`];
     },
   };
@@ -70,7 +70,7 @@ async function serverlessBefore(deployed: DeployedStack): Promise<Baseline> {
       if (previous === undefined)
         throw new Error("no version ran before, so there is nothing to roll back to");
       const done = await restorePreviousVersion(place, previous.version);
-      await untilAnswers(url, previous.answered);
+      await waitForVersion(url, previous.answered);
       return [...done, `The previous version answers at ${url}.`];
     },
   };
@@ -97,7 +97,7 @@ async function answerOf(url: string): Promise<string | undefined> {
  *
  * @throws Error if it takes too long.
  */
-async function untilAnswers(url: string, wanted: string | undefined): Promise<void> {
+async function waitForVersion(url: string, wanted: string | undefined): Promise<void> {
   if (wanted === undefined) return;
   const end = Date.now() + BACK_MS;
   for (;;) {

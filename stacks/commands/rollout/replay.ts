@@ -14,7 +14,7 @@ import {
 const PROGRAM = "gateway/replay/main.js";
 const PROGRAM_MS = 60_000;
 /** Factor from which the new version counts as slower. A smaller factor may be noise. */
-const SLOWER = 3;
+const SLOW_FACTOR = 3;
 
 const FATES = ["understood", "refused", "ignored", "unreadable"] as const;
 type Fate = (typeof FATES)[number];
@@ -93,7 +93,7 @@ export function replayLines(result: ReplayResult): string[] {
   if ("skipped" in result) return [`No events were replayed: ${result.skipped}`];
   if ("failed" in result) return [`The new version could not replay the events: ${result.failed}`];
   const { events, running, next, changes, factor, left } = result.compared;
-  const slower = factor !== undefined && factor >= SLOWER;
+  const slower = factor !== undefined && factor >= SLOW_FACTOR;
   const out = [
     [left.tooLarge, "too large"],
     [left.unread, "of a channel that is off, or unreadable"],

@@ -129,7 +129,7 @@ async function rollOut(
   if (planOnly) return end(EXIT.done);
   const confirmed = options.yes === true || (await (options.confirm?.(plan) ?? "no confirmation was given"));
   if (confirmed !== true) {
-    const explanation = explain(unconfirmed(confirmed), commandsFor(options.stack));
+    const explanation = explain(unconfirmedError(confirmed), commandsFor(options.stack));
     output.log(explanationText(explanation));
     return end(EXIT.waits, explanation);
   }
@@ -181,7 +181,7 @@ function previousIn(left: ReturnType<typeof readInterruptedRollout>): PreviousDe
   return previous?.version.versions.every(({ versionId }) => versionId) === true ? previous : undefined;
 }
 
-function unconfirmed(cause: string): BuildFailure {
+function unconfirmedError(cause: string): BuildFailure {
   return new BuildFailure(
     "rollout_unconfirmed",
     cause,

@@ -140,7 +140,7 @@ test("the way back finds the newest backup of each chat, and those that have non
 
 test("only chats with something newer are asked to end", async () => {
   const { returns, ended } = stage([], { tenants: [], broughtBack: { "slack-C1": "00000004-00000002" } });
-  await returns.bringBack(
+  await returns.mergeAll(
     new Map([
       ["slack-C1", "00000004-00000002"],
       ["slack-C2", "00000001-00000000"],

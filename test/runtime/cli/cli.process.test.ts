@@ -50,9 +50,9 @@ test("people list: none without a host's directory, then its people", async () =
   expect((await run("people", "list")).stdout).toBe("No person has written yet.\n");
   const sql = openSqlite(join(home, "state.db"));
   const names = new NameStore(sql);
-  names.see([{ key: "telegram:42", kind: "person", name: "Ada Lovelace", admitted: "approval" }], 1_000);
-  names.see([{ key: "telegram:-1", kind: "group", name: "Engines" }], 2_000);
-  names.see([{ key: "slack:U1", kind: "person" }], 3_000);
+  names.record([{ key: "telegram:42", kind: "person", name: "Ada Lovelace", admitted: "approval" }], 1_000);
+  names.record([{ key: "telegram:-1", kind: "group", name: "Engines" }], 2_000);
+  names.record([{ key: "slack:U1", kind: "person" }], 3_000);
   sql.close();
   const { stdout } = await run("people", "list");
   const [head, ...rows] = stdout.trimEnd().split("\n");

@@ -79,7 +79,17 @@ async function stage() {
   };
   const undo = async ({ undo: token = "", page = "" }: Record<string, string>, email?: string) =>
     (await ask("/_admin/undo", { undo: token, page }, email)).headers.get("location");
-  return { time, people: people.on("slack"), browsers, changes, restored, cookies, ask, change, undo };
+  return {
+    time,
+    people: people.lists("slack"),
+    browsers,
+    changes,
+    restored,
+    cookies,
+    ask,
+    change,
+    undo,
+  };
 }
 
 const REVOKE = "/_admin/devices/revoke-person";

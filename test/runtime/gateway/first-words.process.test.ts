@@ -16,17 +16,17 @@ test("a wait counts once, in the class of its length, also after a restart; a la
   };
   const before = open();
   before.words.wait("slack E1", NOW);
-  before.words.heard("slack E1", NOW + 1_500);
-  before.words.heard("slack E1", NOW + 9_000);
+  before.words.record("slack E1", NOW + 1_500);
+  before.words.record("slack E1", NOW + 9_000);
   before.words.wait("slack E2", NOW);
   before.words.forget("slack E2");
-  before.words.heard("slack E2", NOW + 1_000);
+  before.words.record("slack E2", NOW + 1_000);
   before.database.close();
 
   const { words } = open();
   expect(words.report.lateAt).toBeUndefined();
   words.wait("slack E3", NOW);
-  words.heard("slack E3", NOW + 90_000);
+  words.record("slack E3", NOW + 90_000);
 
   const { buckets, ...rest } = words.report;
   expect(buckets.map(({ le, count }) => [le, count])).toEqual([

@@ -22,7 +22,10 @@ async function ask(
   attachments: Attachment[],
   load: (attachment: Attachment) => Promise<Uint8Array>,
   text = "look",
-  { media, mediaMaxBytes = 1_000 }: { media?: Pick<Media, "read" | "unheard">; mediaMaxBytes?: number } = {},
+  {
+    media,
+    mediaMaxBytes = 1_000,
+  }: { media?: Pick<Media, "read" | "transcriptRefusal">; mediaMaxBytes?: number } = {},
 ) {
   const questions: Question[] = [];
   const all = await deliveriesOver(

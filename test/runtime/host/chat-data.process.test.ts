@@ -180,7 +180,7 @@ test("data of a later version is replaced by the newest backup that this one rea
   );
 
   const next = chatData();
-  expect(await next.goBack("slack-C1", async () => {})).toBe("00000001-00000001");
+  expect(await next.restoreReadable("slack-C1", async () => {})).toBe("00000001-00000001");
   expect(texts(own, "slack:C1")).toContain("before the update");
   expect(next.begin("slack-C1")).toBe(true);
   await inHome(own, (stores) => say(stores, "slack:C1", "and after"));

@@ -44,7 +44,7 @@ async function apart() {
 test("the gateway starts when the chats' words, files and approvals are back; twice is the same as once", async () => {
   const { home, backupDirectory, data, begin } = await apart();
   await data.copyChanged(() => false);
-  backupDirectory.keepApprovals({ version: "2026-11-20T10:00:00.000Z", ...ONE });
+  backupDirectory.storeApprovals({ version: "2026-11-20T10:00:00.000Z", ...ONE });
   for (let attempts = 0; attempts < 2; attempts += 1) {
     expect((await begin()).slice(-2)).toEqual([expect.stringContaining("is being merged"), "release"]);
     for (const chat of ["C1", "C2"]) {

@@ -168,7 +168,7 @@ test("what waits for a reason in a chat is delivered at once when that is over",
   await eventually(() => notes() === 3);
   isFull = false;
   const conversations = sql.all("SELECT conversation FROM ledger WHERE key <> 'slack:b'");
-  ledger.hasten(
+  ledger.makeDue(
     conversations.map(({ conversation }) => String(conversation)),
     "no room",
   );

@@ -48,11 +48,11 @@ export async function underClockJumps(sql: Sql, seed: number): Promise<AfterJump
     return { kind: "settled", state: "answered", note: "answered" };
   };
   const wakeAt = (time: number): void => void (timer = passed + Math.max(time - clock(), 0));
-  const tell = async () => false;
+  const notify = async () => false;
   const dispatcher = new Dispatcher({
     store,
     deliver: handOver(deliver),
-    tell,
+    notify,
     wakeAt,
     clock,
     random,

@@ -23,7 +23,7 @@ describe("dispatcher", () => {
     const wishes: number[] = [];
     const runner = new Dispatcher({
       store,
-      tell: async () => false,
+      notify: async () => false,
       deliver: async () => ({ kind: "retry", note: "down", afterMs: 3 }),
       wakeAt: (time) => void wishes.push(time),
       clock: () => stage.now++,

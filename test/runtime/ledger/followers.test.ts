@@ -149,7 +149,7 @@ it.each([1, 2, 3, 4, 5, 6, 7, 8])(
     const wrong: string[] = [];
     const runner = new Dispatcher({
       store,
-      tell: async () => false,
+      notify: async () => false,
       deliver: handOver(({ id, conversation }, after) => {
         const all = open.get(conversation) ?? [];
         const before = all.slice(0, all.indexOf(id));

@@ -156,10 +156,10 @@ test.each<[string, Platform, Record<string, unknown>, string | undefined]>([
 
 describe("the names", () => {
   it("follow a rename, and keep when somebody was first and last seen", () => {
-    store.see([person("telegram:42", "Ada")], stage.now);
-    store.see([person("telegram:42")], stage.now + 1);
+    store.record([person("telegram:42", "Ada")], stage.now);
+    store.record([person("telegram:42")], stage.now + 1);
     expect(named("telegram:42")).toMatchObject({ name: "Ada", platform: "telegram", id: "42" });
-    store.see([person("telegram:42", "Ada King")], stage.now + HOUR);
+    store.record([person("telegram:42", "Ada King")], stage.now + HOUR);
     expect(named("telegram:42")).toEqual({
       key: "telegram:42",
       kind: "person",
@@ -173,19 +173,19 @@ describe("the names", () => {
   });
 
   it("know a direct chat by its person, whose renames it follows", () => {
-    store.see(
+    store.record(
       [person("slack:U1", "Ada"), { key: "slack:D1", kind: "person", personOf: "slack:U1" }],
       stage.now,
     );
-    store.see([person("slack:U1", "Ada King")], stage.now);
+    store.record([person("slack:U1", "Ada King")], stage.now);
     expect(named("slack:D1")).toMatchObject({ key: "slack:U1", name: "Ada King" });
     expect(store.entries({ limit: 9 }).entries.map(({ key }) => key)).toEqual(["slack:U1"]);
   });
 
   it("are listed by kind, platform, name and id, in pages, the last seen first", () => {
     for (const [index, name] of ["Ada", "Özge", "Eve"].entries())
-      store.see([person(`slack:U${index}`, name)], stage.now + index);
-    store.see([{ key: "telegram:-100", kind: "group", name: "Ada's" }], stage.now + 3);
+      store.record([person(`slack:U${index}`, name)], stage.now + index);
+    store.record([{ key: "telegram:-100", kind: "group", name: "Ada's" }], stage.now + 3);
     const list = (query: object) => store.entries({ limit: 9, ...query }).entries.map(({ key }) => key);
     expect(list({})).toEqual(["telegram:-100", "slack:U2", "slack:U1", "slack:U0"]);
     expect(list({ q: "ADA" })).toEqual(["telegram:-100", "slack:U0"]);
@@ -201,7 +201,7 @@ describe("the names", () => {
   });
 
   it("are listed as chats that can be written to: direct chats by their people", () => {
-    store.see(
+    store.record(
       [
         person("slack:U1", "Ada"),
         { key: "slack:D1", kind: "person", personOf: "slack:U1" },
@@ -222,11 +222,11 @@ describe("the names", () => {
   });
 
   it("are asked for once a day, and again an hour after a failure", () => {
-    store.see([person("slack:U1"), person("slack:U2"), person("telegram:42", "Ada")], stage.now);
+    store.record([person("slack:U1"), person("slack:U2"), person("telegram:42", "Ada")], stage.now);
     const keys = ["slack:U1", "slack:U2", "slack:U9", "telegram:42"];
-    const wanted = (after: number) => store.wanted(keys, stage.now + after).map(({ key }) => key);
+    const wanted = (after: number) => store.dueKeys(keys, stage.now + after).map(({ key }) => key);
     expect(wanted(0)).toEqual(["slack:U1", "slack:U2"]);
-    store.learn(
+    store.storeFound(
       [{ key: "slack:U1", name: "Ada\n" }, { key: "slack:U2" }, { key: "slack:U9", name: "x" }],
       stage.now,
     );
@@ -235,24 +235,24 @@ describe("the names", () => {
     expect(wanted(HOUR - 1)).toEqual([]);
     expect(wanted(HOUR)).toEqual(["slack:U2"]);
     expect(wanted(24 * HOUR)).toEqual(keys.filter((key) => key !== "slack:U9"));
-    store.learn([{ key: "slack:U1" }], stage.now);
+    store.storeFound([{ key: "slack:U1" }], stage.now);
     expect(named("slack:U1")).toMatchObject({ name: "Ada" });
   });
 
   it("are at most some thousands: the least recently seen are dropped", () => {
     stage.sql.transaction(() => {
       for (let index = 0; index < 5_010; index += 1)
-        store.see([person(`slack:U${index}`, `Person ${index}`)], stage.now + index);
+        store.record([person(`slack:U${index}`, `Person ${index}`)], stage.now + index);
     });
     expect(stage.sql.all("SELECT count(*) AS n FROM ledger_names")).toEqual([{ n: 5_000 }]);
     expect([named("slack:U9"), named("slack:U10")?.name]).toEqual([undefined, "Person 10"]);
     // Another object's store counts what is there.
-    new NameStore(stage.sql).see([person("slack:Ux")], stage.now + 6_000);
+    new NameStore(stage.sql).record([person("slack:Ux")], stage.now + 6_000);
     expect(stage.sql.all("SELECT count(*) AS n FROM ledger_names")).toEqual([{ n: 5_000 }]);
   });
 
   it("cost no write while somebody writes on within a minute", () => {
-    store.see([person("slack:U1", "Ada")], stage.now);
+    store.record([person("slack:U1", "Ada")], stage.now);
     const writes: string[] = [];
     const watched = new NameStore({
       ...stage.sql,
@@ -262,15 +262,15 @@ describe("the names", () => {
       },
     });
     writes.length = 0;
-    watched.see([person("slack:U1", "Ada"), person("slack:U1")], stage.now + 59_000);
+    watched.record([person("slack:U1", "Ada"), person("slack:U1")], stage.now + 59_000);
     expect(writes).toEqual([]);
-    watched.see([person("slack:U1")], stage.now + 60_000);
+    watched.record([person("slack:U1")], stage.now + 60_000);
     expect(writes).toHaveLength(1);
   });
 
   it("pass on what was seen of late", () => {
-    store.see([person("slack:U1", "Ada"), person("slack:U2")], stage.now);
-    store.see([{ key: "slack:D1", kind: "person", personOf: "slack:U1" }], stage.now + 5);
+    store.record([person("slack:U1", "Ada"), person("slack:U2")], stage.now);
+    store.record([{ key: "slack:D1", kind: "person", personOf: "slack:U1" }], stage.now + 5);
     store.admit("slack:U1", "approval");
     const other = new NameStore(stage.sql);
     expect(other.seenSince(stage.now + 5, 9)).toEqual([

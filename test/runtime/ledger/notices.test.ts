@@ -1,7 +1,7 @@
 import { beforeEach, afterEach, expect, test } from "vitest";
 import type { Delivery, DeliveryNotice } from "../../../runtime/contract/delivery.ts";
 import { LedgerStore } from "../../../runtime/edge/ledger/store.ts";
-import { Teller } from "../../../runtime/edge/ledger/tell.ts";
+import { ChatNotifier } from "../../../runtime/edge/ledger/chat-notifier.ts";
 import { messageEvent } from "../../support/discord.ts";
 import { answered, HOUR, LedgerStage, silent } from "../support/ledger.ts";
 import { Notices } from "../../../runtime/edge/ledger/dispatcher.ts";
@@ -22,7 +22,7 @@ function notices() {
   const wishes: number[] = [];
   const runner = new Notices({
     store,
-    tell: async ({ id }, notice) => {
+    notify: async ({ id }, notice) => {
       told.push({ id, notice });
       return true;
     },
@@ -104,7 +104,7 @@ function teller(state: "ready" | "crash-looping") {
   }[] = [];
   const gateway: Record<string, unknown>[] = [];
   const answers: object[] = [];
-  const one = new Teller({
+  const one = new ChatNotifier({
     sandbox: {
       status: async () => ({ state, since: "", restarts: 0 }),
       request: async (_port, { body = "" }) => {
@@ -124,7 +124,7 @@ function teller(state: "ready" | "crash-looping") {
     payload: Record<string, unknown>,
     conversation = "C",
     notice: DeliveryNotice = { code: "model_overloaded" },
-  ) => one.tell({ id: "E1", platform, conversation, receivedAt: 0, payload }, notice, store.chats);
+  ) => one.notify({ id: "E1", platform, conversation, receivedAt: 0, payload }, notice, store.chats);
   return { tell, sent, gateway, answers };
 }
 

@@ -179,7 +179,7 @@ it("asks the gateway for the names that it lacks, once, and keeps what it learns
       for (const { id } of deliveries) ended(id, await answered());
       return { kind: "retry", note: "" };
     },
-    tell: async () => false,
+    notify: async () => false,
     wakeAt: () => {},
     clock: () => stage.now,
     random: () => 0,

@@ -30,7 +30,7 @@ async function talked(): Promise<string> {
     stores.sessions.ask({ session, messages: [message], group: true, at });
     stores.sessions.keepAnswer(session, [delivery], `answer to ${words}`, at);
     stores.records.answer(platform, [delivery], at);
-    stores.sessions.noteContext(
+    stores.sessions.addContext(
       session,
       { delivery: `x${delivery}`, sender: { id: sender }, text: `aside ${words}`, at },
       5,

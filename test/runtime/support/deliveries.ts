@@ -61,7 +61,7 @@ type Answer = (question: Question, options: AnswerOptions) => Promise<AgentAnswe
 export async function deliveriesOver(
   answer: Answer,
   changes: Partial<Channel> = {},
-  media: Pick<Media, "read" | "unheard"> = new Media({
+  media: Pick<Media, "read" | "transcriptRefusal"> = new Media({
     apart: { run: refusal },
     memoryBytes: 1_000_000_000,
     takesPdf: true,
@@ -91,7 +91,7 @@ export async function deliveriesOver(
     return {
       sessions,
       /** What was kept as context. */
-      context: vi.spyOn(sessions, "noteContext"),
+      context: vi.spyOn(sessions, "addContext"),
       database,
       inbox: new Inbox({
         parts,

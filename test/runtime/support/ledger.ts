@@ -13,7 +13,7 @@ export const silent: Log = { debug: () => {}, info: () => {}, warn: () => {}, er
 
 /** Of a ledger on a host: its gateway is ready, and nobody is told of a delay. */
 export const readyHost = {
-  tell: async () => false,
+  notify: async () => false,
   supervisor: {
     status: () => ({ state: "ready" as const }),
     onChange: () => () => {},
@@ -61,7 +61,7 @@ export class LedgerStage {
         after.push(before);
         return results(delivery, seen.length);
       }),
-      tell: async ({ id }, notice) => {
+      notify: async ({ id }, notice) => {
         told.push(`${id} ${JSON.stringify(notice)}`);
         return true;
       },

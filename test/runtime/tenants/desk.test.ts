@@ -27,9 +27,9 @@ function stage(config?: object) {
     access: async (platform) => {
       const rules = readAccessRules(config && JSON.stringify(config), platform);
       if (rules === undefined) throw new Error("the config is broken");
-      return channelAccess(rules, people.on(platform));
+      return channelAccess(rules, people.lists(platform));
     },
-    lists: (platform) => people.on(platform),
+    lists: (platform) => people.lists(platform),
     meet: (tenant) => void met.push(tenant),
     place: (...where) => people.meet(...where),
     say: async (_, text) => void said.push(text),
@@ -38,7 +38,7 @@ function stage(config?: object) {
   const introduce = (platform: Platform, payload: Record<string, unknown>) => {
     const event: Delivery = { id: "1", platform, conversation: "c", receivedAt: 0, payload };
     const place = placeOf(event);
-    return desk.introduce(place === undefined ? "slack-none" : tenantOf(place.chat), event);
+    return desk.decide(place === undefined ? "slack-none" : tenantOf(place.chat), event);
   };
   const browsers = new Browsers({ sql: ledger.sql, onChange: () => {}, clock: () => ledger.now });
   return { people, browsers, introduce, said, met, changes, requests };
@@ -53,7 +53,7 @@ test("a stranger gets a code, the same at each question, and no sandbox", async 
   const refused = { admitted: false, note: "the sender is not approved" };
   expect(await introduce("telegram", toBot)).toEqual(refused);
   expect(await introduce("telegram", toBot)).toEqual(refused);
-  const [request] = people.on("telegram").pending();
+  const [request] = people.lists("telegram").pending();
   expect(request).toMatchObject({ id: "42", meta: { username: "ada", firstName: "Ada" } });
   expect(said[0]).toContain(`Your pairing code: ${request?.code}`);
   expect(said[1]).toBe(said[0]);
@@ -65,7 +65,7 @@ test("a stranger gets a code, the same at each question, and no sandbox", async 
 test("an approved sender gets a sandbox with the rights of the approval", async () => {
   const { people, introduce, met, changes } = stage();
   await introduce("telegram", toBot);
-  people.on("telegram").approve(people.on("telegram").pending()[0]?.code ?? "", "operator");
+  people.lists("telegram").approve(people.lists("telegram").pending()[0]?.code ?? "", "operator");
   expect(changes).toEqual([["telegram", "42", "operator"]]);
   expect(people.directChat("telegram", "42")).toBe("telegram-42");
   expect(await introduce("telegram", toBot)).toEqual({
@@ -74,7 +74,7 @@ test("an approved sender gets a sandbox with the rights of the approval", async 
   });
   expect(met).toEqual(["telegram-42"]);
 
-  expect(people.on("telegram").revoke("42")).toBe(true);
+  expect(people.lists("telegram").revoke("42")).toBe(true);
   expect(changes[1]).toEqual(["telegram", "42", undefined]);
   expect(await introduce("telegram", toBot)).toMatchObject({ admitted: false });
 });
@@ -143,14 +143,14 @@ test("a command on a Discord server that is not listed is answered with the serv
 test("a direct command on Discord names its sender", async () => {
   const { people, introduce } = stage();
   await introduce("discord", directCommand("hello"));
-  expect(people.on("discord").pending()[0]?.id).toBe(MASON.id);
+  expect(people.lists("discord").pending()[0]?.id).toBe(MASON.id);
 });
 
 test("the operations about people run without a container", async () => {
   const { people, browsers, introduce } = stage();
   await introduce("telegram", toBot);
   const run = (operation: string, input: object) => operateOnPeople(people, browsers, { operation, input });
-  const code = people.on("telegram").pending()[0]?.code ?? "";
+  const code = people.lists("telegram").pending()[0]?.code ?? "";
 
   expect(await run("pairing list", { channel: "telegram" })).toMatchObject({
     ok: true,

@@ -102,7 +102,7 @@ test("codes are stored for the way back within five minutes, each once", async (
   await write("UANN");
   expect(stored).toEqual([]);
   expect(Math.max(...woken)).toBeLessThanOrEqual(ledger.now + 5 * MINUTE_MS);
-  await Promise.all([reception.tell(), reception.tell()]);
+  await Promise.all([reception.flush(), reception.flush()]);
   expect(stored.at(-1)?.platforms.slack).toMatchObject({
     allowFrom: [],
     requests: [
@@ -112,7 +112,7 @@ test("codes are stored for the way back within five minutes, each once", async (
   });
   const count = woken.length;
   await write("UANN");
-  await reception.tell();
+  await reception.flush();
   expect([stored.length, woken.length]).toEqual([1, count]);
   await operate("pairing approve", { channel: "slack", code: codeIn(said[0]) });
   expect(stored.at(-1)?.platforms.slack).toMatchObject({ allowFrom: ["UANN"], requests: [{ id: "UBOB" }] });
@@ -128,7 +128,7 @@ test("a revocation that a chat's object does not take is sent until it does", as
   lost.calls = 20;
   await operate("pairing revoke", { channel: "slack", sender: "UANN" });
   for (let attempt = 0; attempt <= 20; attempt += 1) {
-    await reception.tell();
+    await reception.flush();
     ledger.now = Math.max(ledger.now, woken.at(-1) ?? 0);
   }
   expect(changed).toEqual(["slack-DUANN person", "slack-DUANN undefined"]);

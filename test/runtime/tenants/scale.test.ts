@@ -98,8 +98,8 @@ async function introduction(approvals: number) {
   const rules = readAccessRules(undefined, "telegram");
   if (rules === undefined) throw new Error("there are no rules");
   const desk = new TenantDesk({
-    access: async (platform) => channelAccess(rules, people.on(platform)),
-    lists: (platform) => people.on(platform),
+    access: async (platform) => channelAccess(rules, people.lists(platform)),
+    lists: (platform) => people.lists(platform),
     meet: () => {},
     place: (...where) => people.meet(...where),
     say: async () => undefined,
@@ -110,7 +110,7 @@ async function introduction(approvals: number) {
     const payload = { message: { chat: { id, type: "private" }, from: { id } } };
     const event: Delivery = { id: "1", platform: "telegram", conversation: "1", receivedAt: 0, payload };
     const tenant = tenantOf({ platform: "telegram", chat: String(id) });
-    const { admitted } = await desk.introduce(tenant, event);
+    const { admitted } = await desk.decide(tenant, event);
     return { admitted, statements: statements.length, characters: seen.characters };
   };
   return { known: await introduce(1_000_000_000), stranger: await introduce(1) };

@@ -14,7 +14,7 @@ import {
   readJsonText,
   readBodyText,
 } from "../../../runtime/edge/admission/body.ts";
-import { takeInteraction } from "../../../runtime/edge/admission/discord.ts";
+import { readInteraction } from "../../../runtime/edge/admission/discord.ts";
 import { telegramDelivery } from "../../../runtime/edge/admission/telegram.ts";
 import { chatOfDelivery } from "../../../runtime/edge/ledger/chats.ts";
 import { excerptOf, peopleOf } from "../../../runtime/edge/ledger/people.ts";
@@ -90,12 +90,12 @@ import { createReasoningFilter } from "../../../runtime/gateway/models/reasoning
 import { operatorText } from "../../../runtime/gateway/prompt/operator.ts";
 import { saidText } from "../../../runtime/gateway/prompt/speaker.ts";
 import {
-  following,
+  afterMark,
   indented,
   label,
   modelText,
   oneLine,
-  ownWords,
+  modelPrompt,
   remark,
   speakerText,
   toolText,
@@ -277,8 +277,8 @@ export const READERS: Readonly<Record<string, Readonly<Record<string, (text: str
   },
   "edge/admission/discord.ts": {
     takeInteraction: (text) => {
-      takeInteraction({ ...interaction, type: 2, data: { name: text, type: 1 } }, 0);
-      takeInteraction({ ...interaction, type: 3, data: { component_type: 2, custom_id: text } }, 0);
+      readInteraction({ ...interaction, type: 2, data: { name: text, type: 1 } }, 0);
+      readInteraction({ ...interaction, type: 3, data: { component_type: 2, custom_id: text } }, 0);
     },
   },
   "edge/admission/telegram.ts": {
@@ -497,11 +497,11 @@ export const READERS: Readonly<Record<string, Readonly<Record<string, (text: str
     },
   },
   "gateway/prompt/text.ts": {
-    following: (text) => following(toolText(text)),
+    afterMark: (text) => afterMark(toolText(text)),
     indented: (text) => indented(toolText(text)),
     label: (text) => label(text, 40),
     oneLine: (text) => oneLine(text, 200),
-    ownWords: (text) => ownWords(modelText(text)),
+    modelPrompt: (text) => modelPrompt(modelText(text)),
     remark: (text) => remark("file", text, ...pieces(text)),
     unmarked: (text) => unmarked(speakerText(text)),
     verbatim: (text) => verbatim(operatorText(text)),

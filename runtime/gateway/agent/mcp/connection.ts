@@ -1,6 +1,6 @@
 import { createMCPClient, type MCPClient } from "@ai-sdk/mcp";
 import { VERSION } from "../../../contract/names.ts";
-import { following, toolText } from "../../prompt/text.ts";
+import { afterMark, toolText } from "../../prompt/text.ts";
 import { ToolError, type Tool, type ToolOutcome } from "../tools/tool.ts";
 import { StdioTransport } from "./stdio.ts";
 import { inputForm, readResult, serversInput, toolName } from "./tool-form.ts";
@@ -94,7 +94,7 @@ async function listTools(
       const { name: called, alias } = toolName(options.server, name);
       const said = toolText(description.slice(0, LONGEST_DESCRIPTION));
       tools.push({
-        definition: { name: called, description: following(said), inputSchema: form.schema },
+        definition: { name: called, description: afterMark(said), inputSchema: form.schema },
         alias,
         run: (input, { signal }) => call(client, name, serversInput(input, form.renamed), options, signal),
       });
@@ -116,7 +116,7 @@ async function call(
   const options = { signal: both, timeout: callMs };
   const result = await rejectOnAbort(client.callTool({ name, arguments: args, options }), both).catch(
     (error: unknown) => {
-      if (!signal.aborted && !isServersWord(error)) onTrouble();
+      if (!signal.aborted && !isJsonRpcError(error)) onTrouble();
       throw error;
     },
   );
@@ -126,6 +126,6 @@ async function call(
 }
 
 /** Returns true for a JSON-RPC error, which shows that the server is still responding. */
-function isServersWord(error: unknown): boolean {
+function isJsonRpcError(error: unknown): boolean {
   return error instanceof Error && "code" in error && typeof error.code === "number";
 }

@@ -107,13 +107,13 @@ function directMessage(
   const decision = access.direct(author.id);
   const { target } = content;
   if (!decision.allowed)
-    return turnedAway(author, target, decision) ?? { kind: "ignored", note: decision.reason };
+    return inboundForDenial(author, target, decision) ?? { kind: "ignored", note: decision.reason };
   return isEmpty ? unreadableMessage(target) : { kind: "message", admission: decision.admission, ...content };
 }
 
 type Denial = Extract<ReturnType<ChannelAccess["direct"]>, { allowed: false }>;
 
-function turnedAway(
+function inboundForDenial(
   user: DiscordPerson,
   target: ReplyTarget,
   { answer, reason: note }: Denial,
@@ -142,7 +142,7 @@ function readCommand(payload: Record<string, unknown>, access: ChannelAccess): I
   let admission: Admission;
   if (direct) {
     const decision = access.direct(user.id);
-    if (!decision.allowed) return turnedAway(user, target, decision) ?? ignored(decision.reason);
+    if (!decision.allowed) return inboundForDenial(user, target, decision) ?? ignored(decision.reason);
     ({ admission } = decision);
   } else {
     const decision = access.group(guild, user.id, true);

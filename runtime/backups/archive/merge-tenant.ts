@@ -14,7 +14,7 @@ import { mergeRows } from "./merge-rows.ts";
 import { copyTables } from "./tables.ts";
 
 /** Subfolder of a chat's folder. It receives the tenant's copy of a file if the shared copy changed too. */
-const BESIDE = "brought-back";
+const CONFLICTS = "brought-back";
 /** Error codes that mean: a file blocks a folder, or a folder blocks a file. */
 const IN_THE_WAY = new Set(["EEXIST", "ENOTDIR", "EISDIR", "ENOTEMPTY"]);
 
@@ -35,7 +35,7 @@ interface PartOrigin {
  * Merges a tenant's backup into the state that serves every chat. The gateway must not run. If the backup and the state
  * both changed a file, both copies are kept.
  */
-export async function bringBack(home: string, { tenant, id, directory }: TenantPart): Promise<void> {
+export async function mergeTenant(home: string, { tenant, id, directory }: TenantPart): Promise<void> {
   const [theirs, ours] = [join(directory, STATE_FILE), join(home, STATE_FILE)];
   if (!exists(theirs)) return;
   if (!exists(ours)) createTables(theirs, ours);
@@ -45,7 +45,7 @@ export async function bringBack(home: string, { tenant, id, directory }: TenantP
     database.prepare("ATTACH DATABASE ? AS theirs").run(theirs);
     transaction(database, () => {
       mergeRows(database, chat, origin.transcript);
-      noteBroughtBack(database, tenant, id);
+      recordMerged(database, tenant, id);
     });
   });
 }
@@ -54,7 +54,7 @@ export async function bringBack(home: string, { tenant, id, directory }: TenantP
  * Replaces the approvals and pairing requests with those of the tenant directory, unless this version or a later one is
  * already in place. The gateway must not run.
  */
-export function takeApprovals(home: string, { version, platforms, browsers = [] }: Approvals): void {
+export function replaceApprovals(home: string, { version, platforms, browsers = [] }: Approvals): void {
   const folder = join(home, "credentials");
   changing(join(home, STATE_FILE), (database) => {
     if (hasTable(database, BROUGHT_BACK_TABLE)) {
@@ -80,7 +80,7 @@ export function takeApprovals(home: string, { version, platforms, browsers = [] 
       const paired = Object.fromEntries(browsers.map((one) => [one.deviceId, one]));
       writeFileAtomic(join(devices, "paired.json"), `${JSON.stringify(paired, null, 2)}\n`);
     }
-    noteBroughtBack(database, APPROVALS, version);
+    recordMerged(database, APPROVALS, version);
   });
 }
 
@@ -124,7 +124,7 @@ function readPart(path: string, tenant: TenantId): { chat: TenantChat; origin: P
   }
 }
 
-function noteBroughtBack(database: DatabaseSync, name: string, version: string): void {
+function recordMerged(database: DatabaseSync, name: string, version: string): void {
   database.exec(
     `CREATE TABLE IF NOT EXISTS ${BROUGHT_BACK_TABLE} (name TEXT PRIMARY KEY, version TEXT NOT NULL)
      STRICT, WITHOUT ROWID`,
@@ -144,8 +144,8 @@ async function mergeFiles(
       const decision = mergeFile(ours.get(name), theirs, origin.files.get(name));
       if (decision === "ours") continue;
       const rest = folder === shared ? name : name.slice(folder.length + 1);
-      const beside = `${own}/${BESIDE}/${id}/${rest}`;
-      if (decision === "both" || !(await isPlaced(directory, home, name)))
+      const beside = `${own}/${CONFLICTS}/${id}/${rest}`;
+      if (decision === "both" || !(await tryPlace(directory, home, name)))
         await place(join(directory, name), join(home, beside));
     }
   }
@@ -160,7 +160,7 @@ async function mergeFiles(
  *
  * @returns false if a folder has the file's name, or a file has its folder's name
  */
-async function isPlaced(directory: string, home: string, name: string): Promise<boolean> {
+async function tryPlace(directory: string, home: string, name: string): Promise<boolean> {
   try {
     await place(join(directory, name), join(home, name));
     return true;

@@ -6,9 +6,9 @@ import type { Sandbox } from "../ports.ts";
 import { chatOfDelivery, type Chats, type OutageWord } from "./chats.ts";
 import { type Fetch, replyRequest, post } from "./post.ts";
 
-export type Telling = Pick<Chats, "claim" | "release">;
+export type NoticeClaims = Pick<Chats, "claim" | "release">;
 
-export interface TellerOptions {
+export interface ChatNotifierOptions {
   sandbox: Pick<Sandbox, "request" | "status">;
   environment: Environment;
   fetch: Fetch;
@@ -24,12 +24,12 @@ const TEXTS: Record<OutageWord, string> = {
  * Notifies chats of delayed or dropped messages. A running gateway sends the notice, since it checks who may be
  * answered. While the gateway is down, the edge sends it with the deployment's keys, once per chat and outage.
  */
-export class Teller {
-  readonly #options: TellerOptions;
+export class ChatNotifier {
+  readonly #options: ChatNotifierOptions;
   /** Notices being sent, by kind and chat. */
   readonly #sending = new Map<string, Promise<void>>();
 
-  constructor(options: TellerOptions) {
+  constructor(options: ChatNotifierOptions) {
     this.#options = options;
   }
 
@@ -37,7 +37,7 @@ export class Teller {
    * Sends the notice. Resolves to true if the chat has received it, now or earlier in the outage. Rejects if the
    * platform refuses it.
    */
-  async tell(delivery: Delivery, notice: DeliveryNotice, chats: Telling): Promise<boolean> {
+  async notify(delivery: Delivery, notice: DeliveryNotice, chats: NoticeClaims): Promise<boolean> {
     const { sandbox, environment, fetch } = this.#options;
     if ((await sandbox.status()).state === "ready") {
       const body = JSON.stringify({ ...delivery, notice });

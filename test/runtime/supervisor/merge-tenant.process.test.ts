@@ -2,7 +2,7 @@ import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
-import { bringBack, takeApprovals } from "../../../runtime/backups/archive/bring-back.ts";
+import { mergeTenant, replaceApprovals } from "../../../runtime/backups/archive/merge-tenant.ts";
 import { chatPart, chatsIn } from "../../../runtime/backups/archive/chat-part.ts";
 import { makeGeneration } from "../../../runtime/backups/archive/generation.ts";
 import { BackupDirectory } from "../../../runtime/backups/archive/backup-directory.ts";
@@ -71,7 +71,7 @@ async function parted() {
     // A merge moves files out of its directory.
     const directory = join(await temporaryDirectory(), "copy");
     await cp(target, directory, { recursive: true });
-    await bringBack(home, { tenant: "slack-C1", id: version, directory });
+    await mergeTenant(home, { tenant: "slack-C1", id: version, directory });
   };
   return { home, tenant: target, back };
 }
@@ -168,7 +168,7 @@ test("rows of other chats in a tenant's backup count for nothing", async () => {
 test("a deployment that has had one sandbox for no time begins with what the chats have", async () => {
   const { tenant } = await parted();
   const home = await temporaryDirectory();
-  await bringBack(home, { tenant: "slack-C1", id: "00000002-00000001", directory: tenant });
+  await mergeTenant(home, { tenant: "slack-C1", id: "00000002-00000001", directory: tenant });
   expect(texts(home)).toEqual(["one", "re one"]);
   await inHome(home, LATER, (stores) => {
     expect(stores.sessions.counts()).toMatchObject({ conversations: 1, messages: 2 });
@@ -190,12 +190,12 @@ test("approvals are replaced once by those that the directory kept", async () =>
     });
     return lists;
   };
-  takeApprovals(home, approvals("2026-11-20T10:00:00Z", ["UANN", "UBOB"]));
+  replaceApprovals(home, approvals("2026-11-20T10:00:00Z", ["UANN", "UBOB"]));
   expect(await approved()).toEqual([["UANN", "UBOB"], ["UBOB"]]);
   await inHome(home, LATER, ({ pairing }) => pairing("slack").grant("UCAT", "person"));
-  takeApprovals(home, approvals("2026-11-20T10:00:00Z", ["UANN", "UBOB"]));
+  replaceApprovals(home, approvals("2026-11-20T10:00:00Z", ["UANN", "UBOB"]));
   expect(await approved()).toEqual([["UANN", "UBOB", "UCAT"], ["UBOB"]]);
-  takeApprovals(home, approvals("2026-11-21T10:00:00Z", []));
+  replaceApprovals(home, approvals("2026-11-21T10:00:00Z", []));
   expect(await approved()).toEqual([[], []]);
 });
 
@@ -204,8 +204,8 @@ test("codes that the directory has given let their senders in; those of a versio
   const createdAt = new Date(LATER - 60_000).toISOString();
   const requests = [{ id: "UANN", code: "ANNSCODE", createdAt, lastSeenAt: createdAt }];
   const platforms = { slack: { allowFrom: [], operators: [], requests } };
-  takeApprovals(home, { version: "2026-11-20T10:00:00Z", platforms });
-  takeApprovals(home, {
+  replaceApprovals(home, { version: "2026-11-20T10:00:00Z", platforms });
+  replaceApprovals(home, {
     version: "2026-11-20T11:00:00Z",
     platforms: { slack: { allowFrom: [], operators: [] } },
   });
@@ -213,7 +213,7 @@ test("codes that the directory has given let their senders in; those of a versio
     expect(pairing("slack").approve("annscode")).toMatchObject({ id: "UANN" });
     expect(pairing("slack").approved()).toEqual(["UANN"]);
   });
-  takeApprovals(home, {
+  replaceApprovals(home, {
     version: "2026-11-20T12:00:00Z",
     platforms: { slack: { allowFrom: ["UANN"], operators: [], requests: [] } },
   });
