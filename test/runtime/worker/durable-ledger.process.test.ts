@@ -88,8 +88,8 @@ test("a Durable Object's SQLite keeps people, attempts and times as the host's d
       { state: "answered", note: "answered", firstWordMs: 500, admitted: "group" },
       4_000,
     ],
-    ["names.see", [{ key: "slack:U1", kind: "person" }], 1_000],
-    ["names.learn", [{ key: "slack:U1", name: "Eve" }], 1_000],
+    ["names.record", [{ key: "slack:U1", kind: "person" }], 1_000],
+    ["names.storeFound", [{ key: "slack:U1", name: "Eve" }], 1_000],
   );
   const iso = (time: number): string => new Date(time).toISOString();
   const [found, details, excerpt, names, wanted, people] = await run(
@@ -97,7 +97,7 @@ test("a Durable Object's SQLite keeps people, attempts and times as the host's d
     ["details", "telegram:1"],
     ["excerpt", "telegram:1"],
     ["names.names", ["telegram:42", "telegram:-1", "slack:U1"]],
-    ["names.wanted", ["slack:U1"], 1_000 + 24 * 3_600_000],
+    ["names.dueKeys", ["slack:U1"], 1_000 + 24 * 3_600_000],
     ["names.entries", { limit: 1, q: "a" }],
   );
   expect(found).toMatchObject({

@@ -276,7 +276,7 @@ export const READERS: Readonly<Record<string, Readonly<Record<string, (text: str
     readBodyText: (text) => caught(readBodyText(posted(text))),
   },
   "edge/admission/discord.ts": {
-    takeInteraction: (text) => {
+    readInteraction: (text) => {
       readInteraction({ ...interaction, type: 2, data: { name: text, type: 1 } }, 0);
       readInteraction({ ...interaction, type: 3, data: { component_type: 2, custom_id: text } }, 0);
     },
