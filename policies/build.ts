@@ -6,11 +6,11 @@ const ROOT = resolve(import.meta.dirname, "..");
 /** Folder of the built policy pack. A release already contains it. */
 const PACK = join(ROOT, "dist/policies");
 const IS_RELEASE = import.meta.filename.endsWith(".js");
-/** The engine runs a pack only if its manifest lists this dependency. */
+/** Dependency that the engine requires in a pack's manifest. */
 const RUNS_PACKS = "@pulumi/pulumi";
 
 /**
- * Builds the policy pack. The bundle does not contain npm packages, so Node must find them in a `node_modules` above
+ * Builds the policy pack. It does not contain npm packages, so Node must find them in a `node_modules` above
  * `outdir`.
  *
  * @param outdir Default: `dist/policies` of this checkout.

@@ -26,8 +26,8 @@ import { stateProtected } from "./rules/state-protected.ts";
 import { teamDomainIsForeign } from "./rules/team-domain-is-foreign.ts";
 
 /**
- * All rules of the policy pack; a rule missing here never runs. Other packs can reuse the list: `new PolicyPack("mine",
- * {policies: [...stewardPolicies, …]})`.
+ * All rules of the policy pack. Other packs can reuse the list: `new PolicyPack("mine", {policies:
+ * [...stewardPolicies, …]})`.
  */
 export const stewardPolicies: readonly Rule[] = [
   migrationTagsInOrder,

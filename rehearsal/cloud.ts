@@ -38,7 +38,7 @@ export async function startCloud({
 }: CloudOptions): Promise<Cloud> {
   const { ports, accountId, apiToken } = settings;
   const ends: (() => Promise<void>)[] = [];
-  // Close in reverse order of starting, so that each part closes before its dependencies.
+  // Close each part before its dependencies.
   const close = async (): Promise<void> => {
     for (const end of ends.toReversed()) await end();
   };

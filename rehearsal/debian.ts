@@ -7,8 +7,8 @@ import { runProcess, tail } from "../infra/shell/process.ts";
 const RELEASE = "bookworm";
 
 /**
- * Debian's essential packages without the perl migration scripts, plus the requirements of Node and the supervisor.
- * They take 55 MB; Debian's smallest variant takes 180 MB.
+ * Debian's essential packages without the perl migration scripts, plus the requirements of Node and the supervisor
+ * (55 MB; Debian's smallest variant: 180 MB).
  */
 const PACKAGES =
   "base-files,base-passwd,bash,coreutils,dash,debianutils,diffutils,dpkg,findutils,grep,hostname,libc-bin,mawk," +
@@ -22,7 +22,7 @@ const ARGS = [
   `--include=${PACKAGES}`,
 ];
 
-/** Cache key over release and options. Debian's package updates do not change it. */
+/** Cache key: a hash of the release and options, independent of Debian's package updates. */
 const DEBIAN_RECIPE = createHash("sha256")
   .update(JSON.stringify([RELEASE, ARGS]))
   .digest("hex")

@@ -16,7 +16,7 @@ export interface RehearsedDeployment {
   /** Number of resources by operation: `create`, `same`, … */
   changes: OpMap;
   previewMs: number;
-  /** Duration of the update; `undefined` if nothing had changed and no update ran. */
+  /** Duration of the update; `undefined` if nothing had changed. */
   upMs: number | undefined;
 }
 
@@ -73,8 +73,8 @@ async function timed<T>(work: () => Promise<T>): Promise<{ result: T; ms: number
 }
 
 /**
- * Throws the error again. Reduces an engine failure without a known cause to its error lines, because the message
- * repeats the whole log.
+ * Rethrows an error. Reduces an engine failure of unknown cause to its error lines, because its message contains the
+ * whole log.
  */
 function withoutLog(error: unknown): never {
   if (!(error instanceof CommandError) || explain(error, commandsFor(STACK)).code !== undefined) throw error;

@@ -5,8 +5,8 @@ import { stackVariables } from "./stack.ts";
 import type { World } from "./world.ts";
 
 /**
- * Writes a shell file to source (`. .steward/env`), so that `pulumi … -s rehearsal` works in the checkout. Its mode is
- * 0600, because it contains the passphrase of the stack's secrets.
+ * Writes a shell file to source (`. .steward/env`), so that `pulumi … -s rehearsal` works in the checkout. Its mode
+ * is 0600, because it contains the stack's passphrase.
  *
  * @returns path of the file, relative to the working folder
  */
@@ -19,7 +19,7 @@ export async function writeEnvironment(
   const variables = {
     ...own,
     ...stackVariables({ dir, passphrase: settings.passphrase }),
-    // If the emulated account is not running, the stack suggests this command.
+    // The stack suggests this command if the emulated account is not running.
     STEWARD_REHEARSED_BY: startCommand({ dir: folder, target: path.basename(dir) }),
   };
   const lines = Object.entries(variables).map(([name, value]) => `export ${name}=${quoted(value)}`);

@@ -14,7 +14,7 @@ export interface Exchange {
   reply: string;
   /** Time from sending the event until the reply reaches Slack's stand-in. */
   replyMs: number;
-  /** Time from the container's start until the gateway's first response. */
+  /** Time from the container's start until the gateway first responds. */
   coldStartMs: number;
 }
 

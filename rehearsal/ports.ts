@@ -2,18 +2,14 @@ import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type Server } from "node:net";
 
-/**
- * Lower limit of chosen ports. The range is below the ephemeral ports, which the system gives to outgoing connections.
- */
+/** Lower limit of chosen ports. The range is below the ephemeral ports. */
 const LOWEST = 20_000;
 const HIGHEST = 32_000;
 
 /** Duration of a reservation: enough for a process to start listening. */
 const RESERVED_MS = 60_000;
 
-/**
- * Returns free loopback ports and reserves them for a minute. On Linux, the reservation holds for other processes too.
- */
+/** Returns free loopback ports, reserved for a minute. */
 export async function freePorts(count: number): Promise<number[]> {
   const ports: number[] = [];
   while (ports.length < count) {

@@ -34,7 +34,7 @@ export class Progress {
     writeFileSync(options.file, "", { mode: 0o600 });
   }
 
-  /** Logs text unchanged, such as a part of Pulumi's log. */
+  /** Logs text unchanged. */
   readonly detail = (text: string): void => {
     const { file, verbose, output } = this.#options;
     appendFileSync(file, text);

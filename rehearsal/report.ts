@@ -8,7 +8,7 @@ import { STACK } from "./stack.ts";
 import { OPERATOR } from "./stack-config.ts";
 import type { World } from "./world.ts";
 
-/** Returns a text about a deployment. With `verbose`, it lists every resource type. */
+/** Describes a deployment. With `verbose`, lists every resource type. */
 export function deploymentReport(world: World, deployment: RehearsedDeployment, verbose: boolean): string {
   const { engine, sandbox } = world;
   const changes = Object.entries(deployment.changes).map(([kind, count]) => `${count} ${kind}`);
@@ -79,7 +79,7 @@ export function exchangeReport({ text, status, reply, replyMs, coldStartMs }: Ex
   ].join("\n");
 }
 
-/** Returns a path for the shell's `.` command, which searches PATH for a name without a slash. */
+/** Returns a path for the shell's `.` command, which searches PATH for names without a slash. */
 function sourced(file: string): string {
   return file.includes("/") ? file : `./${file}`;
 }

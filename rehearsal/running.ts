@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 
-/** Kills all processes on this machine for which `holds` returns true. Does nothing without /proc. */
+/** Kills all processes for which `holds` returns true. Does nothing without /proc. */
 export function endProcesses(holds: (pid: number) => boolean): void {
   for (const name of directory("/proc")) {
     const pid = Number(name);

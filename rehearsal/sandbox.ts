@@ -9,10 +9,9 @@ import { LOOPBACK } from "./loopback.ts";
 import type { SandboxChoice } from "./options.ts";
 import { ensureSidecarImage, sidecarImageName } from "./sidecar/index.ts";
 
-/** Way to run containers, and the address at which they reach this machine. */
 export interface ContainerSetup {
   mode: ContainerMode;
-  /** Address of this machine, as containers reach it. */
+  /** Address at which containers reach this machine. */
   standInHost: string;
   description: string;
 }
@@ -45,14 +44,12 @@ export async function chooseContainerSetup(options: ContainerSetupOptions): Prom
   }
 }
 
-/**
- * Returns the mode in which the previous run's containers ran. It is only for removing them, not for starting new ones.
- */
+/** Returns the mode of the previous run's containers. Use it only to remove them. */
 export async function previousContainerMode(dir: string, standInHost: string): Promise<ContainerMode> {
   if (standInHost !== LOOPBACK && (await dockerAvailable()).ok) {
     return { kind: "docker", image: (reference) => reference, sidecarImage: await sidecarImageName() };
   }
-  // A message may still start a container. Its process exits immediately.
+  // If a message starts a container in this mode, its process exits immediately.
   return processMode(dir, [process.execPath, "--eval", ""]);
 }
 
@@ -64,7 +61,7 @@ async function dockerSandbox(
   const { image } = await stewardImage(bundle, log);
   const sidecar = await ensureSidecarImage({ log });
   return {
-    // The stack names images as the local engine does, so no mapping is needed.
+    // The engine knows the image by the name that the stack uses.
     mode: { kind: "docker", image: (reference) => reference, sidecarImage: sidecar.image },
     standInHost: await bridgeAddress(),
     description: `a container on Docker ${version} (${image}; base ${base.source}, sidecar ${sidecar.source}; max_instances is not enforced)`,

@@ -29,7 +29,7 @@ const schema = z.strictObject({
 /** Ports and keys of a rehearsal. Later runs reuse them, so that a second deployment shows no change. */
 export type RehearsalSettings = z.infer<typeof schema>;
 
-/** Reads or creates the settings. They contain only the stand-ins' keys, no real ones. */
+/** Reads or creates the settings, which contain no real keys. */
 export async function readRehearsalSettings(dir: string): Promise<RehearsalSettings> {
   const file = path.join(dir, "rehearsal.json");
   if (existsSync(file)) {

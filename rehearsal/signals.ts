@@ -4,7 +4,7 @@ const SIGNALS = ["SIGINT", "SIGTERM"] as const;
 
 /**
  * Detects a request to end this process: a signal, closed output, or the exit of npm. Removes other listeners of the
- * signals, because they could exit the process before the cleanup.
+ * signals, because they could end the process before the cleanup.
  */
 export class Interruption {
   readonly requested: Promise<void>;
@@ -16,8 +16,7 @@ export class Interruption {
         this.#controller.abort();
         resolve();
       };
-      // Listen here too: otherwise Pulumi's handler would receive the error while a program runs, and print it
-      // endlessly.
+      // While a program runs, Pulumi's handler would otherwise receive the error and print it endlessly.
       for (const output of [process.stdout, process.stderr]) output.on("error", listener);
       for (const signal of SIGNALS) {
         process.removeAllListeners(signal);
@@ -31,7 +30,7 @@ export class Interruption {
   }
 
   /**
-   * Runs `work` with an AbortSignal for interruptions. After an interruption, throws "interrupted" as soon as `work`
+   * Runs `work` with a signal that aborts on an interruption. After an interruption, throws "interrupted" when `work`
    * fails, or after {@link GRACE_MS}.
    */
   async abortable<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
@@ -52,7 +51,7 @@ export function isInterruption(error: unknown): boolean {
   return error instanceof Error && error.message === "interrupted";
 }
 
-/** Time for the engine to finish the resource in progress after a request to stop. */
+/** Time for the engine to finish its current resource after a request to stop. */
 const GRACE_MS = 30_000;
 
 function pause(ms: number): Promise<void> {
@@ -63,7 +62,7 @@ function pause(ms: number): Promise<void> {
 
 const LOOK_MS = 1_000;
 
-/** Calls the listener when npm exits. Polls for it, because a killed npm does not notify its script. */
+/** Calls the listener when npm exits. Polls, because a killed npm does not notify its script. */
 function whenNpmEnds(listener: () => void): void {
   if (process.env["npm_lifecycle_event"] !== "start") return;
   const above = parents();

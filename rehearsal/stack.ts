@@ -12,7 +12,7 @@ import { program } from "../stacks/program.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
-/** Project settings with which the engine finds this package's provider. The SDK's type lacks `plugins`. */
+/** Project settings that locate this package's provider. The SDK's type lacks `plugins`. */
 export const OWN_PLUGIN = { plugins: { providers: [{ name: "steward", path: ROOT }] } };
 
 export interface OpenStackOptions {
@@ -25,12 +25,14 @@ export interface OpenStackOptions {
 export const STACK = "rehearsal";
 const PROJECT = "steward";
 
-/** Opens or creates the stack. It runs this project's program under the real engine, and stores its state in files. */
+/**
+ * Opens or creates the stack, which runs this project's program under the real engine and stores its state in files.
+ */
 export async function openStack({ engine, dir, passphrase }: OpenStackOptions): Promise<Stack> {
   const { workDir, state } = placesOf(dir);
   await Promise.all([workDir, state].map((folder) => mkdir(folder, { recursive: true, mode: 0o700 })));
   await linkProject(workDir);
-  // The caller has exclusive access, so any lock is left from a killed run.
+  // The caller has exclusive access, so any lock is from a killed run.
   await rm(path.join(state, ".pulumi", "locks"), { recursive: true, force: true });
   await waitForEngine();
   const stack = await LocalWorkspace.createOrSelectStack(
@@ -55,8 +57,8 @@ export async function openStack({ engine, dir, passphrase }: OpenStackOptions): 
 /**
  * Sets the stack's configuration.
  *
- * @param privateConfig secrets of the user. They are passed on standard input, because other users can read a process's
- *   arguments
+ * @param privateConfig the user's secrets, passed on standard input because other users can read a process's
+ * arguments
  */
 export async function configure(
   stack: Stack,
@@ -109,7 +111,7 @@ function placesOf(dir: string) {
   return { workDir, settings: path.join(workDir, `Pulumi.${STACK}.yaml`), state: path.join(dir, "state") };
 }
 
-/** Links this project's modules into the working folder, where the engine starts dynamic providers. */
+/** Links this project's modules into the working folder, in which the engine starts dynamic providers. */
 export async function linkProject(workDir: string): Promise<void> {
   for (const name of ["node_modules", "infra"]) await linkTo(path.join(workDir, name), path.join(ROOT, name));
 }

@@ -38,7 +38,7 @@ async function main(argv: string[], output: CommandOutput): Promise<number> {
     const tour = { name: options.tour, ...call };
     const lock = path.join(options.dir, `lock-${tour.name}`);
     await withFileLock(lock, () => takeTour(tour), busy).finally(() => rm(lock, { force: true }));
-    // Remove the folder only if it is empty; otherwise this fails, as intended.
+    // `rmdir` fails if the folder is not empty, as intended.
     await rmdir(options.dir).catch(() => undefined);
     return 0;
   }
@@ -62,10 +62,7 @@ async function destroy({ options, interruption, output }: Call): Promise<void> {
   }
 }
 
-/**
- * Removes the files that all rehearsals share. Keeps other files, such as records of rollouts, previews and test
- * artefacts.
- */
+/** Removes the files that all rehearsals share. */
 async function removeOwnFiles(dir: string): Promise<void> {
   for (const name of ["env", "lock"]) await rm(path.join(dir, name), { force: true });
   await rmdir(dir).catch((error: NodeJS.ErrnoException) => {

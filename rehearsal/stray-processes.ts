@@ -11,8 +11,8 @@ export function processMark(dir: string): Record<string, string> {
 }
 
 /**
- * Kills processes that a killed rehearsal left behind in a directory or below it. A stray engine would write to the
- * stack's state, and a stray workerd would lock its databases. Does nothing without /proc.
+ * Kills processes that a killed rehearsal left behind in a directory or below it. They would write to the stack's
+ * state or lock databases. Does nothing without /proc.
  */
 export function endStrayProcesses(dir: string): void {
   endProcesses((pid) => {
@@ -22,8 +22,8 @@ export function endStrayProcesses(dir: string): void {
 }
 
 /**
- * Starts a watcher that kills stray processes when this process ends. It notices even SIGKILL, because its standard
- * input closes. Returns a function that stops the watcher.
+ * Starts a watcher that kills stray processes when this process ends, even by SIGKILL. Returns a function that stops
+ * the watcher.
  */
 export function watchStrayProcesses(dir: string): () => Promise<void> {
   const program = `const { endStrayProcesses } = await import(${JSON.stringify(import.meta.url)}); endStrayProcesses(process.argv[1]);`;

@@ -65,7 +65,7 @@ export function openWorld(
   );
 }
 
-/** Destroys a rehearsed stack with the content of its bucket. Starts only what the destruction needs. */
+/** Destroys a rehearsed stack with the content of its bucket. */
 export async function destroyWorld(
   target: Target,
   options: Place,
@@ -99,7 +99,7 @@ export async function destroyWorld(
   await close();
 }
 
-/** Prepares the parts that every world needs, and cleans up if a later step fails. */
+/** Prepares a {@link SharedWorld} for `open`, and cleans up if a later step fails. */
 async function withSharedWorld<Result>(
   target: Target,
   options: Place,

@@ -13,7 +13,7 @@ import type { StackConfigSource } from "./config/source.ts";
 
 type Plain<Of extends Target> = pulumi.Unwrap<WithDefaults<Of>>;
 
-/** Arguments of the gateway as plain values. The component marks which ones are secret. */
+/** Arguments of the gateway as plain values. The component marks the secrets. */
 export interface ServerlessConfig extends Plain<"serverless"> {
   target: "serverless";
   workerName: string;

@@ -10,7 +10,7 @@ export interface StackOutputs {
   image: pulumi.Input<string>;
   /** Hash over the code of Worker and container. */
   bundleHash: pulumi.Input<string>;
-  /** Check results: one line per check, or one for all routes of a kind. */
+  /** Results of the readiness checks, one per line. */
   readiness: pulumi.Output<string>;
   /** Outputs of only one target. */
   [name: string]: pulumi.Input<string | undefined>;

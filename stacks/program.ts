@@ -8,16 +8,13 @@ import { loadConfig } from "./config.ts";
 import { stackSource } from "./config/source.ts";
 import type { StackOutputs } from "./outputs.ts";
 
-/**
- * True if Pulumi runs the program in its own process; false under the Automation API, which runs it in the command's
- * process.
- */
+/** True if Pulumi runs the program in a separate process; false under the Automation API. */
 const isOwnProcess = process.argv[1]?.includes("@pulumi/pulumi/cmd/run") === true;
 let isRun = false;
 /** Exit code that tells Pulumi that the error has been shown already. */
 const EXPLAINED = 32;
 
-// Pulumi treats the default export of a CommonJS entry as an output and does not run it. The update would then delete
+// Report a program that Pulumi loads as CommonJS. Pulumi does not run its default export, so the update would delete
 // every resource.
 if (isOwnProcess) {
   process.once("beforeExit", () => {

@@ -30,7 +30,7 @@ export interface Assets {
 /**
  * Bundles and compresses the pages' assets.
  *
- * @param hashed adds a content hash to each file name, so that browsers may cache the files forever
+ * @param hashed adds a content hash to each file name, so that browsers may cache the files
  */
 export async function bundleAssets({ hashed }: { hashed: boolean }): Promise<Assets> {
   const outdir = path.join(ROOT, "dist/assets");

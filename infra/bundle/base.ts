@@ -19,7 +19,7 @@ const PUBLIC_DEBIAN = "debian:bookworm-slim";
 export interface BaseImage {
   /** Name and tag. The tag identifies the image's inputs and the month; see {@link baseImageRecipe}. */
   image: string;
-  /** `present`: the Docker engine already had the image. `pulled`: it was built now, on the public Debian image. */
+  /** `present`: the Docker engine had the image. `pulled`: it was built on the public Debian image. */
   source: "present" | "pulled";
 }
 
@@ -34,9 +34,9 @@ export interface BaseImageRecipe {
   image: string;
   /** As in Docker and Debian: `amd64`, `arm64`. */
   arch: string;
-  /** Resolves to `undefined` if the engine does not have the image. */
+  /** Returns the image's id; `undefined` if the engine does not have the image. */
   id(): Promise<string | undefined>;
-  /** Resolves to the newest image that the engine built from the same inputs in an earlier month. */
+  /** Returns the newest image built from the same inputs in an earlier month. */
   earlier(): Promise<string | undefined>;
   build(debian: string): Promise<void>;
   /** Runs `work` under a lock between processes. */
@@ -73,8 +73,7 @@ export async function ensureBaseImage(options: BaseImageOptions): Promise<BaseIm
 }
 
 /**
- * Returns the base image's recipe for this engine. Each month has a new image, to bring Debian's security updates to
- * the next deployment.
+ * Returns the base image's recipe for this engine. Each month has a new image with Debian's security updates.
  *
  * @throws BuildFailure `docker_unavailable`, `base_node_missing`
  */
@@ -90,7 +89,7 @@ export async function baseImageRecipe(
     arch,
     id: () => imageId(image, env),
     earlier: async () => {
-      // If listing fails, assume there is no earlier image. The caller then reports the build error.
+      // If listing fails, assume there is no earlier image.
       const { stdout } = await runProcess(
         "docker",
         ["images", REPOSITORY, "--format", "{{.Repository}}:{{.Tag}}"],
@@ -129,10 +128,7 @@ async function build(image: string, debian: string, node: string, env: NodeJS.Pr
   }
 }
 
-/**
- * Returns Node.js for the engine's CPU. A checkout has it as an npm package; an installed package downloads it when it
- * first builds an image.
- */
+/** Returns Node.js for the engine's CPU: from an npm package in a checkout, otherwise downloaded at first use. */
 async function pinnedNode(env: NodeJS.ProcessEnv): Promise<PinnedNode> {
   const { arch } = await requireDocker(env);
   const name = `node-linux-${arch === "amd64" ? "x64" : arch}`;

@@ -7,14 +7,17 @@ import * as z from "zod";
 
 export interface CachedBuild<Result> {
   file: string;
-  /** Inputs that the running code generates, such as a JSON schema. That code may be older than the source files. */
+  /**
+   * Inputs that the running code generates, such as a JSON schema. The source files may already be newer than that
+   * code.
+   */
   texts: readonly string[];
   /** Base folder of relative paths. */
   root: string;
-  /** Files and folders (recursive) that determine the result. Adding or removing a file changes the inputs, too. */
+  /** Files and folders (recursive) that determine the result. */
   sources: readonly string[];
   result: z.ZodType<Result>;
-  /** Builds the result. Also returns all files that were read, even files outside of `sources`. */
+  /** Builds the result. Also returns all files that were read, including files outside of `sources`. */
   build(): Promise<{ result: Result; read: readonly string[] }>;
 }
 
@@ -23,7 +26,7 @@ const entrySchema = z.strictObject({ made: z.string(), read: z.array(z.string())
 
 /**
  * Returns the cached result if its inputs have not changed, otherwise builds. Compares contents, because modification
- * times are unreliable and reading takes a twentieth of the bundling time.
+ * times are unreliable.
  */
 export async function loadOrBuild<Result>(options: CachedBuild<Result>): Promise<Result> {
   const { file, root, build } = options;
@@ -58,7 +61,7 @@ function hashOfSources<Result>({ texts, root, sources }: CachedBuild<Result>): s
   );
 }
 
-/** Hashes texts and files. The lengths separate one file from the next. */
+/** Hashes texts and files. Adds each file's length, so that moving bytes between files changes the hash. */
 function hashOf(root: string, names: readonly string[], texts: readonly string[] = []): string {
   const hash = createHash("sha256").update(JSON.stringify(texts));
   for (const name of names) {

@@ -11,8 +11,8 @@ import { type Built, bundleFolders, BUNDLE_HASH_LENGTH } from "./built.ts";
 import { bundleContainer, bundleWorker, byName, type Files, modeOf, writeContext } from "./programs.ts";
 
 /**
- * Script of the command-line program. It starts Node.js without `env`, because other programs in the container can read
- * the environment of an `env` process; see base.Dockerfile.
+ * Script that starts the command-line program. Its first line avoids `env`, because other programs in the container
+ * could read the secrets of an `env` process; see base.Dockerfile.
  */
 const COMMAND = '#!/usr/local/bin/node\nimport "../gateway/cli/main.js";\n';
 
@@ -30,7 +30,7 @@ export async function build(outdir: string, schema: string): Promise<{ result: B
   container.set(JSON_SCHEMA_FILE, Buffer.from(schema));
   const workerHash = contentHash(worker.files);
   const containerHash = contentHash(new Map([...container, ...(await imageRecipe())]));
-  // Add this file last, because it contains the hash and so cannot be hashed.
+  // Add this file last, because it contains the hash.
   container.set(BUNDLE_FILE, Buffer.from(`${containerHash}\n`));
   const result = { worker: workerHash, modules: [...worker.files.keys()], container: containerHash };
   const folders = bundleFolders(outdir, result);

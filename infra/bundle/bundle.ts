@@ -8,7 +8,7 @@ import { type Built, builtSchema, bundleFolders, BUNDLE_HASH_LENGTH } from "./bu
 import { readBuildRecord } from "./released.ts";
 
 /**
- * Workers runtime behaviour that the Worker is built and tested for:
+ * Workers runtime behaviour that the Worker is tested for:
  * https://developers.cloudflare.com/workers/configuration/compatibility-dates/
  */
 export const COMPATIBILITY = { date: "2026-11-01", flags: ["nodejs_compat"] } as const;
@@ -20,14 +20,14 @@ interface WorkerModule {
   contentType: string;
 }
 
-/** Deployable content for both targets. Folder names contain a content hash, so the content cannot be stale. */
+/** Deployable content for both targets. Each folder's name contains a hash of its content. */
 export interface Bundle {
   hash: string;
   worker: { dir: string; mainModule: string; files: WorkerModule[]; hash: string };
   /**
-   * Content of the image's /app. Programs: `supervisor/main.js`, `gateway/main.js`, `host/main.js`, the command line
-   * `gateway/cli/main.js`, `gateway/replay/main.js` for rollouts, `host/warm.js` for the image's build. The hash also
-   * covers the image's recipe, so it can tag the image built from `context`.
+   * Content of the image's /app. Its programs are `supervisor/main.js`, `gateway/main.js`, `host/main.js`,
+   * `gateway/cli/main.js` (command line), `gateway/replay/main.js` (rollouts) and `host/warm.js` (image build). The
+   * image built from `context` has `hash` as its tag.
    */
   container: { dir: string; context: string; hash: string };
 }

@@ -5,7 +5,6 @@ import { ensureBaseImage } from "./base.ts";
 import type { Bundle } from "./bundle.ts";
 import { docker, imageId, imageLabel } from "../shell/docker.ts";
 
-/** Dockerfile of the application image. `buildArguments` returns its arguments. */
 export const APP_DOCKERFILE = join(import.meta.dirname, "Dockerfile");
 
 /** https://github.com/opencontainers/image-spec/blob/main/annotations.md */
@@ -21,7 +20,7 @@ interface AppImageOptions {
 }
 
 /**
- * Builds the application image unless the engine has the tag on the same base image.
+ * Builds the application image. Reuses an image that the engine has with this tag and base image.
  *
  * @throws BuildFailure `docker_unavailable`, `docker_failed`
  */
@@ -36,10 +35,9 @@ async function buildAppImage(options: AppImageOptions): Promise<{ image: string;
 }
 
 /**
- * Builds a bundle's application image and its base image, unless the engine has them. The tag identifies the bundle and
- * the image's recipe.
+ * Builds a bundle's application image and its base image, unless the engine has them.
  *
- * @throws BuildFailure of `ensureBaseImage`; `docker_unavailable`, `docker_failed`
+ * @throws BuildFailure `docker_unavailable`, `docker_failed`, or an error of `ensureBaseImage`
  */
 export async function stewardImage(
   { container }: { container: Pick<Bundle["container"], "context" | "hash"> },

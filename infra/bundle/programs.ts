@@ -14,10 +14,7 @@ interface Bundled {
   read: string[];
 }
 
-/**
- * Keeps only zod's English messages. Libraries import zod as one object with all translations, which would be more than
- * half of the gateway's code.
- */
+/** Keeps only zod's English messages. All translations would be more than half of the gateway's code. */
 const ENGLISH_ONLY: Plugin = {
   name: "english-only",
   setup: ({ onLoad }) =>
@@ -26,7 +23,7 @@ const ENGLISH_ONLY: Plugin = {
     })),
 };
 
-/** Omits the texts of errors that only deployments report, a tenth of the Worker's own code. */
+/** Omits the texts of deployment errors, a tenth of the Worker's own code. */
 const NO_DEPLOYMENT_ERRORS: Plugin = {
   name: "no-deployment-errors",
   setup: ({ onLoad }) =>
@@ -36,8 +33,8 @@ const NO_DEPLOYMENT_ERRORS: Plugin = {
 };
 
 /**
- * Loads Node's built-in modules as `require` does. An `import` would read every export, and some exports load more
- * modules: `WebSocket` of `node:http` loads undici, which costs 25 ms and 12 MB.
+ * Loads Node's built-in modules as `require` does. An `import` reads every export, which can load more modules:
+ * `WebSocket` of `node:http` loads undici, which costs 25 ms and 12 MB.
  */
 const PLAIN_BUILTINS: Plugin = {
   name: "plain-builtins",
@@ -86,11 +83,10 @@ function assetFiles({ files }: Assets): [string, Uint8Array][] {
   return [...files].map(([name, content]) => [`assets/${name}.gz`, content]);
 }
 
-// Identifiers stay unminified for stack traces. Minifying with `keepNames` would cost more CPU at startup than parsing
-// the longer names.
+// Identifiers stay unminified for stack traces. `keepNames` would cost more CPU at startup than parsing longer names.
 const COMMON = {
   absWorkingDir: ROOT,
-  // Chunk names depend on file paths. This option makes the names independent of whether node_modules is a link.
+  // Chunk names depend on file paths, which must not change if node_modules is a symbolic link.
   preserveSymlinks: true,
   bundle: true,
   format: "esm",
@@ -121,15 +117,15 @@ const CONTAINER = {
   platform: "node",
   splitting: true,
   chunkNames: "chunks/[name]-[hash]",
-  // Define `require`, with which bundled CommonJS packages load Node's modules.
+  // Define `require`, which bundled CommonJS packages call for Node's modules.
   banner: {
     js: 'const require = process.getBuiltinModule("node:module").createRequire(import.meta.url);',
   },
 } satisfies BuildOptions;
 
 /**
- * Entry points by bundle. Gateway and supervisor are separate to start fast: in a common bundle, shared code would be
- * split into two dozen files.
+ * Entry points by bundle. Gateway and supervisor are separate, because a common bundle would be split into two dozen
+ * files and start slowly.
  */
 const PROGRAMS = [
   ["runtime/gateway/main.ts"],
@@ -143,7 +139,7 @@ const PROGRAMS = [
 /** WebAssembly files that programs read at run time. */
 const CODECS = { "gateway/media/photon.wasm": "node_modules/@cf-wasm/photon/dist/lib/photon_rs_bg.wasm" };
 
-/** Bundles the Worker as one code module, plus the pages' assets. */
+/** Bundles the Worker as one module, plus the pages' assets. */
 export async function bundleWorker(assets: Assets): Promise<Bundled> {
   const plugins = [...COMMON.plugins, assetNames(assets), workerAssets(assets)];
   const { files, read } = await bundled({ ...WORKER, plugins }, "dist/worker");
@@ -188,8 +184,8 @@ export function byName([a]: [string, Uint8Array], [b]: [string, Uint8Array]): nu
 export type Files = ReadonlyMap<string, Uint8Array>;
 
 /**
- * Writes a build context: one archive with /app. Times, owners and modes are fixed, because a builder would otherwise
- * take them from this machine.
+ * Writes a build context: one archive with /app. Times, owners and modes are fixed, so that they do not depend on
+ * this machine.
  */
 export async function writeContext(files: Files, folder: string): Promise<void> {
   const archive = pack();

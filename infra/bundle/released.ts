@@ -11,7 +11,7 @@ export const BUILD_RECORD_FILE = path.join("dist", "released.json");
 export const buildRecordSchema = builtSchema.extend({
   /** Node.js for images that the user builds: its version, and the digest of each npm package that contains it. */
   node: z.strictObject({ version: z.string(), integrity: z.record(z.string(), z.string()) }),
-  /** The image published with the package. Absent in a package that somebody built from a checkout. */
+  /** The image published with the package; absent in a package that was built from a checkout. */
   image: z.strictObject({ name: z.string(), signer: signerSchema }).optional(),
 });
 export type BuildRecord = z.infer<typeof buildRecordSchema>;

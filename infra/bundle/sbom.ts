@@ -117,7 +117,7 @@ async function systemPackages(image: string): Promise<Component[]> {
   return [{ "bom-ref": purl, type: "application", name: "node", version, purl }, ...debian];
 }
 
-/** Returns a bill of materials. It has no time or serial number, so the same sources give the same bill. */
+/** Returns a bill of materials without time or serial number, so that it is reproducible. */
 function billOf({ metadata }: Bill, what: string, components: readonly Component[]): Bill {
   const { name, version } = packageJson;
   const component = { ...metadata.component, type: "application", name: `${name}-${what}`, version };

@@ -9,7 +9,7 @@ import { askPlatform, bodyFields } from "./platform-call.ts";
  * another check reports an invalid token.
  *
  * @param token the bot's token; `undefined` without a bot
- * @param endpoint Discord's address. Default: Discord's own
+ * @param endpoint Discord's address, if not the default
  */
 export function warnOfPublicDiscordApp(
   token: pulumi.Output<string> | undefined,
@@ -28,8 +28,8 @@ export function warnOfPublicDiscordApp(
 }
 
 /**
- * Explains, also in previews, that Discord on Cloudflare supports only commands and buttons. Messages need a permanent
- * connection (https://docs.discord.com/developers/events/gateway), which a sleeping container cannot keep.
+ * Explains, also in previews, that Discord on Cloudflare supports only commands and buttons. Messages need a
+ * permanent connection (https://docs.discord.com/developers/events/gateway).
  */
 export function tellOfDiscordCommands(): void {
   void pulumi.log.info(

@@ -4,13 +4,13 @@ import { type ConnectionArgs, OwnResource } from "../shell/resource.ts";
 import type { ResourceProvider } from "../shell/provider.ts";
 import { askDiscord, callDiscord, type DiscordBot } from "./discord-api.ts";
 
-/** Inputs with the complete list of commands. Discord removes all other commands. */
+/** Inputs of the resource. Discord deletes every command that `commands` lacks. */
 export interface CommandsInputs extends DiscordBot {
   /** Output of {@link commandsText}. */
   commands: string;
 }
 
-/** Fields to compare. Discord's responses also have others, such as ids and versions. */
+/** Fields to compare. Discord's responses contain more, such as ids. */
 const COMMAND_FIELDS = ["type", "name", "description", "integration_types", "contexts"] as const;
 const OPTION_FIELDS = ["type", "name", "description", "required", "max_length"] as const;
 const KEYS = ["botToken", "commands"] as const;
@@ -40,8 +40,8 @@ export const discordCommandsProvider: ResourceProvider<CommandsInputs, CommandsI
   },
 
   /**
-   * Deletes the commands unless somebody has changed them. Ignores a rejected token, which would otherwise keep the
-   * stack from being destroyed.
+   * Deletes the commands unless somebody has changed them. Ignores a rejected token, so that the stack can still be
+   * destroyed.
    */
   async delete(_id, props) {
     const answer = await askDiscord(props, "GET", pathOf(props));
@@ -60,8 +60,8 @@ function pathOf({ applicationId }: CommandsInputs): string {
 }
 
 /**
- * Returns a canonical form that can be compared with Discord's response: sorted by name, without fields that Discord
- * adds or leaves out.
+ * Returns a canonical form to compare with Discord's response: sorted by name, without fields that Discord adds or
+ * leaves out.
  */
 export function commandsText(list: unknown): string {
   const byName = listOf(list).toSorted((a, b) => (String(a["name"]) < String(b["name"]) ? -1 : 1));

@@ -33,8 +33,8 @@ export const discordEndpointProvider: ResourceProvider<EndpointInputs, EndpointI
   async read(id, props) {
     const application = bodyFields(await callDiscord(props, "GET", APPLICATION));
     const url = addressOf(application);
-    // Only report a changed key. The next update cannot change it back and fails with an error that names the setting
-    // to correct.
+    // Only report a changed key as drift. The next update cannot restore the key; it fails and names the setting to
+    // correct.
     const { verify_key: publicKey = props.publicKey } = application;
     const inputs = { ...props, url, publicKey: String(publicKey) };
     return url === "" ? { id: "" } : { id, inputs, props: inputs };
@@ -46,8 +46,7 @@ export const discordEndpointProvider: ResourceProvider<EndpointInputs, EndpointI
   },
 
   /**
-   * Removes the address unless somebody has changed it. Ignores a rejected token, which would otherwise keep the stack
-   * from being destroyed.
+   * Removes the address unless somebody has changed it. Ignores a rejected token, so that the stack can be destroyed.
    */
   async delete(_id, props) {
     const answer = await askDiscord(props, "GET", APPLICATION);
@@ -83,8 +82,8 @@ export interface DiscordEndpointArgs extends DiscordCommandsArgs {
 }
 
 /**
- * The address for Discord's interactions. Must depend on the readiness check, because Discord tests the address when it
- * is set.
+ * The address for Discord's interactions. Must depend on the readiness check, because Discord tests the address at
+ * once.
  */
 export class DiscordEndpoint extends OwnResource {
   constructor(name: string, args: DiscordEndpointArgs, opts?: pulumi.CustomResourceOptions) {

@@ -21,8 +21,8 @@ export function anthropicRoot(): string {
 }
 
 /**
- * Returns the base URL with the API's version, without a trailing slash. Its server may belong to another provider with
- * a compatible API.
+ * Returns the base URL with the API's version, without a trailing slash. Another provider with a compatible API may
+ * serve it.
  */
 export function openaiRoot(): string {
   return (connection().endpoints?.openai ?? "https://api.openai.com/v1").replace(/\/+$/, "");

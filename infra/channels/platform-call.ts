@@ -1,5 +1,3 @@
-/** Sends requests to platforms. Users see the errors, so these contain neither address nor token. */
-
 /** A platform's response. `status` is 0 if no response arrived. */
 export interface PlatformAnswer {
   status: number;
@@ -10,8 +8,8 @@ export interface PlatformAnswer {
 const TIMEOUT_MS = 30_000;
 
 /**
- * Sends a request and returns the response, whatever its status. Drops a connection error's message, which may contain
- * the address.
+ * Sends a request and returns the response, whatever its status. Drops a connection error's message, because users
+ * see errors and the message may contain the address.
  */
 export async function askPlatform(
   method: string,

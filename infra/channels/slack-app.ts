@@ -8,9 +8,7 @@ import { say } from "../shell/connection.ts";
 
 const TOKEN_ERRORS = ["not_authed", "invalid_auth", "token_expired", "token_revoked", "account_inactive"];
 
-/**
- * Inputs of {@link SlackApp}. The configuration token expires after 12 hours; only setting a changed manifest needs it.
- */
+/** Inputs of {@link SlackApp}. The configuration token is needed only to set a changed manifest. */
 interface SlackAppInputs extends SlackAppAccess {
   /** JSON: https://docs.slack.dev/reference/app-manifest */
   manifest: string;
@@ -86,7 +84,7 @@ interface SlackAppAccess {
   configToken: string;
 }
 
-/** Slack's response. `refused` is true if Slack rejects the token. */
+/** Slack's response. `refused` means that Slack rejects the token. */
 type SlackAnswer = { refused: true } | { refused: false; body: Record<string, unknown> };
 
 /** Calls a method of the App Manifest API: https://docs.slack.dev/reference/methods#apps.manifest */

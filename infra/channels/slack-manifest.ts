@@ -1,9 +1,7 @@
 import { AGENT } from "../../runtime/contract/names.ts";
 import { ROUTES } from "../../runtime/contract/routes.ts";
 
-/**
- * Events and scopes for mentions, direct messages with files, replies, and names of people and channels in the console.
- */
+/** Events that the app receives: mentions of the bot and direct messages. */
 const EVENTS = ["app_mention", "message.im"];
 const SCOPES = [
   "app_mentions:read",
@@ -18,7 +16,7 @@ const SCOPES = [
 ];
 
 /**
- * Returns a Slack app manifest as JSON, for a new or an existing app: https://docs.slack.dev/reference/app-manifest
+ * Returns a Slack app manifest as JSON: https://docs.slack.dev/reference/app-manifest
  *
  * @param url the service's address, without a trailing slash
  */

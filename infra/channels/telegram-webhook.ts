@@ -5,9 +5,7 @@ import type { ResourceProvider } from "../shell/provider.ts";
 import { bodyFields } from "./platform-call.ts";
 import { askTelegram, botIdOf, callTelegram, type TelegramBot } from "./telegram-api.ts";
 
-/**
- * Inputs of the webhook. They include the token, because removing a replaced bot's webhook requires that bot's token.
- */
+/** Inputs of the webhook. Removing a replaced bot's webhook requires that bot's token. */
 export interface WebhookInputs extends TelegramBot {
   /** An https address on port 443, 80, 88 or 8443. */
   url: pulumi.Input<string>;
@@ -20,13 +18,10 @@ export interface WebhookInputs extends TelegramBot {
 }
 
 const KEYS = ["botToken", "url", "secretToken", "allowedUpdates", "maxConnections"] as const;
-/** Telegram's default, set explicitly so that a change is detected: https://core.telegram.org/bots/api#setwebhook */
+/** Telegram's default, set explicitly to detect changes: https://core.telegram.org/bots/api#setwebhook */
 const MAX_CONNECTIONS = 40;
 
-/**
- * Provider of {@link TelegramWebhook}. The resource's id is the bot's id, so switching to another bot replaces the
- * resource.
- */
+/** Provider of {@link TelegramWebhook}. The resource's id is the bot's id, so another bot replaces the resource. */
 export const telegramWebhookProvider: ResourceProvider<WebhookInputs, WebhookInputs> = {
   async diff(id, olds, news) {
     const replaces = id === botIdOf(news.botToken) ? [] : ["botToken"];
@@ -38,10 +33,7 @@ export const telegramWebhookProvider: ResourceProvider<WebhookInputs, WebhookInp
     return { id: botIdOf(inputs.botToken), outs: inputs };
   },
 
-  /**
-   * Reads the webhook without its secret, which Telegram never reports. A secret changed by hand only shows as
-   * `last_error_message` after an update arrives.
-   */
+  /** Reads the webhook without its secret, which Telegram never reports. */
   async read(id, props) {
     const info = bodyFields(await callTelegram(props, "getWebhookInfo"));
     const url = addressOf(info);
@@ -62,8 +54,8 @@ export const telegramWebhookProvider: ResourceProvider<WebhookInputs, WebhookInp
   },
 
   /**
-   * Deletes the webhook unless somebody has changed it. Ignores a rejected token, which would otherwise keep the stack
-   * from being destroyed.
+   * Deletes the webhook unless somebody has changed it. Ignores a rejected token, so that the stack can still be
+   * destroyed.
    */
   async delete(_id, props) {
     const answer = await askTelegram(props, "getWebhookInfo");
@@ -84,8 +76,8 @@ async function setWebhook(inputs: WebhookInputs): Promise<void> {
 }
 
 /**
- * Returns true if both are equal or the old input is missing. Versions without this input sent the same value or used
- * Telegram's default.
+ * Returns true if the values are equal. A missing old value counts as equal, because older versions sent the same
+ * value or none.
  */
 function isSame(old: unknown, wanted: unknown): boolean {
   return old === undefined || JSON.stringify(old) === JSON.stringify(wanted);
@@ -108,8 +100,8 @@ export interface TelegramWebhookArgs {
 }
 
 /**
- * The webhook to which Telegram delivers a bot's updates. Must depend on the readiness check, because updates arrive as
- * soon as the webhook is set.
+ * The webhook to which Telegram delivers a bot's updates. Must depend on the readiness check, because updates arrive
+ * immediately.
  */
 export class TelegramWebhook extends OwnResource {
   constructor(name: string, args: TelegramWebhookArgs, opts?: pulumi.CustomResourceOptions) {

@@ -6,8 +6,8 @@ import { CONNECTION } from "../shell/connection.ts";
 type Properties = Record<string, unknown>;
 
 /**
- * Providers of the dynamic resources deployed by versions before 0.1.0, whose states refer to this file and these
- * names. Pulumi calls them until an update has converted the resources to the provider `steward`.
+ * Providers of the dynamic resources that versions before 0.1.0 deployed. Pulumi finds them by this file's path and
+ * these names, until an update has converted the resources.
  */
 export const providers: Record<string, dynamic.ResourceProvider> = Object.fromEntries(
   Object.keys(RESOURCES).map((type) => [type, formerProvider(`::::steward:${type}::`)]),

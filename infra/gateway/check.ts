@@ -47,7 +47,7 @@ export function findArgumentProblems(
   const values: Values = { ...defaultsOf(target, valid), ...valid };
   const between = RULES[target]
     .flatMap((rule) => rule(values, words))
-    // If a value is invalid, do not also report it as missing.
+    // Do not also report an invalid value as missing.
     .filter(({ path }) => !wrong.some((problem) => problem.path === path));
   return [...wrong, ...between];
 }
@@ -86,10 +86,10 @@ function unknownArguments(target: Target, given: Values): ArgumentProblem[] {
 }
 
 /**
- * Checks all arguments of a component and reports all problems together.
+ * Checks a component's arguments and reports all problems together.
  *
- * @returns a promise that rejects if a value that is known only during the update is invalid
- * @throws RunError with the problems of all values that are known already
+ * @returns a promise that rejects if a value that resolves later is invalid
+ * @throws RunError if a value that is known now is invalid
  */
 export function checkArgs<Of extends Target>(target: Of, name: string, args: ArgsOf[Of]): Promise<void> {
   const given = valuesOf(target, args);

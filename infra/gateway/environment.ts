@@ -97,8 +97,8 @@ function secretAt(args: object, path: string): pulumi.Input<string> | undefined 
 }
 
 /**
- * Derives the default webhook secret from the bot token, irreversibly. Previews know the result, and it stays the same
- * between updates.
+ * Derives the default webhook secret from the bot token. Previews can compute it, and it stays the same between
+ * updates.
  */
 function derivedWebhookSecret({ botToken, webhookSecret }: TelegramArgs = {}) {
   if (botToken === undefined || webhookSecret !== undefined) return {};

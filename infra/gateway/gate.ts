@@ -7,8 +7,8 @@ import { commandsFor } from "../shell/package.ts";
 export type CheckGate = <Value>(input: pulumi.Input<Value>) => pulumi.Output<Value>;
 
 /**
- * Creates the gate of a component's checks. If a check fails, all gated values fail with a RunError, so Pulumi
- * registers nothing and prints the error once without a stack trace.
+ * Creates the gate of a component's checks. If a check fails, all gated values fail with a RunError: Pulumi registers
+ * nothing and prints the error once, without a stack trace.
  */
 export function gateOf(checks: Promise<unknown>): CheckGate {
   const passed = checks.then(() => true, throwExplained);
@@ -25,6 +25,6 @@ export function throwExplained(error: unknown): never {
 /** Creates an error that Pulumi prints as this text, without a stack trace. */
 export function runError(text: string, cause: unknown): pulumi.RunError {
   const error = new pulumi.RunError(text, { cause });
-  // Lock the message: the SDK would prefix it with "error serializing property …" for every affected resource.
+  // Lock the message: the SDK would prefix it with "error serializing property …" for each resource.
   return Object.defineProperty(error, "message", { get: () => text, set() {} });
 }

@@ -13,15 +13,15 @@ export interface Wording {
   name(path: string): string;
   /** @param value suggested value. Default: none */
   set(path: string, value?: string): string;
-  /** @param member part of the argument to remove. Default: the whole argument */
+  /** Returns the instruction to remove an argument, or only its part `member`. */
   remove(path: string, member?: string): string;
   /** Marks one of several remedies. */
   quote(remedy: string): string;
 }
 
 /**
- * Valid values by path, with defaults. Excludes invalid ones, so that each is reported once. Values known only in the
- * update are {@link LATER}.
+ * Valid values by path, with defaults. Invalid values are missing, because they are already reported. A value unknown
+ * in a preview is {@link LATER}.
  */
 export type Values = Readonly<Record<string, unknown>>;
 

@@ -27,14 +27,12 @@ export const SECRET_ARGUMENTS = {
   ALERTS: "alerts",
 } as const satisfies Record<Exclude<SecretVariable, "ATTESTATION_KEY">, string>;
 
-/**
- * Returns a schema for texts that match a pattern. Its error is "must be" and the description, without the given value.
- */
+/** Returns a schema for texts that match a pattern. Its errors contain the description, but not the value. */
 function matching(pattern: RegExp, description: string) {
   return z.string().regex(pattern, `must be ${description}`);
 }
 
-/** Returns a schema for a resource's name. The fix of a problem suggests the most similar valid name. */
+/** Returns a schema for a resource's name. For an invalid name, the error suggests the most similar valid one. */
 function resourceName(pattern: RegExp, description: string, longest: number) {
   return z.string().superRefine((text, context) => {
     if (pattern.test(text)) return;

@@ -32,8 +32,8 @@ const COMMON: readonly ArgumentRule[] = [
 ];
 
 /**
- * Rules for each target's arguments. Unverified webhooks need no rule, because a channel without a secret rejects every
- * request. Cloudflare's cron limits need no rule, because schedules use Durable Object alarms.
+ * Rules for each target's arguments. Unverified webhooks need no rule, because a channel without a secret rejects
+ * every request.
  */
 export const RULES: Record<Target, readonly ArgumentRule[]> = {
   serverless: [
@@ -59,7 +59,7 @@ export const RULES: Record<Target, readonly ArgumentRule[]> = {
   ],
 };
 
-/** Returns a fix whose steps are all required, in order. */
+/** Returns a fix that consists of several steps, in order. */
 function inOrder(words: Wording, ...remedies: string[]): string {
   return remedies.map((remedy) => words.quote(remedy)).join(", then ");
 }
@@ -259,7 +259,7 @@ const wrongTeamDomain = (reason: string, words: Wording): ArgumentProblem => ({
   fix: words.set("access.teamDomain", "<team>.cloudflareaccess.com"),
 });
 
-/** Rejects a loopback address as team domain. Only a rehearsal has its identity gateway on this machine. */
+/** Rejects a loopback address as team domain, except in a rehearsal. */
 function loopbackTeamDomain(values: Values, words: Wording): ArgumentProblem[] {
   const { "access.teamDomain": teamDomain, origin } = values;
   if (typeof teamDomain !== "string" || !teamDomain.startsWith("http:") || origin !== undefined) return [];

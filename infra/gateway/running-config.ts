@@ -31,8 +31,8 @@ interface DeployedEnvironment {
 type RunningConfig = z.output<typeof answer>;
 
 /**
- * Returns the reason why the gateway would not start with its running config after the deployment: a variable is
- * missing or has another service's key, or the config is invalid.
+ * Returns the reason why the gateway could not start with its running config after the deployment: a variable is
+ * missing or contains another service's key, or the config is invalid.
  */
 export function runningConfigProblem(
   { references, problems }: RunningConfig,
@@ -97,7 +97,7 @@ function variablesProblem(
 
 /**
  * Asks the running service for its config and returns the text of {@link runningConfigProblem}, or "". Logs a warning
- * if there is no response. A 404 is no problem: nothing is deployed yet, or the deployed version lacks the route.
+ * if there is no response. A 404 means that nothing is deployed or that the route is missing.
  */
 export function askAboutRunningConfig(
   key: pulumi.Output<string>,

@@ -39,12 +39,11 @@ type Settings = WithDefaults<"serverless"> & { workerName: string };
 
 /**
  * An assistant gateway on Cloudflare: a Worker with a container, a state bucket, an identity gateway for the admin
- * pages, and registrations with the chat platforms. A deployment succeeds if the service passes all checks.
+ * pages, and registrations with the chat platforms. The deployment fails if a check of the service fails.
  */
 export class ServerlessGateway extends pulumi.ComponentResource {
   /** The service's address, without a trailing slash. */
   readonly url: pulumi.Output<string>;
-  /** The Worker's name in the account. */
   readonly workerName: pulumi.Output<string>;
   /** Id of the Worker's deployed version. */
   readonly versionId: pulumi.Output<string>;
@@ -59,7 +58,6 @@ export class ServerlessGateway extends pulumi.ComponentResource {
   readonly audience: pulumi.Output<string> | undefined;
   /** Results of the service's checks, one line per check. */
   readonly readiness: pulumi.Output<string>;
-  /** The estimated cost as text. */
   readonly cost: pulumi.Output<string>;
   /** Registrations with the chat platforms, one line each; `undefined` if there are none. */
   readonly registrations: pulumi.Output<string> | undefined;
@@ -80,7 +78,7 @@ export class ServerlessGateway extends pulumi.ComponentResource {
     const parent = { parent: this };
     const stored = storedCredentials(settings, credentials);
     const connection = { cloudflare: stored, endpoints: settings.endpoints };
-    // Comes first, to start the provider's process while the bundle is built. Creates nothing in the account.
+    // Comes first, so that the provider's process starts while the bundle is built.
     const attestation = new AttestationKey(`${name}-attestation-key`, parent);
     const bundle = gate(buildBundle().catch(throwExplained));
     const { worker: code, container } = bundle;
@@ -226,15 +224,12 @@ function gated(settings: Settings, gate: CheckGate) {
   return { runtime, url: gate(urlOf(settings)), accountId: gate(settings.accountId) };
 }
 
-/**
- * Returns true if images are pushed to a registry. By default, a rehearsal pushes none, because its containers run on
- * the local engine.
- */
+/** Returns true if images are pushed to a registry. By default, a rehearsal uses only the local engine. */
 function hasRegistry({ registry, origin }: Settings): boolean {
   return registry !== undefined || origin === undefined;
 }
 
-/** Returns the settings for no registry. Their default image is the one built on the local engine. */
+/** Returns the settings for a deployment without a registry. The default image is built on the local engine. */
 function localImage({ image = BUILD, ...settings }: Settings): Settings {
   return { ...settings, image };
 }
@@ -258,7 +253,7 @@ function credentialsOf(
   };
 }
 
-/** Returns the credentials stored in the state, for operations that run without the program. */
+/** Returns the credentials to store in the state, for operations without the program. */
 function storedCredentials(
   { cloudflare }: Settings,
   { apiToken, baseUrl }: ApiCredentials,
@@ -268,8 +263,7 @@ function storedCredentials(
 }
 
 /**
- * Checks the API token before anything is created, also in previews. Skips the check if the program does not know the
- * token.
+ * Checks the API token before anything is created, also in previews. Skips a token that is unknown to the program.
  */
 async function checkToken(settings: Settings, { apiToken, baseUrl }: ApiCredentials): Promise<void> {
   const [accountId, token, baseURL] = await Promise.all([

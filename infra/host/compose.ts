@@ -91,7 +91,7 @@ export function composeEnvironment({
   return `# Copy to .env, fill it in, and keep it readable by you alone: chmod 600 .env\n\n# Required\n${required}${optional.join("")}`;
 }
 
-/** Doubles each dollar sign, because Compose would read a single one as a reference. */
+/** Doubles each dollar sign, because Compose treats a single one as a variable reference. */
 function literal(variables: Readonly<Record<string, string>>): Record<string, string> {
   const entries = Object.entries(variables).map(([name, value]) => [name, value.replaceAll("$", "$$$$")]);
   return Object.fromEntries(entries);

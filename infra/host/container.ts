@@ -25,8 +25,8 @@ export interface ContainerArgs {
 const script = (name: string): string => programText(`infra/host/update/${name}`);
 
 /**
- * The service's container, created but not started. The readiness check backs up and stops the previous version, and
- * then starts this container.
+ * The service's container, created but not started. The readiness check stops the previous version and then starts
+ * this container.
  */
 export class Container extends pulumi.ComponentResource {
   readonly containerId: pulumi.Output<string>;
@@ -45,8 +45,8 @@ export class Container extends pulumi.ComponentResource {
           STEWARD_CONTAINER: args.shape.name,
           ...(args.dockerHost !== undefined && { DOCKER_HOST: args.dockerHost }),
         },
-        // This hash of the arguments changes whenever Pulumi replaces the container. It is secret, because the
-        // arguments include secrets.
+        // Run again whenever Pulumi replaces the container. The hash is secret, because the arguments include
+        // secrets.
         triggers: [
           pulumi.output(wanted).apply(fingerprint),
           ...(args.round === undefined ? [] : [args.round]),
@@ -57,12 +57,11 @@ export class Container extends pulumi.ComponentResource {
     const container = new docker.Container(name, wanted, {
       parent: this,
       dependsOn: former,
-      // This output contains all variables, including the secret ones.
+      // Contains all variables, including the secret ones.
       additionalSecretOutputs: ["envs"],
-      // A refresh adds the image's labels, which must not count as a change.
+      // A refresh adds the image's labels.
       ignoreChanges: ["labels"],
-      // The Docker provider requests this too, but Pulumi does not ask the provider if only a replacement trigger
-      // changes.
+      // The Docker provider also requests this, but Pulumi does not ask it if only the replacement trigger changes.
       deleteBeforeReplace: true,
       transformations: [runBeforeCreate(args.hooks)],
       ...(args.round !== undefined && { replacementTrigger: args.round }),
@@ -92,7 +91,7 @@ function containerArgs(args: ContainerArgs): docker.ContainerArgs {
       ...(shape.addedCapabilities && { adds: shape.addedCapabilities }),
     },
     memory: shape.memoryMiB,
-    // Without swap, a memory leak ends in a restart and cannot slow down the host.
+    // Without swap, a memory leak causes a restart and cannot slow down the host.
     memorySwap: shape.memoryMiB,
     cpus: asProviderReads(shape.cpus),
     ulimits: [{ name: "nproc", soft: shape.maxProcesses, hard: shape.maxProcesses }],
@@ -108,15 +107,15 @@ function containerArgs(args: ContainerArgs): docker.ContainerArgs {
     },
     stopTimeout: shape.stopSeconds,
     destroyGraceSeconds: shape.stopSeconds,
-    // The readiness check starts the container, so that it can roll back after a failure.
+    // The readiness check starts the container, and rolls back after a failure.
     start: false,
     mustRun: false,
   };
 }
 
 /**
- * Formats a CPU limit as the Docker provider does in a refresh (`nanoInt64ToDecimalString`). Any other format would
- * replace the container in the next update.
+ * Formats a CPU limit as the Docker provider does in a refresh (`nanoInt64ToDecimalString`). Otherwise, the next
+ * update would replace the container.
  */
 function asProviderReads(cpus: string): string {
   const text = Number(cpus).toFixed(9);
@@ -132,7 +131,7 @@ function dataSource(data: DataPlace): { volumeName: pulumi.Input<string> } | { h
   return "directory" in data ? { hostPath: data.directory } : data;
 }
 
-/** Sorts the variables by name, so that their order never counts as a change. */
+/** Returns the variables sorted by name, because Pulumi treats another order as a change. */
 function environment({ variables, secrets }: ContainerArgs): pulumi.Input<string>[] {
   const entries = Object.entries<pulumi.Input<string>>({ ...variables, ...secrets });
   return entries

@@ -23,7 +23,7 @@ export class Volume extends pulumi.ComponentResource {
       {
         parent: this,
         ...(args.protect === true && { protect: true, retainOnDelete: true }),
-        // A changed label would replace the volume. Volumes from versions without this label must keep their data.
+        // A changed label would replace the volume, and volumes from earlier versions lack this label.
         ignoreChanges: ["labels"],
         transformations: [runBeforeCreate(args.hooks)],
       },

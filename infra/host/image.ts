@@ -15,7 +15,7 @@ export interface ImageBuild {
 interface ImageArgs {
   /** Name of an existing image, which is pulled, or the inputs of a build. */
   source: { name: pulumi.Input<string> } | ImageBuild;
-  /** A change of this number builds or pulls the image again. Default: none. */
+  /** Counter. A change builds or pulls the image again. */
   round?: pulumi.Input<number>;
 }
 
@@ -49,8 +49,8 @@ function imageArgs({ source }: ImageArgs): docker.RemoteImageArgs {
   const { context, dockerfile, hash, buildArgs } = source;
   return {
     name: imageName(source),
-    // A replacement may reuse the image name, for example after a deployment from another path. Deleting the old
-    // resource must not remove the running container's image.
+    // A replacement may reuse the image name. Deleting the old resource must not remove the running container's
+    // image.
     keepLocally: true,
     // The default builder would use the `docker` command's engine and not the provider's.
     build: { context, dockerfile, buildArgs, useLegacyBuilder: true },

@@ -26,8 +26,8 @@ export interface NameHooks {
 }
 
 /**
- * Registers the hooks. Their lists are filled when `registered` resolves, or stay empty on a Pulumi language host
- * without hook support. Pulumi reads a list when all inputs of its resource are known; see {@link runBeforeCreate}.
+ * Registers the hooks. When `registered` resolves, they are in the returned lists. The lists stay empty on a Pulumi
+ * language host without hook support.
  */
 export function nameHooks({ container, volume }: HostNames, dockerHost: string | undefined): NameHooks {
   const hooks = [containerNameHook(container, dockerHost), volumeNameHook(volume, dockerHost)];
@@ -52,8 +52,8 @@ export function runBeforeCreate(hooks: pulumi.ResourceHook[] = []): pulumi.Resou
 }
 
 /**
- * Returns a hook that runs before a container is created, also in previews. It rejects a name used by another
- * container, except by one that an interrupted update of this stack left behind.
+ * Returns a hook that runs before a container is created, also in previews. It rejects a name that another container
+ * uses, unless an interrupted update of this stack left that container behind.
  */
 function containerNameHook(name: string, dockerHost: string | undefined): pulumi.ResourceHook {
   const isPreview = pulumi.runtime.isDryRun();
@@ -88,8 +88,8 @@ async function isOwn({ Config }: InspectedContainer, inputs: unknown): Promise<b
 }
 
 /**
- * Returns a hook that runs before a volume is created, also in previews. It rejects an existing volume, which Docker
- * would silently reuse, unless this stack created and kept the volume.
+ * Returns a hook that runs before a volume is created, also in previews. It rejects an existing volume that this
+ * stack did not create, because Docker would silently reuse it.
  */
 function volumeNameHook(name: string, dockerHost: string | undefined): pulumi.ResourceHook {
   // Read the owner here, because Pulumi no longer knows the stack inside the callback.
@@ -113,10 +113,7 @@ function volumeNameHook(name: string, dockerHost: string | undefined): pulumi.Re
   );
 }
 
-/**
- * Returns the error for a taken name. Its message includes code and fixes, because Pulumi shows only the message of an
- * error thrown in a hook.
- */
+/** Returns the error for a taken name. The message includes code and fixes, because Pulumi shows only the message. */
 function nameTakenError(what: string, ...fixes: string[]): Error {
   const code: ErrorCode = "host_name_taken";
   const cause = `The engine already has a ${what}, which this stack did not create.`;

@@ -15,7 +15,7 @@ export interface PlacementInputs {
   /** See {@link DEFAULTS}. */
   settings: Settings;
   dockerHost?: string;
-  /** Number of times that `check` found the image missing. Set in `check` so that previews know it. */
+  /** Number of times that `check` found the image missing. */
   imageRound?: number;
   /** Number of times that `check` found the container missing or with other settings. */
   containerRound?: number;
@@ -44,8 +44,8 @@ const DEFAULTS = {
 
 export const placementProvider: ResourceProvider<PlacementInputs, PlacementInputs> = {
   /**
-   * Compares the engine with the stack in every preview. Throws if the volume is missing, because the service would
-   * start with empty data. Accepts a missing volume once a refresh has recorded the loss.
+   * Compares the engine with the stack. Throws if the volume is missing, because the service would start with empty
+   * data. Accepts a missing volume once a refresh has recorded the loss.
    */
   async check(olds, news) {
     const { imageRound, containerRound } = olds;
@@ -57,7 +57,7 @@ export const placementProvider: ResourceProvider<PlacementInputs, PlacementInput
     if (!isKept) throw new StewardError("volume_gone", `The engine has no volume ${news.volume}.`);
     return {
       ...news,
-      // Pulumi creates an image with a new name even if this counter is unchanged.
+      // Do not count an image with a new name: Pulumi creates it anyway.
       imageRound: imageRound + Number(imageMissing && olds.image === news.image),
       containerRound: containerRound + Number(containerWrong),
     };
@@ -122,9 +122,7 @@ export type PlacementArgs = Pick<PlacementInputs, "container" | "volume"> & {
  * refresh; this resource reads it in every preview. Its counters are replacement triggers.
  */
 export class Placement extends OwnResource {
-  /** Replacement trigger of the image. */
   declare readonly imageRound: pulumi.Output<number>;
-  /** Replacement trigger of the container. */
   declare readonly containerRound: pulumi.Output<number>;
 
   constructor(name: string, { dockerHost, ...args }: PlacementArgs, opts?: pulumi.CustomResourceOptions) {

@@ -16,7 +16,7 @@ import {
 
 /** State of the service on its engine, either desired or read by a refresh. */
 interface Runs {
-  /** Name of the running container; after a rollback, of the previous version's container. */
+  /** Name of the running container. After a rollback, this is the previous version's container. */
   container: string;
   containerId: string;
   imageId: string;
@@ -28,7 +28,7 @@ interface Runs {
 
 export interface ServiceInputs extends Runs {
   probe: Record<string, string>;
-  /** Secret key that signs requests restricted to the stack. */
+  /** Secret key with which the stack signs its requests. */
   key: string;
   dockerHost?: string;
 }
@@ -103,7 +103,10 @@ async function bringUp(inputs: ServiceInputs): Promise<ServiceOutputs> {
   return { ...inputs, report };
 }
 
-/** Returns the state of the service's container, or of the previous version's if only that container runs or exists. */
+/**
+ * Returns the state of the service's container. If only the previous version's container runs or exists, returns that
+ * container's state.
+ */
 async function observe(containers: Containers, name: string): Promise<Runs | undefined> {
   const { current, previous } = await inspectPair(containers, name);
   const usesPrevious = previous !== undefined && (current === undefined || !current.State.Running);
@@ -121,7 +124,7 @@ async function observe(containers: Containers, name: string): Promise<Runs | und
   };
 }
 
-/** Returns the probe's report if the service has not changed since the probe, otherwise the service's current state. */
+/** Returns the probe's report, or the service's current state if it has changed since the probe. */
 async function describe(containers: Containers, runs: Runs, before: ServiceOutputs): Promise<string> {
   if (WANTED.every((key) => runs[key] === before[key])) return before.report;
   const found = await containers.inspect(runs.containerId);
@@ -140,7 +143,7 @@ function messageOf(error: unknown): string {
 
 export interface ServiceArgs {
   probe: Readonly<Record<string, pulumi.Input<string>>>;
-  /** Secret key that signs requests restricted to the stack. */
+  /** Secret key with which the stack signs its requests. */
   key: pulumi.Input<string>;
   container: string;
   containerId: pulumi.Input<string>;
@@ -151,7 +154,7 @@ export interface ServiceArgs {
 
 /**
  * The running service on a host. An update waits for the readiness probe, and rolls back to the previous version on
- * failure. Refreshes and previews read the container's id, image and state.
+ * failure.
  */
 export class Service extends OwnResource {
   /** Report of the readiness probe, one line per check. */

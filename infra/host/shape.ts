@@ -35,7 +35,7 @@ export interface Shape {
   stopSeconds: number;
 }
 
-/** Health check of the gateway, because the edge can respond without a working gateway. */
+/** Health check of the gateway. The edge can respond without a working gateway. */
 const PROBE = `fetch("http://127.0.0.1:${PORTS.edge}${ROUTES.ready.path}").then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))`;
 
 /** Returns a capability's name with the kernel's prefix. Docker may report the prefix even if the setting omits it. */
@@ -58,10 +58,10 @@ export function shapeOf({
 }: ShapeArgs): Shape {
   return {
     name: containerName,
-    // The image's default user, repeated so that policies can check it. With a user per chat, the main process starts
-    // as root and then drops to this user: runtime/host/tenants/users.ts.
+    // The image's default user, repeated for the policies' checks. With a user per chat, the main process drops from
+    // root to this user: runtime/host/tenants/users.ts.
     user: isPerChat ? "root" : "steward",
-    // The edge's main program, which starts the supervisor and the gateway.
+    // Starts the edge, which starts the supervisor and the gateway.
     command: ["/app/host/main.js"],
     port: { internal: PORTS.edge, ...port },
     dataDirectory: DATA_DIRECTORY,

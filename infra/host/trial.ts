@@ -12,7 +12,7 @@ const RETRY_MS = 500;
 const SIGNALS = ["SIGINT", "SIGTERM"] as const;
 /** Mount point of the trial's volume in the helper container. */
 const COPY = "/trial";
-/** Script that copies a backup's files. Docker has already given the volume the image's permissions. */
+/** Script that copies a backup's files. */
 const COPY_BACKUP = `
 const fs = require("node:fs");
 const [from, to] = ["${DATA_DIRECTORY}/${BACKUPS_DIRECTORY}", "${COPY}/${BACKUPS_DIRECTORY}"];
@@ -24,15 +24,15 @@ for (const name of fs.readdirSync(from).filter((file) => file.startsWith(process
 interface TrialOptions {
   /** Docker host address. Default: the `docker` command's. */
   dockerHost?: string | undefined;
-  /** Command-line arguments that select the version, repeated in the printed fix. Default: none. */
+  /** Command-line arguments that select the version, repeated in the printed fix. */
   words?: readonly string[];
   /** Milliseconds until the image must be ready. Default: 60 seconds. */
   readyMs?: number;
 }
 
 /**
- * Starts an image on a copy of a running container's data, without network, and waits until its gateway is ready. The
- * copy comes from a new backup and is removed afterwards.
+ * Starts an image on a copy of a running container's data, without network, and waits until its gateway is ready.
+ * Makes the copy from a new backup and removes it afterwards.
  *
  * @returns false if the container is not running
  * @throws BuildFailure `upgrade_trial_failed` with the copy's last log lines, without secrets; StewardError
@@ -84,10 +84,7 @@ export async function tryOnCopy(
   });
 }
 
-/**
- * Runs `remove` after the work, even on failure. After a signal, `requireGoing` throws, and the process ends once
- * `remove` is done.
- */
+/** Runs `remove` after the work, even after an error or a signal. */
 async function removingAfter<T>(
   remove: () => Promise<void>,
   work: (requireGoing: () => void) => Promise<T>,

@@ -1,4 +1,4 @@
-/** Creates the components, in a thread of the provider `steward`; see serve.ts. */
+/** Creates the components in a thread of the provider `steward`; see serve.ts. */
 import { readFileSync } from "node:fs";
 import * as pulumi from "@pulumi/pulumi";
 import { type ConstructResult, main, type Provider } from "@pulumi/pulumi/provider/index.js";
@@ -59,8 +59,8 @@ async function membersOf(
 }
 
 /**
- * Converts an argument for its component. Other languages' SDKs send a group with a secret or unknown member as one
- * output. The components expect a group of outputs, and plain values for plain arguments.
+ * Converts an argument for its component. Other languages' SDKs send an object with a secret or unknown member as one
+ * output; the component expects one output per member. Plain arguments become plain values.
  */
 async function argumentOf(value: unknown, property: Property = {}): Promise<unknown> {
   const held = pulumi.Output.isInstance(value) ? await heldBy(value) : value;
@@ -79,7 +79,7 @@ async function argumentOf(value: unknown, property: Property = {}): Promise<unkn
   return membersOf(Object.fromEntries(members) as Record<string, unknown>, properties);
 }
 
-/** Resolves an output. Replaces values that a preview cannot know with Pulumi's marker. */
+/** Resolves an output. Pulumi's marker replaces values that are unknown in a preview. */
 function heldBy(output: pulumi.Output<unknown>): Promise<unknown> {
   // Pulumi implements the parameter but omits it from its types.
   return (output as unknown as { promise(withUnknowns: boolean): Promise<unknown> }).promise(true);

@@ -10,8 +10,8 @@ type Properties = Record<string, unknown>;
 type AnyProvider = ResourceProvider<Properties>;
 
 /**
- * Versions of the data formats that a deployment leaves behind. `state` covers this package's resources in Pulumi's
- * state; see also {@link LEDGER_FORMAT}. Increment one only if an older version would misread the change.
+ * Versions of the data formats that a deployment stores: `state` for this package's resources in Pulumi's state,
+ * `ledger` for the ledger. Increment a version only if older releases would misread the new format.
  */
 const FORMATS: Readonly<Record<string, number>> = { state: 1, ledger: LEDGER_FORMAT };
 
@@ -111,8 +111,7 @@ function providerOf(urn: string): AnyProvider {
 }
 
 /**
- * Separates a resource's own properties from the connection. Drops data of dynamic resources from versions before
- * 0.1.0.
+ * Separates a resource's properties from the connection. Drops data of dynamic resources from versions before 0.1.0.
  */
 function split(properties: Properties): { connection: Connection; own: Properties } {
   const { [CONNECTION]: connection = {}, ...own } = properties;

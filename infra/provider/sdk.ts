@@ -1,4 +1,7 @@
-/** Replaces Pulumi's SDK in the provider's process, which registers no resources, to start faster; see main.ts. */
+/**
+ * Substitute for Pulumi's SDK, which the provider's process does not need and which would slow its start; see
+ * main.ts.
+ */
 
 /** Base class of this package's resources, unused in the provider. */
 export const CustomResource = Object;

@@ -26,8 +26,7 @@ const MAX_BYTES = 400 * 1024 * 1024;
  * protocol (pulumi proto/pulumi/provider.proto).
  *
  * `main` of `@pulumi/pulumi/provider` is unsuitable. It would store the stack's `steward:*` configuration and its
- * secrets in the state, because the provider is also named `steward`. It also omits inputs in deletions and refreshes,
- * and prints stack traces.
+ * secrets in the state, because the provider is also named `steward`.
  *
  * @param engine the engine's address, for log messages
  */
@@ -40,7 +39,7 @@ export async function serve(engine: string): Promise<number> {
       const said: Promise<void>[] = [];
       const say = (line: string) => void said.push(log(request.getUrn?.() ?? "", line));
       const answered = await runInContext({ say }, async () => answer(request)).catch(refusal);
-      // Await the log lines: the engine exits after the response to its last request and then accepts no more lines.
+      // Await the log lines: the engine exits after the response to its last request.
       await Promise.all(said);
       if ("code" in answered) callback(answered);
       else callback(null, answered);
@@ -93,8 +92,6 @@ function logTo(address: string): (urn: string, line: string) => Promise<void> {
  * Returns a function that creates components for programs in other languages. Components need Pulumi's SDK, for which
  * this process has only a substitute (sdk.ts). A separate thread with the real SDK (components.ts) starts on first
  * use.
- *
- * @param engine the engine's address
  */
 function constructIn(
   engine: string,
@@ -150,7 +147,7 @@ async function check(request: messages.CheckRequest) {
     await methods()
   ).check(request.getUrn(), fields(request.getOlds()), fields(request.getNews()));
   const response = new proto.CheckResponse().setInputs(toStruct(inputs, request.getNews()));
-  // A failure without a property makes the engine show only the reason and not the resource's values.
+  // Report no property: the engine would then also show the resource's values.
   return reason === undefined
     ? response
     : response.setFailuresList([new proto.CheckFailure().setReason(reason)]);

@@ -8,7 +8,7 @@ import { askAsStack } from "./ask-as-stack.ts";
 
 export interface Check {
   name: string;
-  /** Passed checks of one group share a line of the report, with their count. Default: a separate line. */
+  /** Group of checks that share one line of the report if they pass. Default: a separate line. */
   group?: string;
   /** Resolves to `undefined` if the check passes, else to the problem. Rejects if there is no response. */
   run(fetch: typeof globalThis.fetch, url: string): Promise<string | undefined>;
@@ -32,16 +32,16 @@ const ANSWER_TIMEOUT_MS = 10_000;
 
 export interface CheckOptions {
   publicWebhooks: boolean;
-  /** Hash of the bundle that must respond. Default: not checked. */
+  /** Hash of the bundle that the service must report. Default: not checked. */
   bundle: string | undefined;
   /** Default: not checked. */
   attestation: string | undefined;
   /** True if the gateway never sleeps, so it must be ready. */
   alwaysOn: boolean;
   channels: readonly string[];
-  /** True to send a test alert, which every destination must accept. */
+  /** True to send a test alert. */
   alerts: boolean;
-  /** Secret key shared by the stack and the service. */
+  /** Secret shared by the stack and the service. */
   key: string;
   commands: OperatorCommands;
 }
@@ -80,8 +80,8 @@ const healthz: Check = {
 };
 
 /**
- * Checks that `/readyz` reports the expected bundle or attestation. Shortly after a deployment, the previous version
- * or one with the previous secrets may still answer. The gateway need not be ready.
+ * Checks that `/readyz` reports the expected bundle or attestation, even if the gateway is not ready. Shortly after a
+ * deployment, a version with the previous code or secrets may still answer.
  */
 function reports(
   member: "bundle" | "attestation",
@@ -228,7 +228,7 @@ function alertsArrive(key: string): Check {
   return {
     name: "alerts",
     async run(fetch, url) {
-      // Report the first failure again. Another alert would also go to destinations that have accepted the first.
+      // Report the first failure again: a second alert would also go to destinations that have accepted the first.
       if (refused !== undefined) return refused;
       const response = await askAsStack({
         fetch,

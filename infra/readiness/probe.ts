@@ -1,3 +1,11 @@
+/**
+ * Probes the service at PROBE_URL until every check passes or PROBE_TIMEOUT_MS is over. Prints a report. Its order
+ * never depends on timing, because it is an output of the stack. On failure, exits with 1 and prints each failed
+ * check's last reason and Docker's report of PROBE_CONTAINER.
+ *
+ * PROBE_STACK is the stack's name in commands. PROBE_CHANNELS lists the channels that must work. PROBE_ALERTS sends a
+ * test alert. Standard input provides the key for requests restricted to the stack.
+ */
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { commandsFor } from "../shell/package.ts";
@@ -5,16 +13,6 @@ import { FatalCheckError, readinessChecks, CheckWarning, type Check } from "./ch
 import { containerReport, keepsEnding } from "./container.ts";
 import { print, printError } from "../../runtime/shared/terminal.ts";
 
-/**
- * Probes the service at PROBE_URL until every check passes or PROBE_TIMEOUT_MS is over, by default two minutes for DNS,
- * certificates and a cold start. Prints a report. On failure, exits with 1 and prints each failed check's last reason
- * and Docker's report of PROBE_CONTAINER.
- *
- * PROBE_STACK is the stack's name in commands. PROBE_CHANNELS lists the channels that must work. PROBE_ALERTS sends a
- * test alert. Standard input provides the key for requests restricted to the stack.
- *
- * The report's order never depends on timing, because it is an output of the stack.
- */
 const RETRY_AFTER_MS = 1_000;
 
 const url = (process.env["PROBE_URL"] ?? "").replace(/\/$/, "");
@@ -61,7 +59,7 @@ for (;;) {
 }
 printReport([]);
 
-/** Prints one line per check or group that has not failed. */
+/** Prints one line per check or group of checks, without the failed checks. */
 function printReport(failed: readonly Check[]): void {
   const shown = checks.filter((check) => !failed.includes(check));
   const lines = shown.map((check) => {
@@ -74,7 +72,7 @@ function printReport(failed: readonly Check[]): void {
   print([...new Set(lines)].join(""));
 }
 
-/** Resolves to `undefined` if the check passes, to a warning, or to the reason of a failure. */
+/** Runs a check. Resolves to `undefined` if it passes, to a warning, or to the reason of its failure. */
 async function waitForCheck(check: Check): Promise<string | CheckWarning | undefined> {
   try {
     const answer = await check.run(fetch, url);

@@ -18,9 +18,9 @@ export interface ProbeArgs {
 }
 
 export interface ReadinessArgs extends ProbeArgs {
-  /** Key that signs requests for the reason of a failed start, the channels' state and a test alert. */
+  /** Key that signs requests for details and for a test alert. */
   key: pulumi.Input<string>;
-  /** Values that identify the deployed version. A change probes the service again. */
+  /** Values that identify the deployed version. If one changes, the probe runs again. */
   triggers: pulumi.Input<string>[];
 }
 
@@ -50,7 +50,7 @@ export class Readiness extends pulumi.ComponentResource {
       { parent: this },
     );
 
-    // The key made the output secret. The report contains no secret.
+    // Pulumi treats the output as secret because of the key. The report contains no secret.
     this.report = pulumi.unsecret(probe.stdout);
     this.registerOutputs({ report: this.report });
   }

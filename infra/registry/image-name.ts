@@ -14,7 +14,7 @@ const DIGEST = /^sha256:[0-9a-f]{64}$/;
 /** Docker accesses these without TLS: https://docs.docker.com/reference/cli/dockerd/#insecure-registries */
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/;
 
-/** Returns true for a digest, which never points to another image, unlike a tag. */
+/** Returns true for a digest. Unlike a tag, a digest always names the same image. */
 export function isDigest(reference: string): boolean {
   return DIGEST.test(reference);
 }

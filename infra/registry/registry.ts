@@ -9,7 +9,7 @@ import type { ImageName } from "./image-name.ts";
 const ANSWER_MS = 20_000;
 /** Maximum manifest size in registries: https://github.com/opencontainers/distribution-spec/blob/main/spec.md */
 const MAX_BYTES = 4 << 20;
-/** Signatures to read at most. */
+/** Maximum number of signatures to read. */
 const MAX_ARTIFACTS = 32;
 
 const MANIFESTS = [
@@ -61,7 +61,7 @@ export class Repository {
   }
 
   /**
-   * Returns the contents of up to 32 artifacts that refer to an image. If the registry lacks the referrers API, reads
+   * Returns the contents of up to 32 artifacts of this type that refer to an image. Without the referrers API, reads
    * the tag named after the digest.
    */
   async artifacts(digest: string, type: string): Promise<Uint8Array[]> {
@@ -80,7 +80,7 @@ export class Repository {
     return contents;
   }
 
-  /** Reads a path below the repository, such as a manifest's; `undefined` if the registry has nothing there. */
+  /** Reads a path of the repository, such as `manifests/latest`; `undefined` if it does not exist. */
   async #read(part: string): Promise<Uint8Array | undefined> {
     let response = await this.#ask(part);
     if (response.status === 401 && this.#authorization === undefined) {

@@ -20,14 +20,14 @@ export interface SignedImage {
 export interface Outside {
   fetch: typeof fetch;
   env: NodeJS.ProcessEnv;
-  /** Returns Sigstore's root of trust. Default: that of its public service. */
+  /** Returns Sigstore's root of trust. Default: the public service's. */
   authorities?: () => Promise<TrustedRoot>;
 }
 
 const OUTSIDE: Outside = { fetch: (...request) => fetch(...request), env: process.env };
 
 /**
- * Verifies an image's signature at its registry, without pulling the image.
+ * Verifies an image's signature without pulling the image.
  *
  * @returns the image's immutable name by digest
  * @throws BuildFailure `image_unsigned`; `image_not_found`, `image_registry_unreachable`, `image_registry_refused`,
@@ -35,7 +35,7 @@ const OUTSIDE: Outside = { fetch: (...request) => fetch(...request), env: proces
  */
 export async function verifiedImage(signed: SignedImage, outside: Outside = OUTSIDE): Promise<string> {
   const { image, signer, bundle } = signed;
-  // The result is cached, because an image verified for a bundle stays valid.
+  // Cache the result: an image verified for a bundle stays valid.
   const kept = bundle === undefined ? undefined : keptFile(signed, outside.env);
   const known = kept && (await readFile(kept, "utf8").catch(() => undefined));
   if (known !== undefined) return known;
@@ -70,7 +70,7 @@ function unsigned(image: string, signer: Signer, refused: readonly string[]): Bu
 
 /** Returns Sigstore's certificate authorities and logs, which the library verifies and caches. */
 async function publicAuthorities(env: NodeJS.ProcessEnv): Promise<TrustedRoot> {
-  // Import lazily, because verification with a key does not need this package.
+  // Import lazily: verification with a key does not need this package.
   const { getTrustedRoot } = await import("@sigstore/tuf");
   try {
     return await getTrustedRoot({ cachePath: path.join(cacheRoot(env), "sigstore") });

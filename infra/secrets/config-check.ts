@@ -3,7 +3,7 @@ import { OwnResource } from "../shell/resource.ts";
 import type { ResourceProvider } from "../shell/provider.ts";
 
 export interface ConfigCheckArgs {
-  /** The reason why the gateway would not start with its running config after the deployment; empty if it would. */
+  /** Reason why the gateway could not start with its current config after the deployment; empty if it could. */
   problem: pulumi.Input<string>;
 }
 
@@ -24,10 +24,7 @@ export const configCheckProvider: ResourceProvider<{ problem: string }, object> 
   },
 };
 
-/**
- * Fails a preview or update that would keep the gateway from starting. Everything deployed must depend on this
- * resource.
- */
+/** Fails a preview or update that would keep the gateway from starting. Everything deployed must depend on it. */
 export class ConfigCheck extends OwnResource {
   constructor(name: string, { problem }: ConfigCheckArgs, opts?: pulumi.CustomResourceOptions) {
     super("secrets:ConfigCheck", name, { problem }, opts);

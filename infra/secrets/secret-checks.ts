@@ -5,13 +5,13 @@ import type { ResourceProvider } from "../shell/provider.ts";
 import { TRIALS, type TriedVariable, type Verdict } from "./trial.ts";
 import { say } from "../shell/connection.ts";
 
-/** The state stores the value as a secret to detect changes. */
+/** Inputs of a check. The state stores the value as a secret, to detect a change. */
 export interface SecretCheckInputs {
   variable: TriedVariable;
   value: string;
 }
 
-/** Provider of {@link SecretCheck}. An unchanged value is not tested again. */
+/** Provider of {@link SecretCheck}. It tests only changed values. */
 export const secretCheckProvider: ResourceProvider<SecretCheckInputs, SecretCheckInputs> = {
   async diff(_id, olds, news) {
     return { changes: olds.value !== news.value };
@@ -26,7 +26,7 @@ export const secretCheckProvider: ResourceProvider<SecretCheckInputs, SecretChec
     return { id: inputs.variable, outs: inputs };
   },
 
-  /** Tests a new value. Fails if the platform does not respond, and so keeps the previous value in use. */
+  /** Tests a new value. Fails if the platform does not respond, because a previous value is in use. */
   async update(_id, _olds, news) {
     if ((await checkSecret(news)) === "silent") {
       const { key, platform } = TRIALS[news.variable];
@@ -56,7 +56,7 @@ export interface SecretChecksArgs {
 
 /**
  * Tests every secret that its platform can verify. Everything that uses the secrets must depend on this component, so
- * that an invalid value fails the update while the previous value is still in use.
+ * that an invalid value is never deployed.
  */
 export class SecretChecks extends pulumi.ComponentResource {
   constructor(name: string, args: SecretChecksArgs, opts?: pulumi.ComponentResourceOptions) {
@@ -88,7 +88,7 @@ interface SecretCheckArgs {
   connection?: ConnectionArgs | undefined;
 }
 
-/** Creates nothing at the platform; the state only records the last tested value. */
+/** Resource that stores the last tested value in the state. It creates nothing at the platform. */
 class SecretCheck extends OwnResource {
   constructor(name: string, args: SecretCheckArgs, opts?: pulumi.CustomResourceOptions) {
     const secret = { ...opts, additionalSecretOutputs: ["value"] };

@@ -8,8 +8,8 @@ import { askTelegram } from "../channels/telegram-api.ts";
 export type Verdict = "taken" | "refused" | "silent";
 
 /**
- * Variable of a secret that can be tested. Other secrets, such as a signing secret, only take effect when a platform
- * sends events.
+ * Environment variable of a secret that one request can test. A signing secret, for example, is used only for
+ * incoming events.
  */
 export type TriedVariable = (typeof SERVICES)[ServiceName]["key"];
 
@@ -66,7 +66,7 @@ async function askCurrentUser(value: string): Promise<Verdict> {
 }
 
 /**
- * Returns the verdict for a status. Only 401 rejects the key. A restricted key gets 403 here but may still work, and a
+ * Returns the verdict for an HTTP status. Only 401 rejects the key: a restricted key gets 403 but may work, and a
  * compatible server may not list models.
  */
 function verdictOf(status: number): Verdict {

@@ -36,8 +36,7 @@ interface AccountRequest {
 }
 
 /**
- * Sends one request to a path below the account's address. Uses `fetch`, because loading Cloudflare's client would
- * dominate the time of a preview without changes.
+ * Sends one request to a path below the account's address. Uses `fetch`, because Cloudflare's client loads slowly.
  *
  * @throws StewardError `token_refused` if the token is empty, `cloudflare_unreachable`, or `rehearsal_ended` if an
  * emulated account is no longer running
@@ -59,10 +58,7 @@ export async function sendToAccount(
   });
 }
 
-/**
- * Returns access to an account with the current resource's credentials. Missing credentials come from the environment,
- * as with the official provider.
- */
+/** Returns access to an account with the current resource's credentials. */
 export function accessTo(accountId: string): AccountAccess {
   const { apiToken, baseUrl } = connection().cloudflare ?? {};
   return {
@@ -124,7 +120,7 @@ export function ignoreNotFound(error: unknown): undefined {
   throw error;
 }
 
-/** Returns a `catch` handler that prefixes Cloudflare's error with "Could not check whether" and the text. */
+/** Returns a `catch` handler that prefixes Cloudflare's error with "Could not check whether" and `what`. */
 export function rethrowAsUnknown(what: string) {
   return (error: unknown): never => {
     if (!(error instanceof AccountError)) throw error;

@@ -20,7 +20,7 @@ const bucketOwner = z.object({
   /** `<project>/<stack>` */
   owner: z.string(),
   since: time,
-  /** Time at which the stack was destroyed and the bucket was kept. */
+  /** Time at which the stack was destroyed without its bucket. */
   released: z.optional(time),
 });
 
@@ -67,14 +67,11 @@ const PAGE = 1000;
 /** Number of parallel deletions. The API allows only 1,200 requests per account in five minutes. */
 const PARALLEL = 8;
 const DELETE_ATTEMPTS = 50;
-/**
- * Maximum passes of {@link removeBucket}. Together they wait 14 s for the last backup of a container that is shutting
- * down.
- */
+/** Maximum passes of {@link removeBucket}. They leave a stopping container 14 s for its last backup. */
 const PASSES = 8;
 const PASS_MS = 2_000;
 
-/** Lists a bucket's first objects. Reads further pages, because a page may have fewer objects than requested. */
+/** Lists a bucket's first objects. Reads several pages if one has fewer objects than requested. */
 export async function readContent(access: AccountAccess, name: string): Promise<BucketContent> {
   const keys: string[] = [];
   const query = { per_page: String(PAGE) };
@@ -87,8 +84,8 @@ export async function readContent(access: AccountAccess, name: string): Promise<
 }
 
 /**
- * Empties a bucket, including objects that are written meanwhile, and deletes it. The object that marks the bucket's
- * owner is deleted last and not counted.
+ * Empties and deletes a bucket. Also deletes objects that are written during the call. Deletes the owner's marker
+ * last and does not count it.
  *
  * @param progress called with the number of deleted objects while some remain
  * @returns the number of deleted objects
@@ -112,8 +109,7 @@ export async function removeBucket(
       await askAccount(access, pathOf(name), { method: "DELETE" });
       return deleted;
     } catch (error) {
-      // The bucket has new objects, such as the last backup of a container that was shutting down. The next pass
-      // deletes them.
+      // A stopping container may have written its last backup. The next pass deletes it.
       if (!isConflict(error) || pass === PASSES) throw error;
       await new Promise((resolve) => setTimeout(resolve, PASS_MS));
     }

@@ -1,6 +1,5 @@
 /**
- * The resources of `@pulumi/cloudflare` that the stack uses. Importing the whole package would load 770 more modules, a
- * tenth of a preview's time.
+ * The resources of `@pulumi/cloudflare` that the stack uses. Importing the whole package would load 770 more modules.
  */
 export type { types } from "@pulumi/cloudflare";
 export { Worker } from "@pulumi/cloudflare/worker.js";

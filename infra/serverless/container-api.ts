@@ -104,9 +104,8 @@ interface Rollout {
 }
 
 /**
- * Rolls out an image and instance type, and prints the progress. Joins a running rollout to the same target, left by an
- * interrupted update. Returns after five minutes even if the rollout continues, because Cloudflare decides when to
- * replace a running container.
+ * Rolls out an image and instance type, and prints the progress. Joins a running rollout to the same target. Returns
+ * after five minutes even if the rollout continues, because Cloudflare decides when to replace a running container.
  *
  * @throws StewardError `rollout_failed` if the rollout was reverted or replaced
  */
@@ -141,7 +140,7 @@ async function activeRollout(
   return image === target.image && instanceType === target.instanceType ? rollout : undefined;
 }
 
-/** Starts a rollout. Safe to retry, because a second rollout replaces the first and has the same target. */
+/** Starts a rollout. A retry is safe: it replaces the first rollout and has the same target. */
 async function start(access: AccountAccess, path: string, target: RolloutTarget): Promise<Rollout> {
   const { image, instanceType } = target;
   const body = {
@@ -165,7 +164,7 @@ function failureText({ status, health }: Rollout, { image, instanceType }: Rollo
   return `The rollout of ${image} on ${instanceType} was ${status}.${why}`;
 }
 
-/** A container application whose Durable Object namespace no longer exists, so nothing can start its containers. */
+/** A container application that outlived its Durable Object namespace, so nothing can start its containers. */
 export interface Orphan {
   id: string;
   name: string;
@@ -175,7 +174,8 @@ export interface Orphan {
 /** Returns the account's orphans, including those of other stacks. */
 export async function findOrphans(access: AccountAccess): Promise<Orphan[]> {
   const tied: Orphan[] = [];
-  // A namespace is created before its application, so this order never mistakes a new application for an orphan.
+  // List applications before namespaces: a namespace is created before its application, so a new application is never
+  // mistaken for an orphan.
   const applications = listInAccount<ApplicationAnswer>(access, APPLICATIONS);
   for await (const { id, name, durable_objects: owner } of applications) {
     if (owner?.namespace_id) tied.push({ id, name, namespaceId: owner.namespace_id });

@@ -30,12 +30,12 @@ export interface ApplicationOutputs extends ApplicationInputs {
   namespaceId: string;
 }
 
-/** Provider of {@link ContainerApplication}. A class can have only one application, so a replacement deletes first. */
+/**
+ * Provider of {@link ContainerApplication}. A replacement deletes the old application first, because a class can have
+ * only one.
+ */
 export const containerApplicationProvider: ResourceProvider<ApplicationInputs, ApplicationOutputs> = {
-  /**
-   * Rejects a new name that another application uses, already in the preview. Prints a line if the container limit
-   * decreases.
-   */
+  /** Rejects a new name that another application uses. Prints a line if the container limit decreases. */
   async check(olds, news) {
     const { maxInstances: before = 0 } = olds;
     if (before > news.maxInstances) say(maxInstancesLine(before, news.maxInstances));
@@ -45,8 +45,8 @@ export const containerApplicationProvider: ResourceProvider<ApplicationInputs, A
   },
 
   /**
-   * Replaces the application if its class has a new namespace. This happens if somebody deletes the Worker by hand. The
-   * replacement's `check` then fails and tells the operator what to do.
+   * Replaces the application if its class has a new namespace, for example because somebody deleted the Worker by
+   * hand. The replacement's `check` then tells the operator what to do.
    */
   async diff(_id, olds, news) {
     const known = news.scriptName !== UNKNOWN && news.className !== UNKNOWN;
@@ -83,7 +83,7 @@ export const containerApplicationProvider: ResourceProvider<ApplicationInputs, A
     return { id, inputs, props: inputs };
   },
 
-  /** Compares with the live application instead of the state, because a rollout may have been interrupted. */
+  /** Applies the differences to the live application. The state may be wrong after an interrupted rollout. */
   async update(id, olds, news) {
     const access = accessTo(news.accountId);
     const live = await getApplication(access, id);
@@ -98,7 +98,7 @@ export const containerApplicationProvider: ResourceProvider<ApplicationInputs, A
   },
 };
 
-/** Creates the application. If Cloudflare refuses, looks for one from an earlier request whose response was lost. */
+/** Creates the application, or finds the one that an earlier request created if its response was lost. */
 async function createApplication(
   { accountId, name, image, instanceType, maxInstances }: ApplicationInputs,
   namespaceId: string,
@@ -133,7 +133,7 @@ async function findConflict(inputs: ApplicationInputs): Promise<StewardError | u
   return own ? undefined : takenError(inputs, existing);
 }
 
-/** Returns the error for an existing application with another namespace or none. Its fix lists commands. */
+/** Returns the error for an existing application with another namespace or none. */
 async function takenError(
   { accountId, name, scriptName }: ApplicationInputs,
   { id, namespaceId }: LiveApplication,
@@ -172,10 +172,7 @@ export type ContainerApplicationArgs = {
   [Key in keyof ApplicationInputs]: pulumi.Input<ApplicationInputs[Key]>;
 } & { connection?: ConnectionArgs | undefined };
 
-/**
- * The container application of a Durable Object class. The class must exist, so depend on the deployment that creates
- * it.
- */
+/** The container application of a Durable Object class. It must depend on the deployment that creates the class. */
 export class ContainerApplication extends OwnResource {
   declare readonly namespaceId: pulumi.Output<string>;
 

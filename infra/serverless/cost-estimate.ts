@@ -23,9 +23,8 @@ export interface EstimateInputs extends CostInputs {
 
 export const costEstimateProvider: ResourceProvider<EstimateInputs, EstimateInputs> = {
   /**
-   * Compares the new and the deployed settings by the same usage, so that the difference shows only the update's
-   * effect. Prints the cost of newly measured usage, but stores that usage only if the cost changes noticeably.
-   * Otherwise, an update without changes would have a diff.
+   * Estimates the cost and prints it with the difference from the deployed settings under the same usage. Stores
+   * newly measured usage only if it changes the cost noticeably, so that an update without changes has no diff.
    */
   async check(olds, news) {
     const { duty, line: _, ...settings } = news;
@@ -33,7 +32,7 @@ export const costEstimateProvider: ResourceProvider<EstimateInputs, EstimateInpu
     const before = deployed?.measured;
     const measured = duty?.measured ?? before;
     const now = { ...settings, ...(measured && { measured }) };
-    // One container's usage for all chats does not predict the usage of one container per chat, nor the reverse.
+    // One container for all chats is used differently from one container per chat.
     const isSameKind = (deployed?.maxSandboxes === undefined) === (measured?.containers === undefined);
     const line = costLine(now, deployed && { ...deployed, measured: isSameKind ? measured : before });
     const sleeps = news.sleepAfter !== "never";
@@ -63,15 +62,12 @@ export interface CostEstimateArgs extends Omit<CostInputs, "measured"> {
   /** US dollars. Warns about each chat that costs more. Default: none. */
   monthlyChatBudget?: number | undefined;
   accountId: pulumi.Input<string>;
-  /** Bucket with the measurements. If they are unavailable, the estimate uses the previous ones. */
+  /** Bucket with the measurements. Without them, the estimate uses the previous ones. */
   bucketName: pulumi.Input<string>;
   api: ApiCredentials;
 }
 
-/**
- * Prints the stack's estimated cost in every preview and update, with the difference from the deployed stack. Its state
- * stores the inputs of the deployed estimate.
- */
+/** Prints the stack's estimated cost in every preview and update, with the difference from the deployed stack. */
 export class CostEstimate extends OwnResource {
   declare readonly line: pulumi.Output<string>;
 
@@ -106,7 +102,10 @@ export class CostEstimate extends OwnResource {
   }
 }
 
-/** Only warns about measured costs, because users of a bot must not be able to block its updates. */
+/**
+ * Warns if the measured cost exceeds the budget. Not an error, because the bot's users must not be able to block
+ * updates.
+ */
 function warnOverBudget(
   monthlyBudget: number | undefined,
   inputs: CostInputs,

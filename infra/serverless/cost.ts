@@ -65,7 +65,7 @@ export interface MeasuredDuty extends Duty {
 
 /** Assumed conversations a day, and the hours that each takes. */
 const USE = { conversations: 8, hoursEach: 5 / 60 };
-/** Fraction of its CPU that the gateway uses while it runs. It mostly waits for the model. */
+/** Fraction of its CPU that the gateway uses while it runs. */
 const CPU_SHARE = 0.05;
 const DAYS = 365 / 12;
 const HOUR_MS = 3_600_000;
@@ -73,8 +73,8 @@ const HOUR_MS = 3_600_000;
 const NOTICED = 0.1;
 
 /**
- * Returns the hours a day that the containers run. Adjusts a measurement made with another `sleepAfter`, as if every
- * run had ended later or sooner by the difference.
+ * Returns the hours a day that the containers run. If the measurement was made with another `sleepAfter`, adds the
+ * difference to every measured run.
  */
 function awakeHoursOf(inputs: CostInputs): number {
   const sleepHours = (parseDuration(inputs.sleepAfter) ?? 0) / HOUR_MS;
@@ -90,8 +90,8 @@ function awakeHoursOf(inputs: CostInputs): number {
 }
 
 /**
- * Returns the measurement if it applies to these settings. Settings and measurement must agree on whether the container
- * ever sleeps, and on whether each chat has a container.
+ * Returns the measurement if it applies to these settings: both must agree on whether the container ever sleeps and
+ * whether each chat has one.
  */
 function usableMeasure({ sleepAfter, maxSandboxes, measured }: CostInputs): MeasuredDuty | undefined {
   if ((maxSandboxes === undefined) !== (measured?.containers === undefined)) return undefined;
@@ -100,8 +100,8 @@ function usableMeasure({ sleepAfter, maxSandboxes, measured }: CostInputs): Meas
 }
 
 /**
- * Returns the monthly cost in US dollars, rounded to cents: the plan's fee plus usage beyond its allowances. Ignores
- * requests, storage and network traffic, which cost at most cents.
+ * Returns the monthly cost in US dollars: the plan's fee plus usage beyond its allowances. Ignores requests, storage
+ * and network traffic, which cost at most cents.
  */
 export function monthlyCost(inputs: CostInputs): number {
   const seconds = awakeHoursOf(inputs) * DAYS * 3_600;
@@ -157,7 +157,7 @@ function hourlyLine(inputs: CostInputs): string {
   return `Estimated cost: ${formatDollars(PRICES.plan)} a month and, beyond the plan's allowances, ${hour} (${settings})`;
 }
 
-/** Returns true if newer measurements barely change the cost, so the stored ones may stay. */
+/** Returns true if newer measurements barely change the cost. */
 export function isNegligibleChange(inputs: CostInputs, before: MeasuredDuty): boolean {
   if ((before.containers === undefined) !== (inputs.measured?.containers === undefined)) return false;
   const cost = monthlyCost({ ...inputs, measured: before });

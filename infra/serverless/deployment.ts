@@ -27,8 +27,7 @@ interface DeploymentInputs {
   scriptName: string;
   versions: Share[];
   /**
-   * Tag of the last migration. Applying a migration deploys a separate version, so the wanted versions must be deployed
-   * again afterwards.
+   * Tag of the last migration. Applying a migration deploys a separate version, so `versions` must be deployed again.
    */
   lastTag: string;
 }
@@ -38,8 +37,8 @@ interface DeploymentOutputs extends DeploymentInputs {
 }
 
 /**
- * Provider of {@link Deployment}. Cloudflare adds a deployment for every rollback, traffic split or upload, and the
- * newest one serves. So every preview reads the newest deployment, no matter who created it.
+ * Provider of {@link Deployment}. Reads the newest deployment in every preview, because a rollback, traffic split or
+ * upload outside the stack also adds one.
  */
 export const deploymentProvider: ResourceProvider<DeploymentInputs, DeploymentOutputs> = {
   async diff(_id, olds, news) {
@@ -59,7 +58,7 @@ export const deploymentProvider: ResourceProvider<DeploymentInputs, DeploymentOu
     const live = await newestDeployment(accessTo(props.accountId), props.scriptName);
     if (live === undefined) return { id: "" };
     const read = { ...props, versions: live.versions, deploymentId: live.id };
-    // Pulumi's type requires all outputs here, but `deploymentId` is not an input.
+    // Pulumi's type requires all outputs, but `deploymentId` is not an input.
     const { deploymentId: _, ...inputs } = read;
     return { id, inputs: inputs as DeploymentOutputs, props: read };
   },
@@ -78,8 +77,8 @@ function deploy({ accountId, scriptName, versions, lastTag }: DeploymentInputs):
 }
 
 /**
- * Deploys versions of a Worker with percentages that add up to 100. Does nothing if these versions already serve,
- * because the response to an earlier request may have been lost.
+ * Deploys versions of a Worker with percentages that add up to 100. Does nothing if they already serve, because an
+ * earlier request may have succeeded without a response.
  *
  * @throws AccountError
  */
@@ -171,8 +170,8 @@ interface DeploymentArgs {
 }
 
 /**
- * A Worker's newest deployment, which serves its traffic. A refresh shows a rollback, a partial rollout or a foreign
- * upload as a difference, which the next update reverts.
+ * A Worker's newest deployment, which serves its traffic. The next update reverts a rollback, partial rollout or
+ * foreign upload.
  */
 export class Deployment extends OwnResource {
   declare readonly deploymentId: pulumi.Output<string>;

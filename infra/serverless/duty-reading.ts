@@ -41,8 +41,8 @@ const PARALLEL = 8;
 const NOTHING = "nothing has run yet";
 
 /**
- * Reads the measured running time of the deployed containers from the stack's bucket. Never throws, because the
- * estimate can fall back on assumed usage.
+ * Reads the containers' measured running time from the stack's bucket. Never throws, because the estimate can assume
+ * a usage.
  */
 export async function readDuty(place: DutyPlace): Promise<DutyReading> {
   try {
@@ -83,7 +83,7 @@ interface ChatRecord {
   record: DutyRecord;
 }
 
-/** Returns the chats that have a record; `undefined` if there are more than a preview reads. */
+/** Returns the chats that have a record; `undefined` if there are too many to read in a preview. */
 async function measuredTenants(place: DutyPlace): Promise<TenantId[] | undefined> {
   const tenants: TenantId[] = [];
   const query = { prefix: `${AGENT}/tenants/`, per_page: "1000" };
@@ -109,7 +109,7 @@ function recordIn(text: string): DutyRecord | undefined {
   return dutyRecord.safeParse(parseJson(text)).data;
 }
 
-/** Adds up the containers' running time. Uses only records with the same `sleepAfter` as the newest record. */
+/** Adds up the containers' running time. Ignores records whose `sleepAfter` differs from the newest record's. */
 function readingOf(records: readonly ChatRecord[], { now, isPerChat }: DutyPlace): DutyReading {
   const newest = records.toSorted((a, b) => Date.parse(b.record.at) - Date.parse(a.record.at))[0];
   if (newest === undefined) return { unmeasured: NOTHING };

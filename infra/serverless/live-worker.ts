@@ -13,8 +13,7 @@ interface ListedScript {
 }
 
 /**
- * Reads a Worker with its applied migrations; `undefined` if it does not exist. The list of scripts has "the tag of the
- * Durable Object migration that was most recently applied".
+ * Reads a Worker with its applied migrations; `undefined` if it does not exist.
  *
  * @throws AccountError
  */
@@ -59,7 +58,11 @@ interface ScriptVersion {
   resources?: { bindings?: { name?: string; type?: string; bucket_name?: string }[] };
 }
 
-/** Reads who last deployed a Worker, and which bucket it binds. Throws AccountError. */
+/**
+ * Reads who last deployed a Worker, and which bucket it binds.
+ *
+ * @throws AccountError
+ */
 export async function readOrigin(
   access: AccountAccess,
   name: string,

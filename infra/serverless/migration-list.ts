@@ -1,6 +1,6 @@
 import { DIRECTORY_CLASS } from "../../runtime/contract/names.ts";
 
-/** One step of the Worker's Durable Object migrations (specification, section 9). */
+/** One step of the Worker's Durable Object migrations. */
 export interface Migration {
   /** `v1`, `v2`, … without gaps. */
   tag: string;
@@ -34,8 +34,9 @@ export function missingClasses(migrations: readonly Migration[], required: reado
 }
 
 /**
- * Returns the most likely correction of an invalid list: tags from v1 to the highest one, and an entry for missing
- * classes. A missing tag gets the classes of the next entry; an entry without classes creates the first required class.
+ * Returns a likely correction of an invalid list, with all tags from v1 to the highest. A missing entry gets the next
+ * entry's classes. An entry without classes creates the first required class. A final entry creates the missing
+ * classes.
  */
 export function repairedMigrations(
   migrations: readonly Migration[],
@@ -105,8 +106,8 @@ export function pendingMigrations(
 }
 
 /**
- * Returns the applied entries as the account reports them. An unlisted class goes into the last entry, because the
- * account does not report which tag created it.
+ * Returns the entries that the account has applied. The account does not report which tag created a class, so the
+ * last entry gets the unlisted classes.
  */
 export function appliedEntries(migrations: readonly Migration[], applied: AppliedMigrations): Migration[] {
   const unlisted = new Set(applied.classes);
@@ -122,10 +123,7 @@ export function appliedEntries(migrations: readonly Migration[], applied: Applie
   return entries;
 }
 
-/**
- * Returns true if the list starts with the applied entries. Returns false if the applied tag is not of the form v1, v2,
- * …
- */
+/** Returns true if the list starts with the applied entries; false if the applied tag is not of the form v1, v2, … */
 export function startsWithApplied(migrations: readonly Migration[], applied: AppliedMigrations): boolean {
   const count = entriesUpTo(applied.tag);
   if (count === undefined) return false;
@@ -146,7 +144,8 @@ export function renamingLines(
   workerName: string,
   migrations: readonly Migration[],
 ): string[] {
-  // A stack that returned to one shared sandbox still lists the directory class. It loses the old chats' objects, too.
+  // The list contains the directory class even after a return to one shared sandbox, because entries are never
+  // removed.
   if (missingClasses(migrations, [DIRECTORY_CLASS]).length === 0) {
     return [
       `Worker ${previousName} → ${workerName}: created with its classes and containers, and deleted under the old name`,

@@ -17,8 +17,8 @@ interface MigrationPlanArgs {
 }
 
 /**
- * Rejects a Worker's new name if it is taken, or if the migrations have no new tag. Trusts the account over the state:
- * a rename that never reached the account can be undone, an interrupted one must be completed.
+ * Rejects a Worker's new name if it is taken, or if the migrations have no new tag. Reads the account, because a
+ * rename in the state may never have taken effect.
  */
 export const migrationPlanProvider: ResourceProvider<MigrationPlanArgs, MigrationPlanArgs> = {
   async check(olds, news) {
@@ -60,8 +60,7 @@ function tagMissing(former: string, workerName: string, tag: string): StewardErr
 }
 
 /**
- * Rejects an invalid rename before any part of it runs, even without a preview. The Worker must depend on this
- * resource.
+ * Rejects an invalid rename before anything changes, even without a preview. The Worker must depend on this resource.
  */
 export class MigrationPlan extends OwnResource {
   constructor(

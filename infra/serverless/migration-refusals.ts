@@ -53,7 +53,7 @@ export function refusedMigrationsError(
 }
 
 /**
- * Returns the error for an existing Worker that the stack's state does not contain.
+ * Returns the error for a Worker that exists but is not in the stack's state.
  *
  * @param present name of the Worker in the state, if any
  */

@@ -39,17 +39,14 @@ export interface MigrationsInputs {
   bucketName: string;
 }
 
-/**
- * Maximum attempts to apply the migrations. Each attempt reads the account first, because another deployment may
- * intervene or a response may be lost.
- */
+/** Maximum attempts to apply the migrations. */
 const ROUNDS = 3;
 const PAUSE_MS = 300;
 const MODULE = "index.js";
 
 /**
- * Provider of {@link Migrations}. The account decides which migrations count as applied, even in a preview. The state
- * only mirrors the account, and unapplied entries may be edited or removed.
+ * Provider of {@link Migrations}. The account, not the state, decides which migrations count as applied, even in a
+ * preview.
  */
 export const migrationsProvider: ResourceProvider<MigrationsInputs, MigrationsInputs> = {
   async check(olds, news) {
@@ -106,8 +103,7 @@ async function refuseOthers(live: LiveWorker | undefined, inputs: MigrationsInpu
 }
 
 /**
- * Applies the pending migrations. Reads the account after every request, because a response may be lost and others may
- * deploy meanwhile.
+ * Applies the pending migrations. Reads the account after every request, because the response may be lost.
  *
  * @throws StewardError `migration_refused` with Cloudflare's message; nothing was applied
  */
@@ -167,7 +163,7 @@ async function deployPending(
 }
 
 /**
- * Returns the smallest module that exports the classes. It serves for a few seconds, until the current version is
+ * Returns a minimal module that exports the classes. It responds for a few seconds, until the current version is
  * deployed.
  */
 function moduleText(classes: readonly string[]): string {
@@ -209,8 +205,8 @@ interface MigrationsArgs {
 /** The Worker's migrations. Everything that binds one of the classes must depend on this resource. */
 export class Migrations extends OwnResource {
   /**
-   * The current version's deployment must depend on this tag. Otherwise the deployment that applies a migration would
-   * remain the newest one.
+   * Input of the deployment resource. A new tag thus redeploys the current version, which the deployment of the
+   * migration has replaced.
    */
   readonly lastTag: string;
 

@@ -34,8 +34,8 @@ function isOther(part: string): boolean {
 }
 
 /**
- * Returns a similar name of lower-case letters, digits and inner dashes. Truncates a long text and appends a digest of
- * the whole, so that different texts get different names.
+ * Converts a text to a name of lower-case letters, digits and inner dashes. Truncates a long name and appends the
+ * text's digest, so that different texts get different names.
  */
 export function fittingName(text: string, longest: number, ending = ""): string {
   const plain = trimmed(text.toLowerCase().replaceAll(/[^a-z0-9-]+/g, "-"));

@@ -37,8 +37,8 @@ interface Refusal {
 }
 
 /**
- * Tests each permission of the token with one read. Does not detect a read-only token. An inconclusive read calls
- * `warn`.
+ * Tests each permission of the token with one read, so a read-only token also passes. Calls `warn` if a read is
+ * inconclusive.
  *
  * @throws StewardError `token_permission_missing` with all missing permissions, `token_refused`,
  * `cloudflare_unreachable`
@@ -47,7 +47,7 @@ export async function checkPermissions(check: PermissionCheck): Promise<void> {
   const asked = await Promise.all(check.permissions.map((permission) => ask(check, permission)));
   const unanswered = asked.filter((one) => one instanceof StewardError);
   const [lost] = unanswered;
-  // Fail if Cloudflare answered none of the requests, because nothing else in the account will work either.
+  // Fail if Cloudflare answered no request, because the deployment would fail too.
   if (lost !== undefined && unanswered.length === asked.length) throw lost;
   const refusals = asked.flatMap((one) => (one instanceof StewardError ? [] : one));
   for (const one of unanswered) check.warn(`A permission of the API token was not checked: ${one.message}`);
@@ -92,7 +92,6 @@ function refusedText(accountId: string, [first]: readonly Refusal[]): string {
   return `Cloudflare rejects the API token for everything that this stack does in account ${accountId} (token_refused): ${first?.answer}`;
 }
 
-/** A permission to edit one part of the account. */
 interface Permission {
   /** Name in Cloudflare's dashboard. */
   name: string;

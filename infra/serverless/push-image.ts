@@ -39,7 +39,7 @@ export async function pullImage(image: string): Promise<string> {
 }
 
 /**
- * Pushes an image to the account's registry. Removes the temporary local tag afterwards.
+ * Pushes an image to the account's registry.
  *
  * @returns the image's immutable name by digest
  * @throws StewardError `image_platform_wrong`, `image_too_large` before the push; `registry_refused`,
@@ -95,8 +95,8 @@ interface ImageSize {
 }
 
 /**
- * Throws if the image does not fit on the instance type's disk. Follows Cloudflare's CLI (`ensureImageFitsLimits` in
- * https://github.com/cloudflare/workers-sdk): the image's size plus 10 %, plus 16 MiB per layer.
+ * Checks that the image fits on the instance type's disk, as Cloudflare's CLI does (`ensureImageFitsLimits` in
+ * https://github.com/cloudflare/workers-sdk): its size plus 10 %, plus 16 MiB per layer.
  *
  * @throws StewardError `image_too_large` with the smallest instance type that fits
  */

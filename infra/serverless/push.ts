@@ -8,9 +8,9 @@ import { pullImage, pushImage } from "./push-image.ts";
 import { print, printError } from "../../runtime/shared/terminal.ts";
 
 /**
- * Settings of this program, which pushes an image. It pulls PUSH_SOURCE if set, otherwise builds the image. It pushes
- * to PUSH_REGISTRY if the image fits on the disk of PUSH_INSTANCE_TYPE. The API token comes from standard input, else
- * from CLOUDFLARE_API_TOKEN. The last line of output is the image's name by digest.
+ * Settings of this program, which pushes an image to PUSH_REGISTRY. It pulls PUSH_SOURCE if set; otherwise it builds
+ * the image. The image must fit on the disk of PUSH_INSTANCE_TYPE. Standard input can contain the API token;
+ * otherwise CLOUDFLARE_API_TOKEN applies. The last output line is the image's name by digest.
  */
 const {
   PUSH_ACCOUNT = "",

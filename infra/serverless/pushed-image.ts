@@ -15,7 +15,7 @@ export interface PushedImageArgs {
   hash: pulumi.Input<string>;
   /** Month of the base image, such as `2026-11`. A new month rebuilds the image, unless `source` is set. */
   baseMonth: string;
-  /** Cloudflare credentials. Their token is a Pulumi secret. CLOUDFLARE_* variables replace missing values. */
+  /** Cloudflare credentials; the token is a Pulumi secret. CLOUDFLARE_* variables replace missing values. */
   api: ApiCredentials;
 }
 
@@ -35,15 +35,15 @@ export class PushedImage extends pulumi.ComponentResource {
         interpreter: INTERPRETER,
         create: PUSH,
         environment: pushEnvironment(args),
-        // Pass the token on standard input, because other processes can read the environment. If it is empty, the push
-        // uses the operator's token from CLOUDFLARE_API_TOKEN.
+        // Pass the token on standard input, because other processes can read the environment. Without a token, the
+        // push uses CLOUDFLARE_API_TOKEN.
         stdin: args.api.apiToken as pulumi.Input<string>,
         triggers: [args.hash, args.source ?? args.baseMonth],
       },
       { parent: this },
     );
 
-    // Pulumi marks the output as secret because the command receives a token. The image's digest is public.
+    // The command receives a token, so Pulumi marks its output as secret. The digest is public.
     this.reference = pulumi.unsecret(push.stdout).apply((said) => said.trim());
     this.registerOutputs({ reference: this.reference });
   }

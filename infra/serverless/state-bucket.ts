@@ -32,7 +32,7 @@ interface BucketInputs extends BucketClaim {
 /** Handling of a non-empty bucket when the stack is destroyed. */
 type OnDestroy = "keep" | "empty";
 
-/** Inputs that the program passes. The name may be missing: only the stack's state records a name chosen earlier. */
+/** Inputs that the program passes. The name may be missing if the stack's state contains it. */
 interface GivenInputs extends Omit<BucketInputs, "name"> {
   name?: string | undefined;
   defaultName: string;
@@ -84,16 +84,16 @@ export const stateBucketProvider: ResourceProvider<BucketInputs, BucketOutputs> 
     if (found === undefined) await createBucket(access, inputs.name);
     const outs = { ...inputs, ownerId: randomUUID() };
     await mark(outs).catch((error: Error) => {
-      // The bucket exists, but its marker is missing. This error stores the bucket in the stack's state, so the next
-      // update writes the marker.
+      // The bucket exists, but has no marker. This error stores the bucket in the stack's state; the next update
+      // writes the marker.
       throw Object.assign(error, { id: inputs.name, properties: outs });
     });
     return { id: inputs.name, outs };
   },
 
   /**
-   * Reads the bucket. If its marker names another stack, reports a changed owner, which the next update rejects or
-   * corrects.
+   * Reads the bucket. Reports a marker that names another stack as a change of owner, so that the next update rejects
+   * the bucket or rewrites the marker.
    */
   async read(id, props) {
     const found = await findBucket(accessTo(props.accountId), props.name);
@@ -180,9 +180,8 @@ export interface StateBucketArgs {
 }
 
 /**
- * The R2 bucket with the config file and backups. A marker object names the owning stack, and a preview rejects another
- * stack's bucket. Destroying the stack keeps a non-empty bucket, unless `onDestroy` is `empty`. A later deployment of
- * the same stack adopts the kept bucket.
+ * The R2 bucket with the config file and backups. A marker object names the owning stack; a preview rejects another
+ * stack's bucket. Destroying the stack keeps a non-empty bucket, unless `onDestroy` is `empty`.
  */
 export class StateBucket extends OwnResource {
   /** Name of the bucket, known in every preview. */

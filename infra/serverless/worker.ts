@@ -35,9 +35,7 @@ interface WorkerArgs {
 export class Worker extends pulumi.ComponentResource {
   readonly scriptName: pulumi.Output<string>;
   readonly versionId: pulumi.Output<string>;
-  /**
-   * Deployment of the current version. Every resource that uses the Worker's Durable Object classes must depend on it.
-   */
+  /** Deployment of the current version. Resources that use the Worker's Durable Object classes must depend on it. */
   readonly deployment: Deployment;
 
   constructor(name: string, args: WorkerArgs, opts?: pulumi.ComponentResourceOptions) {
@@ -49,8 +47,7 @@ export class Worker extends pulumi.ComponentResource {
       {
         accountId,
         name: args.workerName,
-        // These are the provider's defaults. Set them explicitly, because a refresh and `drift` compare only properties
-        // that are set.
+        // Set the provider's defaults explicitly, because a refresh and `drift` compare only properties that are set.
         logpush: false,
         observability: { enabled: true, headSamplingRate: 1 },
         // A preview URL would bypass the identity gateway.
@@ -58,8 +55,8 @@ export class Worker extends pulumi.ComponentResource {
         tags: [],
         tailConsumers: [],
       },
-      // Replace the Worker if its name changes. After a rename in place, the provider would look up its resources under
-      // the old name and fail.
+      // Replace the Worker if its name changes: otherwise the provider would look for its resources under the old
+      // name.
       { parent: this, replaceOnChanges: ["name"] },
     );
     const migrations = new Migrations(
@@ -107,8 +104,7 @@ export class Worker extends pulumi.ComponentResource {
         : new cloudflare.WorkersCustomDomain(
             `${name}-domain`,
             { accountId, hostname: args.hostname, service: worker.name },
-            // A host name can point to only one Worker. If a renamed Worker replaces the old one, the old domain must
-            // be deleted first.
+            // Delete the old domain first: a host name can point to only one Worker.
             { parent: this, dependsOn: deployment, deleteBeforeReplace: true },
           );
 
@@ -138,7 +134,7 @@ function bindings(args: WorkerArgs): pulumi.Input<Binding[]> {
   ];
   const complete = (text = ""): Binding[] =>
     [...all, ...emailBinding(text)].sort((a, b) => (a.name < b.name ? -1 : 1));
-  // Keep the list a plain value if possible. Alert settings from an output would make the whole list a secret output.
+  // Keep the list a plain value if possible: alert settings from an output would make the whole list secret.
   return alerts === undefined || typeof alerts === "string"
     ? complete(alerts)
     : (pulumi.output(alerts).apply(complete) as pulumi.Input<Binding[]>);

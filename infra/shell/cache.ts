@@ -47,8 +47,8 @@ export async function createFolderAtomically(
 }
 
 /**
- * Runs `work` while holding a lock that excludes other processes. The lock is an exclusive SQLite transaction, which
- * the kernel releases if the process dies.
+ * Runs `work` while holding a lock that excludes other processes. The lock is an SQLite transaction, which ends when
+ * the process dies.
  *
  * @param waiting called once if another process holds the lock
  */

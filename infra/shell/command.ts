@@ -10,10 +10,12 @@ let parser: Command | undefined;
 const USAGE = 2;
 const CLEAR_LINE = "\r\u001B[2K";
 
-/** Output of a command. With `--json`, standard output has a single JSON object, and messages go to standard error. */
+/**
+ * Output of a command. With `--json`, standard output contains only the JSON result; messages go to standard error.
+ */
 export interface CommandOutput {
   say: (text: string) => void;
-  /** Replaces the terminal's current line; an empty text clears it. Absent if `say` does not write to a terminal. */
+  /** Replaces the terminal's current line; an empty text clears it. Absent without a terminal. */
   status?: (line: string) => void;
   log: (line: string) => void;
   /** Writes the result as JSON; does nothing without `--json`. */
@@ -33,7 +35,7 @@ export function commandParser(script: string, description: string): Command {
   return parser;
 }
 
-/** Returns the stack in the command's arguments, so that error messages can suggest complete commands. */
+/** Returns the stack in the command's arguments, for complete commands in error messages. */
 function namedStack(): string | undefined {
   const at = parser?.registeredArguments.findIndex((argument) => argument.name() === "stack") ?? -1;
   return at === -1 ? undefined : parser?.args[at];
@@ -45,8 +47,8 @@ export function usageError(message: string): CommanderError {
 }
 
 /**
- * Runs a command and exits the process. Exit codes: 0 after printing help, 2 after invalid arguments, 1 after other
- * errors, else the result of `main`.
+ * Runs a command and exits the process. Exit codes: 0 after help, 2 after invalid arguments, 1 after other errors,
+ * else the result of `main`.
  *
  * @param script command as typed, for the hint in a usage error
  */
@@ -76,8 +78,7 @@ export async function runCommand(
 
 /**
  * Handles failed writes to standard output and error, which would otherwise crash the process. The returned function
- * returns true if output was lost, for example on a full disk. Nothing counts as lost if the reader closes the pipe
- * early, as `head` does.
+ * returns true if output was lost, for example on a full disk.
  */
 function lostOutput(): () => boolean {
   let isLost = false;
@@ -110,8 +111,8 @@ function refuse(error: unknown, { report }: CommandOutput): number {
 }
 
 /**
- * Inserts the stack's name into the fix. During a refresh or destroy, a provider does not know the name and prints
- * `<stack>`.
+ * Replaces `<stack>` in the suggested fix with the stack from the command's arguments. Providers print `<stack>`
+ * because they do not know the name during a refresh or destroy.
  */
 function placed(explanation: Explanation): Explanation {
   const stack = namedStack();

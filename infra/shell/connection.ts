@@ -6,8 +6,8 @@ import { print } from "../../runtime/shared/terminal.ts";
 export type Endpoints = { [Service in ServiceName]?: string | undefined };
 
 /**
- * Credentials and addresses with which the provider manages a resource. They are stored as an input of the resource,
- * but changing them never updates it.
+ * Credentials and addresses with which the provider manages a resource. Changing this input never updates the
+ * resource.
  */
 export interface Connection {
   /** Stack name to print in suggested commands. */

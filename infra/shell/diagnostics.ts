@@ -41,16 +41,13 @@ export function errorsOf(diagnostics: string): EngineError[] {
   return [...found.values()];
 }
 
-/** Removes errors from an engine's diagnostics, and headings of resources that had nothing else. */
+/** Removes errors from an engine's diagnostics, and headings of resources without other diagnostics. */
 export function withoutErrors(diagnostics: string): string {
   const others = diagnostics.replaceAll(ERROR, "").replaceAll(/\n{2,}(?= {4})/g, "\n");
   return others.replaceAll(/^ {2}\S.*:\s*(?=^ {2}\S|(?![^]))/gm, "").trimEnd();
 }
 
-/**
- * Removes repeated errors. The Automation API reports a program's error twice: as a rejected promise and as the reason
- * for the exit.
- */
+/** Removes repeated errors: the Automation API reports a program's error twice. */
 function withoutRepeats(diagnostics: string): string {
   const seen = new Set<string>();
   return diagnostics.replaceAll(ERROR, (whole: string) => {

@@ -14,7 +14,6 @@ const ANSWER_MS = 10_000;
 /** Timeout for pulling a public image of about 30 MB. If it expires, the image is built locally. */
 const PULL_MS = 60_000;
 
-/** Connection to a Docker engine, for the command line and the Pulumi provider. */
 export interface DockerEngine {
   /** `unix://…`, `ssh://…` or `tcp://…`. */
   address: string;
@@ -40,7 +39,7 @@ const DEFAULT_ADDRESS = "unix:///var/run/docker.sock";
 
 /**
  * Finds the engine's address as the `docker` command does: the given address, else `DOCKER_HOST`, else the current
- * context. The Pulumi provider must be configured to match: it ignores the current context, and prefers
+ * context. The Pulumi provider must be configured to match: it ignores the current context and prefers
  * `DOCKER_CONTEXT` to any address.
  */
 export async function resolveEngine(
@@ -129,7 +128,7 @@ export async function docker(args: readonly string[], options: RunOptions = {}):
 
 /**
  * Selects the engine's default builder, because other builders may not see or store local images. Disables
- * attestations, because they would turn a pushed image into a list of manifests:
+ * attestations, which would turn a pushed image into a list of manifests:
  * https://docs.docker.com/build/building/variables/#buildx_no_default_attestations
  */
 function dockerEnv(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
@@ -156,7 +155,7 @@ async function inspectImage(
   return found.code === 0 ? found.stdout.trim() : undefined;
 }
 
-/** Pulls an image. If the pull fails or takes longer than a minute, logs the reason and returns false. */
+/** Pulls an image. If that fails or takes longer than a minute, logs the reason and returns false. */
 export async function tryPull(
   image: string,
   options: { log: (line: string) => void; env?: NodeJS.ProcessEnv },
@@ -174,8 +173,8 @@ export async function tryPull(
 export type RegistryLogin = Record<"username" | "password", string>;
 
 /**
- * Runs `work` in an environment where `docker` is logged in to the registry. The credentials are in a temporary folder,
- * never in the user's Docker configuration, an argument or a log.
+ * Runs `work` in an environment where `docker` is logged in to the registry. Stores the credentials only in a
+ * temporary folder.
  *
  * @param registry host, with a port unless it is the default
  */
@@ -189,7 +188,7 @@ export async function withRegistryLogin<T>(
     const auth = Buffer.from(`${username}:${password}`).toString("base64");
     const config = JSON.stringify({ auths: { [registry]: { auth } } });
     await writeFile(join(folder, "config.json"), config, { mode: 0o600 });
-    // The temporary configuration has no contexts, so set the current engine's address explicitly.
+    // The temporary configuration has no contexts, so set the current engine's address.
     const { env } = await resolveEngine(undefined);
     return await work({ ...env, DOCKER_CONFIG: folder });
   } finally {
@@ -209,8 +208,8 @@ const helperSchema = z.object({ Username: z.string(), Secret: z.string() });
 const HELPER_MS = 10_000;
 
 /**
- * Returns the user's Docker login for a registry. If the credential helper fails, returns `undefined`, because the
- * registry may not require a login.
+ * Returns the user's Docker login for a registry, or `undefined` if there is none or the credential helper fails. The
+ * registry may need no login.
  *
  * @param host key in Docker's configuration
  */

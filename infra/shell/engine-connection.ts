@@ -4,10 +4,7 @@ const LOOK_MS = 1_000;
 /** Method that a program calls first on its engine. */
 const FIRST_QUESTION = "/pulumirpc.ResourceMonitor/GetDeploymentInfo";
 
-/**
- * Exits if this process's parent exits. A killed engine cannot stop its program and providers, which would otherwise
- * run forever.
- */
+/** Exits if this process's parent exits, because a killed engine cannot stop its program and providers. */
 export function endWithParent(): void {
   const parent = process.ppid;
   setInterval(() => {
@@ -18,12 +15,12 @@ export function endWithParent(): void {
 let waiting: Promise<void> | undefined;
 
 /**
- * Makes this process's inline programs wait until their engine is reachable. On a busy machine a first connection may
- * fail. The SDK would then assume that the engine has ended, and report success for a program that registered nothing
- * (pulumi sdk/nodejs/automation/server.ts). The engine would delete the whole stack.
+ * Makes this process's Pulumi programs wait until their engine is reachable. Without the wait, a slow connection
+ * would count as an ended engine (pulumi sdk/nodejs/automation/server.ts). The program would then succeed without
+ * registering anything, and the engine would delete the whole stack.
  *
- * Also gives each client separate connections. The SDK never closes the connections of an ended engine, so a new engine
- * on the same port would appear unreachable.
+ * Also gives each client separate connections. Otherwise the SDK would reuse the connection of an ended engine for a
+ * new engine on the same port.
  */
 export function waitForEngine(): Promise<void> {
   waiting ??= addInterceptor();

@@ -29,7 +29,7 @@ export function explanationText({ code, cause, fix }: Explanation): string {
   return fix === undefined ? known : `${known}\n  fix: ${fix}`;
 }
 
-/** Returns the first error with a code in the chain of causes, else one recognized from the text. */
+/** Returns the first error with a code in the chain of causes, or an error recognized from the text. */
 function knownError(error: unknown): StewardError | BuildFailure | undefined {
   for (let one = error; one instanceof Error; one = one.cause) {
     if (one instanceof StewardError || one instanceof BuildFailure) return one;
@@ -47,15 +47,14 @@ function knownError(error: unknown): StewardError | BuildFailure | undefined {
 
 const CODE = /\(([a-z]+(?:_[a-z]+)+)\)/;
 
-/** Returns the engine's error if the program or a provider has already added a code and a fix. */
+/** Returns the engine's error if its text already contains a code, which the program or a provider added. */
 function explainedError(errors: readonly EngineError[]): BuildFailure | undefined {
   const text = errors.map((error) => error.text).join("\n");
   const [, code] = CODE.exec(text) ?? [];
   const fixes = text.match(/^ *fix: /gm) ?? [];
-  // A word in parentheses may come from another provider. Accept it as a code only if it is known, or if the text has a
-  // fix.
+  // A word in parentheses may come from another provider. Accept it only if it is known or the text has a fix.
   if (code === undefined || !(fixes.length > 0 || isErrorCode(code))) return undefined;
-  // Split cause and fix only if there is one error with one fix. Otherwise the text already contains all fixes.
+  // Split cause and fix only if there is one error with one fix.
   if (errors.length > 1 || fixes.length !== 1) return new BuildFailure(code, text, "");
   const [cause = "", fix = ""] = text.split(/\n *fix: /);
   return new BuildFailure(code, cause.replace(new RegExp(` \\(${code}\\)$`), ""), fix);
@@ -93,10 +92,7 @@ const LOCKED = /the stack is currently locked by \d+ lock\(s\)/;
 const PLUGIN =
   /no resource plugin '(?:pulumi-resource-)?(\w+)(?:-v?([\d.]+))?' found(?: in the workspace at version v?(\d[\w.+-]*))?/;
 
-/**
- * Matches the engine's errors for a Pulumi.yaml without an entry for this package's provider. The engine reports that
- * the plugin is missing, or that GitHub has no release of it.
- */
+/** Matches the engine's errors for a Pulumi.yaml without an entry for this package's provider. */
 const OWN_PLUGIN = /no resource plugin '(?:pulumi-resource-)?steward'|latest version for provider steward\b/;
 
 /** Recognizes known errors in the text of the engine and of official providers. */
@@ -113,10 +109,7 @@ function engineError(text: string): StewardError | BuildFailure | undefined {
   return status === undefined ? undefined : refusal(Number(status), withoutAnswers(text));
 }
 
-/**
- * Returns a sentence about the stack's lock. It includes the holder and time if known: `created by me@host (pid 1) at
- * 2026-…`.
- */
+/** Returns a sentence about the stack's lock, with its holder and time if known. */
 function lockText(text: string): string {
   const [held] = /created by .*$/m.exec(text) ?? [];
   return `The stack is locked${held === undefined ? "" : `, ${held.trim()}`}.`;

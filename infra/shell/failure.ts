@@ -1,7 +1,7 @@
 import { type Fix, fixText } from "../../runtime/contract/errors.ts";
 import { diagnosticsIn } from "./diagnostics.ts";
 
-/** Failure of a step on this machine. `code` is stable, because tests, CI and users search for it. */
+/** Failure of a step on this machine. `code` is stable. */
 export class BuildFailure extends Error {
   readonly code: string;
   readonly reason: string;
@@ -17,8 +17,8 @@ export class BuildFailure extends Error {
 }
 
 /**
- * Returns an error's cause as text. The engine's errors repeat its whole output, so this returns only the diagnostics
- * in it.
+ * Returns an error's cause as text. From an engine's error, which repeats its whole output, returns only the
+ * diagnostics.
  */
 export function causeOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);

@@ -24,7 +24,7 @@ export const INTERPRETER = IS_RELEASE ? ["node", "--input-type=module", "--eval"
 
 /**
  * Returns the argument for {@link INTERPRETER} that runs a program. A release imports it by package name, because a
- * path differs between machines and would show as a change in every preview.
+ * path would show as a change on every other machine.
  */
 export function programText(name: string): string {
   return IS_RELEASE ? `await import("${PACKAGE}/${name}.js");` : packageProgramFile(name);
@@ -37,7 +37,7 @@ export function programText(name: string): string {
  * @param configFile settings file, if it is not at the project's default path
  */
 export function commandsFor(stack?: string, configFile?: string): OperatorCommands {
-  // If the operator uses `npm run pulumi`, suggest the same launcher for the next command.
+  // Suggest the launcher that the operator uses, such as `npm run pulumi`.
   const pulumi = process.env[PULUMI_LAUNCHER] || "pulumi";
   return operatorCommands({ stack, pulumi, script: commandLine, configFile });
 }

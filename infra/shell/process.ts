@@ -24,7 +24,7 @@ export interface RunOptions {
   until?: (line: string) => boolean;
 }
 
-/** Length of the end that is kept of each output stream: enough for any error, even after a verbose build. */
+/** Maximum characters to retain of each output stream. The start is dropped: the end contains the error. */
 const MAX_CHARACTERS = 1 << 20;
 
 /** Runs a command without a shell. A non-zero exit code does not reject the promise. */
@@ -42,7 +42,7 @@ export function runProcess(
     // Ignore EPIPE: a command may exit without reading all of its input.
     child.stdin.on("error", () => {});
     child.stdin.end(options.input);
-    // Kill the command when this process exits. Otherwise a compiler, for example, would keep running.
+    // Kill the command when this process exits. A compiler, for example, would keep running.
     const abandon = (): void => void child.kill();
     process.once("exit", abandon);
     child.once("close", () => process.off("exit", abandon));

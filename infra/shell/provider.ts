@@ -15,8 +15,8 @@ type Found<Inputs, Outputs> =
   | { id: string; inputs?: Inputs; props: Outputs };
 
 /**
- * Manages the resources of one type. A preview calls only `check` and `diff`. Thrown errors are shown to users. If an
- * error has the `id` and `properties` of a new resource, the resource is stored in the state, and the next update
+ * Manager of the resources of one type. A preview calls only `check` and `diff`. Users see the errors that it throws.
+ * If an error contains the `id` and `properties` of a new resource, Pulumi stores the resource, and the next update
  * completes it.
  */
 export interface ResourceProvider<Inputs extends object, Outputs extends object = Inputs> {

@@ -5,7 +5,7 @@ import { CONNECTION, type Endpoints } from "./connection.ts";
 import { unlistedPlugin } from "./explain.ts";
 
 /**
- * Types of this package's resources, without `steward:`. Stacks store them in their state, so no type may be renamed or
+ * Types of this package's resources, without `steward:`. Deployed states contain them, so no type may be renamed or
  * removed.
  */
 export type OwnType =
@@ -35,14 +35,14 @@ export function operatorStack(): string {
     const organization = pulumi.getOrganization();
     return organization === NO_ORGANIZATION ? stack : `${organization}/${stack}`;
   } catch {
-    // The program is not running under an engine.
+    // Not running under an engine.
     return stack;
   }
 }
 
 /**
- * Warns if the project's Pulumi.yaml has no entry for this package's provider. The engine would fail without suggesting
- * the fix.
+ * Warns if the project's Pulumi.yaml does not list this package's provider. The engine's error would not suggest the
+ * fix.
  */
 export function warnOfUnlistedPlugin(): void {
   // Pulumi versions before 2025 do not report the project's folder.

@@ -33,15 +33,14 @@ export function ownHosts(resources: readonly StackResource[]): string[] {
   return [...new Set([...domains, ...gated])];
 }
 
-/** Returns true if a destination covers the path. Only a `*` at the end of the destination's path is a wildcard. */
 export function coversPath({ path }: Destination, asked: string): boolean {
   if (path.endsWith("*")) return asked.startsWith(path.slice(0, -1));
   return asked === path || asked.startsWith(path.endsWith("/") ? path : `${path}/`);
 }
 
 /**
- * Returns true if a policy bypasses Access. In a first preview the policies' ids are unknown, so also look at the
- * policy resources that they come from.
+ * Returns true if a policy bypasses Access. Also reads the policy resources in `sources`, because a first preview
+ * does not know their ids.
  */
 function isBypassed({ props, sources }: StackResource<typeof TYPES.accessApplication>): boolean {
   const named = resourcesOfType(sources["policies"] ?? [], TYPES.accessPolicy).map((policy) => policy.props);

@@ -1,7 +1,7 @@
 import { CHAT_USERS } from "../../runtime/contract/names.ts";
 import { fields, list, text } from "./values.ts";
 
-/** Returns true if a container runs as root only to give each chat a separate user, without further capabilities. */
+/** Returns true if a container runs as root with exactly the capabilities that give each chat a separate user. */
 export function givesChatsUsers(props: {
   user?: unknown;
   capabilities?: unknown;

@@ -42,7 +42,7 @@ type Unwrapped<Class> = {
   [Key in keyof Class]: Class[Key] extends OutputInstance<infer Value> ? Value : never;
 };
 
-/** Properties of a resource type. They are untyped if no SDK class is listed for the type. */
+/** Properties of a resource type; untyped if `Classes` does not list the type. */
 export type Props<Type extends string> = Type extends keyof Classes
   ? DeclaredFields<Unwrapped<Classes[Type]>>
   : Fields;

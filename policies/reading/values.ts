@@ -3,22 +3,22 @@ const UNKNOWN = Symbol("known after the update");
 export type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * A value that the SDK declares as a `T`. In a preview it may be unknown or of another type, so read it with the
- * functions below.
+ * A value that the SDK declares as a `T`. In a preview it may be unknown or of another type, so use the functions
+ * below.
  */
 export interface Declared<T> {
-  /** Carries the type for the compiler; never present at run time. */
+  /** Type for the compiler; absent at run time. */
   readonly [SHAPE]?: T;
 }
 
 declare const SHAPE: unique symbol;
 
-/** Fields with the names that the SDK declares. A field that the SDK renames becomes a compile error. */
+/** Fields with the names that the SDK declares. If the SDK renames a field, compilation fails. */
 export type DeclaredFields<T> = { readonly [Key in keyof T]?: Declared<NonNullable<T[Key]>> };
 
 /**
- * Copies a value and replaces unknown parts with {@link UNKNOWN}. Reading an unknown part of the original throws, which
- * would abort the whole rule.
+ * Copies a value and replaces unknown parts with {@link UNKNOWN}. Reading an unknown part of the original would throw
+ * and abort the rule.
  */
 export function copyKnown(value: unknown): unknown {
   if (Array.isArray(value)) return Array.from({ length: value.length }, (_, index) => read(value, index));

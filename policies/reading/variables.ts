@@ -5,7 +5,7 @@ import { type Declared, fields, equals, list, text } from "./values.ts";
 
 export interface HandedVariable {
   name: string;
-  /** Value of the variable; `undefined` if a preview does not know it. */
+  /** `undefined` if a preview does not know the value. */
   value: string | undefined;
   /** True if neither the cloud's dashboard nor the stack's state shows the value. */
   hidden: boolean;
@@ -21,14 +21,14 @@ export function handedVariables(resource: Resource): HandedVariable[] {
   return list(resource.props.envs).flatMap((entry) => environmentEntry(entry, hidden));
 }
 
-/** Returns a variable's non-empty values. An entry is `undefined` if a preview does not know the value. */
+/** Returns a variable's non-empty values, with `undefined` for a value that a preview does not know. */
 export function valuesOf(name: string, resources: readonly Resource[]): (string | undefined)[] {
   return resources.flatMap(handedVariables).flatMap((variable) => {
     return variable.name === name && variable.value !== "" ? [variable.value] : [];
   });
 }
 
-/** Returns true if the variable is secret. If the variable is not in the contract, guesses from the name. */
+/** Returns true if the variable is secret. Guesses from the name if the contract does not list the variable. */
 export function isSecretName(name: string): boolean {
   return Object.hasOwn(VARIABLES, name) ? VARIABLES[name as VariableName].secret : looksLikeSecretName(name);
 }
@@ -36,7 +36,7 @@ export function isSecretName(name: string): boolean {
 function binding(value: Declared<{ name: string; type: string; text?: string }>): HandedVariable[] {
   const { name, type, text: content } = fields(value);
   if (typeof name !== "string" || (!equals(type, "plain_text") && !equals(type, "secret_text"))) return [];
-  // A missing text means an empty value; a text unknown in a preview stays `undefined`.
+  // An empty value has no text. For a text that a preview does not know, `value` is `undefined`.
   return [{ name, value: content === undefined ? "" : text(content), hidden: equals(type, "secret_text") }];
 }
 

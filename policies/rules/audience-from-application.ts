@@ -5,8 +5,8 @@ import { text } from "../reading/values.ts";
 import { valuesOf } from "../reading/variables.ts";
 
 /**
- * Requires the audience of this stack's own Access application. With a wrong audience, either nobody or the users of
- * another application can sign in.
+ * Requires the Worker's audience to be that of the stack's Access application. Otherwise, either nobody or the users
+ * of another application can sign in.
  */
 export const audienceFromApplication = stackRule({
   name: "audience-from-application",

@@ -7,8 +7,8 @@ const DAY_MS = 24 * 3_600_000;
 const STATE: readonly string[] = [TYPES.bucket, TYPES.volume];
 
 /**
- * Requires a recent backup before production's bucket or volume is replaced or deleted together with its content. A
- * rule sees only planned resources, so `npm run policies` passes the names of existing ones as `deployed`.
+ * Requires a recent backup before production's bucket or volume is replaced or deleted with its content. A rule sees
+ * only planned resources, so `npm run policies` passes the existing names as `deployed`.
  */
 export const freshBackup = stackRule({
   name: "fresh-backup",

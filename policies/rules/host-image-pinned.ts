@@ -4,8 +4,8 @@ import { hasDigest, resourcesOfType, type StackResource, TYPES } from "../readin
 import { text } from "../reading/values.ts";
 
 /**
- * Requires an image named by id, digest or this project's content hash. Under a tag, somebody could push another,
- * unreviewed image.
+ * Requires an image named by id, digest or this project's content hash. A tag could later name another, unreviewed
+ * image.
  */
 export const hostImagePinned = stackRule({
   name: "host-image-pinned",
@@ -36,10 +36,7 @@ function containerProblem({ urn, props, sources }: StackResource<typeof TYPES.co
   return [{ urn, message }];
 }
 
-/**
- * Returns true if the name identifies the image's content. An image from `npm run image` has no registry digest, but a
- * content hash in its name.
- */
+/** Returns true if the name identifies the image's content. `npm run image` names its image by a content hash. */
 function isPinned(image: string): boolean {
   return hasDigest(image) || /^sha256:[0-9a-f]{64}$/.test(image) || OWN_NAME.test(image);
 }

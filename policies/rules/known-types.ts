@@ -6,7 +6,7 @@ const KNOWN: readonly string[] = Object.values(TYPES);
 /** Types of the project's own components and resources, and of the providers that it uses. */
 const OWN = [/^steward:/, /^pulumi:providers:(cloudflare|command|docker|steward)$/];
 
-/** Forbids resource types that no rule checks. Such a resource could expose the stack to the internet unnoticed. */
+/** Forbids resource types that no rule checks, because they could expose the stack to the internet unnoticed. */
 export const knownTypes = resourceRule({
   name: "known-types",
   description: "A stack has only resources of known types.",

@@ -8,8 +8,8 @@ const PRIVATE = [
 ];
 
 /**
- * Requires Cloudflare Access in front of private routes, in addition to the Worker's own check. Without a team domain
- * the rule passes, because the Worker then closes these routes.
+ * Requires Cloudflare Access in front of private routes, in addition to the Worker's own check. The rule passes
+ * without a team domain, because the Worker then closes these routes.
  */
 export const privateRoutesGated = stackRule({
   name: "private-routes-gated",

@@ -5,8 +5,8 @@ import { text } from "../reading/values.ts";
 import { valuesOf } from "../reading/variables.ts";
 
 /**
- * Forbids the Worker's own host name as the team domain. The Worker would verify identities with keys fetched from
- * itself.
+ * Forbids the Worker's own host name as the team domain. Otherwise, the Worker would verify identities with keys
+ * fetched from itself.
  */
 export const teamDomainIsForeign = stackRule({
   name: "team-domain-is-foreign",

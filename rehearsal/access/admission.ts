@@ -17,10 +17,10 @@ export interface AccessRequest {
 }
 
 /**
- * Decides about a request as Cloudflare Access does. Without a valid token, redirects to the sign-in page, or answers
+ * Returns Cloudflare Access's decision on a request. Without a valid token, redirects to the sign-in page, or answers
  * 401 if `X-Requested-With` is XMLHttpRequest:
  * https://developers.cloudflare.com/cloudflare-one/access-controls/access-settings/session-management/ A program may
- * send its token in `cf-access-token`, as cloudflared does.
+ * send its token in `cf-access-token`.
  */
 export async function admitRequest(
   state: Readonly<AccountState>,

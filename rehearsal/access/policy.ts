@@ -84,7 +84,7 @@ function same(left: string | undefined, right: string | undefined): boolean {
 }
 
 /**
- * Returns true if a destination such as `host` or `host/path` covers a request, including paths below. `*` in a host
+ * Returns true if a destination such as `host` or `host/path` covers a request, including subpaths. `*` in a host
  * matches within one label; a final `*` in a path matches everything.
  */
 function destinationMatches(uri: string, hostname: string, path: string): boolean {
@@ -100,7 +100,7 @@ function below(wanted: string, path: string): boolean {
   return pattern(`${wanted.replace(/\/$/, "")}/\0`, "[^/]*").test(path);
 }
 
-/** Builds a regular expression in which `*` becomes `inside`, and NUL becomes `.*`. */
+/** Builds a regular expression. `inside` replaces each `*`, and `.*` replaces each NUL. */
 function pattern(text: string, inside: string): RegExp {
   const source = text
     .replaceAll(/[.+?^${}()|[\]\\]/g, String.raw`\$&`)
@@ -115,7 +115,7 @@ function specificity(uri: string): number {
 }
 
 /**
- * Decodes percent-encoding in a path, which must not bypass a path rule:
+ * Decodes a path and merges repeated slashes, so that no encoding bypasses a path rule:
  * https://developers.cloudflare.com/rules/normalization/
  */
 function normalised(path: string): string {

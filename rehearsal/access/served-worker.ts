@@ -17,7 +17,7 @@ export interface ServedWorker {
 
 /**
  * Returns the Worker that serves a host name, and one of its deployed versions. A loopback address selects the last
- * deployed Worker. A Worker is reachable only at a custom domain or its workers.dev name:
+ * deployed Worker.
  * https://developers.cloudflare.com/workers/configuration/routing/workers-dev/
  *
  * @param chance random number that chooses between two versions: at least 0, below 1.
@@ -45,8 +45,8 @@ export function servedWorker(
 }
 
 /**
- * Returns a Worker's host names. Custom domains come last, because a request to a loopback address is served under
- * the last name.
+ * Returns a Worker's host names, custom domains last, because {@link servedWorker} uses the last name for a loopback
+ * address.
  */
 function hostnamesOf(state: Readonly<AccountState>, worker: WorkerRecord): string[] {
   const domains = state.domains.filter(({ service }) => service === worker.name);

@@ -6,7 +6,7 @@ import type { Decision } from "./policy.ts";
 export interface TokenRequest {
   aud: string;
   email: string;
-  /** Lifetime in seconds; a negative value creates an expired token. Default: the session's length. */
+  /** Lifetime in seconds; negative for an expired token. Default: the session's length. */
   expiresIn?: number;
 }
 

@@ -5,12 +5,12 @@ import { checkScope, type TokenScope } from "./scopes.ts";
 
 const FORM = /^[0-9A-Za-z\-_]{40,80}$/;
 
-/** API tokens with their scopes. `undefined` means that the token allows everything. */
+/** API tokens with their scopes; `undefined` allows everything. */
 export type Tokens = ReadonlyMap<string, readonly TokenScope[] | undefined>;
 
 /**
  * Requires a Bearer token with a scope that covers the request. Answers a malformed header with 400 (codes 6003 and
- * 6111), an unknown token with 403 (code 10000), or 401 (code 1000) at the verify call:
+ * 6111), and an unknown token with 403 (code 10000) or, on the route that verifies tokens, 401 (code 1000):
  * https://developers.cloudflare.com/fundamentals/api/troubleshooting/
  *
  * @throws at creation if a configured token is malformed

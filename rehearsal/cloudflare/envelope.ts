@@ -45,7 +45,7 @@ export function fail(context: Context, error: ApiError): Response {
   return context.json({ success: false, errors: [error.entry], messages: [], result: null }, error.status);
 }
 
-/** Answers with one page of a list. A page past the end is empty, at which the SDK stops iterating. */
+/** Answers with one page of a list. A page past the end is empty, which ends the SDK's iteration. */
 export function page(context: Context, items: readonly unknown[]): Response {
   const number = positive(context.req.query("page"), 1);
   const size = positive(context.req.query("per_page"), 100);

@@ -9,9 +9,8 @@ export interface RequestFault {
   path: RegExp;
   times: number;
   /**
-   * Status code to answer with, or a lost connection: "lost before" drops the request, "lost after" processes it but
-   * sends no response. 429 includes `Retry-After: 1`:
-   * https://developers.cloudflare.com/fundamentals/api/reference/limits/
+   * Status code of the response, or a lost connection: "lost before" drops the request, "lost after" only the
+   * response. 429 includes `Retry-After: 1`: https://developers.cloudflare.com/fundamentals/api/reference/limits/
    */
   outcome: 400 | 403 | 409 | 429 | 500 | 503 | "lost before" | "lost after";
 }

@@ -33,10 +33,7 @@ const HOP_BY_HOP = new Set([
 /** Largest request body to send in one write, in bytes. */
 const MAX_IN_ONE_PIECE = 2 * 1024 * 1024;
 
-/**
- * Forwards a request and streams back the response. A small request body is sent in one write, a large one is streamed.
- * Calls `failed` if the target is unreachable.
- */
+/** Forwards a request and streams back the response. Calls `failed` if the target is unreachable. */
 export function forward(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
@@ -62,8 +59,8 @@ export function forward(
 }
 
 /**
- * Sends the request body in one write. If the server rejects the request early, it closes the connection. A later write
- * would then fail before the response is read.
+ * Sends the request body in one write. Otherwise, a server's early rejection could break a later write before the
+ * response is read.
  */
 function sendInOnePiece(incoming: IncomingMessage, onward: ClientRequest): void {
   const chunks: Buffer[] = [];
@@ -71,7 +68,7 @@ function sendInOnePiece(incoming: IncomingMessage, onward: ClientRequest): void 
   incoming.on("end", () => onward.end(Buffer.concat(chunks)));
 }
 
-/** Forwards an upgrade request, such as for a WebSocket, and connects both sockets after the 101 response. */
+/** Forwards an upgrade request and connects both sockets after the 101 response. */
 export function forwardUpgrade(
   incoming: IncomingMessage,
   socket: Duplex,

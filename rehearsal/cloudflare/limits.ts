@@ -1,9 +1,8 @@
 /**
- * Differences from Cloudflare, which the rehearsal prints.
- *
- * https://developers.cloudflare.com/workers/wrangler/configuration/#containers documents `max_instances`.
- * https://developers.cloudflare.com/durable-objects/api/container/#start says that `start()` does not wait. Neither
- * page documents how a start beyond the limit fails.
+ * Differences from Cloudflare, which the rehearsal prints. Cloudflare's documentation does not say how a start beyond
+ * `max_instances` fails:
+ * https://developers.cloudflare.com/workers/wrangler/configuration/#containers
+ * https://developers.cloudflare.com/durable-objects/api/container/#start
  */
 export const LIMITS: readonly string[] = [
   "In a gradual deployment, the version with the largest share runs every Durable Object; affinity keys are ignored.",

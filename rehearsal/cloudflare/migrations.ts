@@ -23,10 +23,7 @@ export function checkTag(worker: WorkerRecord, migration: MigrationRecord): void
   );
 }
 
-/**
- * Applies a version's migrations at its first deployment. A rollback to the version does not apply them again. The
- * official SDK documents: "applied when the version is deployed".
- */
+/** Applies a version's migrations at its first deployment. A rollback to the version does not apply them again. */
 export function applyMigrations(state: AccountState, worker: WorkerRecord, version: VersionRecord): void {
   const { migrations } = version;
   if (migrations === undefined || version.migrated) return;

@@ -16,8 +16,7 @@ export const rolloutBody = z.looseObject({
 
 /**
  * Starts a rollout. Kind `full_auto` stops running containers, and the next request starts the target image:
- * https://developers.cloudflare.com/containers/platform-details/rollouts/ Kind `full_manual` stays pending, because the
- * emulation cannot advance it.
+ * https://developers.cloudflare.com/containers/platform-details/rollouts/ Kind `full_manual` stays pending.
  */
 export async function createRollout(
   context: AccountContext,
@@ -66,7 +65,7 @@ async function progress(context: AccountContext, applicationId: string, rolloutI
   await store.change(async (draft) => {
     const application = applicationIn(draft.applications, applicationId);
     const rollout = application.rollouts.find(({ id }) => id === rolloutId);
-    // A newer rollout may have replaced this one meanwhile.
+    // A newer rollout may have replaced this one.
     if (rollout?.status !== "progressing") return;
     rollout.last_updated_at = timestamp(context);
     if (reason !== undefined) {

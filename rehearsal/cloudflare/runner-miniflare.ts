@@ -23,8 +23,8 @@ export interface RunnerOptions {
 }
 
 /**
- * Creates a runner with one workerd process, which stores its data in `dir`. A changed deployment replaces the process
- * but keeps storage and, as at Cloudflare, containers.
+ * Creates a runner with one workerd process, which stores its data in `dir`. A changed deployment replaces the
+ * process; storage and, as on Cloudflare, containers remain.
  */
 export function createRunner(options: RunnerOptions): WorkerRunner {
   return new MiniflareRunner(options);
@@ -170,7 +170,7 @@ class MiniflareRunner implements WorkerRunner {
     const options = await this.#miniflareOptions(deployed);
     const began = performance.now();
     const miniflare = this.#runtime?.miniflare;
-    // Clear the key first. If the new options fail, the next start then restarts workerd.
+    // Clear the key first, so that the next start restarts workerd if the new options fail.
     if (this.#runtime) this.#runtime.key = "";
     this.#runtime = {
       miniflare: miniflare ? await changed(miniflare, options) : await created(options),
@@ -267,8 +267,8 @@ function storageWorker(buckets: readonly string[]): MiniflareOptions["workers"][
 }
 
 /**
- * Returns the namespaces with containers to stop: deleted ones, and those that lost their application or changed its
- * image.
+ * Returns the namespaces with containers to stop: those that the new deployment deletes, leaves without a container,
+ * or gives another image.
  */
 function endingNamespaces(before: DeployedAccount, after: DeployedAccount): string[] {
   const images = imagesOf(after);
@@ -280,7 +280,7 @@ function imagesOf(deployed: DeployedAccount): Map<string, string> {
   return new Map(classes.flatMap(({ namespaceId, image }) => (image ? [[namespaceId, image]] : [])));
 }
 
-/** Returns a key that is equal for deployments that run identically. Ignores buckets that no script binds. */
+/** Returns a key that changes if workerd must restart for the deployment. Ignores buckets that no script binds. */
 function keyOf(deployed: DeployedAccount, containers: ContainerMode): string {
   const scripts = deployed.scripts.map(({ modules, classes, ...rest }) => ({
     ...rest,

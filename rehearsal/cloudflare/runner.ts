@@ -79,7 +79,7 @@ export interface WorkerRunner {
   withBucket<T>(name: string, work: (bucket: Bucket) => Promise<T>): Promise<T>;
   /** Stops a namespace's containers gracefully. The next request starts new ones. */
   stopContainers(namespaceId: string): Promise<void>;
-  /** Kills a process in the containers. `pid` is its id inside the container. */
+  /** Kills the process with this id inside the containers. */
   killInContainer(pid: number): Promise<void>;
   /** Returns the reason why containers cannot run an image; `undefined` if they can. */
   imageProblem(image: string): Promise<string | undefined>;

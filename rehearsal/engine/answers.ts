@@ -4,8 +4,8 @@ import type { Stack, UpdateSummary } from "@pulumi/pulumi/automation/index.js";
 import { runProcess } from "../../infra/shell/process.ts";
 
 /**
- * Makes a stack read its outputs and last summary from the state's files, because the CLI takes a second. Encrypted
- * outputs still come from the CLI. No output is marked as secret.
+ * Reads a stack's outputs and last summary from the state's files, which is a second faster than the CLI. Encrypted
+ * outputs still come from the CLI.
  *
  * @param state folder of the backend
  */

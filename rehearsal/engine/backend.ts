@@ -1,8 +1,8 @@
 import { pathToFileURL } from "node:url";
 
 /**
- * Returns the backend URL for a folder, without metadata files. They are not written atomically, so a killed engine
- * could leave a stack that cannot be loaded (https://pkg.go.dev/gocloud.dev/blob/fileblob#hdr-URLs).
+ * Returns the URL of a backend in a folder, with metadata files disabled. The engine does not write them atomically:
+ * if killed, it could leave a stack that cannot be loaded (https://pkg.go.dev/gocloud.dev/blob/fileblob#hdr-URLs).
  */
 export function fileBackend(folder: string): string {
   return `${pathToFileURL(folder).href}?metadata=skip`;

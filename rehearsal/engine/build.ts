@@ -5,7 +5,7 @@ import { runProcess } from "../../infra/shell/process.ts";
 import { downloadModule, goBuild, type GoBuild } from "./go.ts";
 import { isExecutable } from "./plugins.ts";
 
-/** Folder of the Go module that pins the engine, in the newest version that public proxies have. */
+/** Folder of the Go module that pins the engine to the newest version on public proxies. */
 export const ENGINE_MODULE = join(import.meta.dirname, "pulumi");
 
 /** Returns flags that set the CLI's version. The Automation API rejects a CLI without a version. */
@@ -14,8 +14,8 @@ function linkerFlags(version: string): string {
 }
 
 /**
- * Libraries that rate passwords in `pulumi config set`. They read their word lists in every command, which takes more
- * than half of a short command's time.
+ * Libraries that rate passwords in `pulumi config set`. Every command reads their word lists, which takes over half
+ * of a short command's time.
  */
 const METERS = ["github.com/nbutton23/zxcvbn-go", "github.com/ccojocar/zxcvbn-go"];
 
@@ -28,7 +28,7 @@ const METER_PATCHES: Readonly<Record<string, readonly (readonly [string, string]
   ],
 };
 
-/** A pinned engine and its cache folder. The engine may not be built yet. */
+/** A pinned engine, which might not be built yet, and its cache folder. */
 export interface EnginePlace {
   /** Without a leading v. */
   version: string;
@@ -43,7 +43,7 @@ export interface EngineBuildOptions {
   log: (line: string) => void;
 }
 
-/** Returns the engine's place. The cache key covers the pinned modules, linker flags, patches and platform. */
+/** Locates an engine in the cache. The cache key covers the pinned modules, linker flags, patches and platform. */
 export async function enginePlace(root: string, module: string): Promise<EnginePlace> {
   const required = await readFile(join(module, "go.mod"), "utf8");
   const [, version = ""] = /pulumi\/pkg\/v3 v(\S+)/.exec(required) ?? [];
@@ -82,7 +82,7 @@ export async function buildEngine(
   return buildOnce(place.folder, place.cli, build, log);
 }
 
-/** Makes the build use a patched copy of a password meter, next to go.mod. */
+/** Patches a copy of a password meter, next to go.mod, and makes the build use it. */
 async function patchMeter(build: GoBuild, meter: string): Promise<void> {
   const copy = join(build.module, meter);
   // Make the copy writable, because files in Go's module cache are read-only.
@@ -94,7 +94,7 @@ async function patchMeter(build: GoBuild, meter: string): Promise<void> {
     for (const [from, to] of changes) text = text.replace(from, to);
     await writeFile(file, text);
   }
-  // Create a go.mod: one of the meters has none, because it predates Go modules.
+  // Create a go.mod if there is none: one of the meters predates Go modules.
   await writeFile(join(copy, "go.mod"), `module ${meter}\n`, { flag: "wx" }).catch(() => undefined);
   await appendFile(join(build.module, "go.mod"), `\nreplace ${meter} => ./${meter}\n`);
 }

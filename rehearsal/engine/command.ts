@@ -12,7 +12,7 @@ export function engineCommand(engine: Engine): Promise<PulumiCommand> {
 }
 
 async function openCommand(engine: Engine): Promise<PulumiCommand> {
-  // Import lazily: the import takes most of a second, and locating an engine does not need it.
+  // Import lazily: the import takes most of a second.
   const { PulumiCommand } = await import("@pulumi/pulumi/automation/index.js");
   const folder = dirname(engine.cli);
   // The API expects the folder above `bin`. If the CLI is not in a `bin` folder, the API searches PATH.

@@ -7,7 +7,7 @@ import { isExecutable } from "./plugins.ts";
 
 const MODULE = join(import.meta.dirname, "docker");
 
-/** Build tags. `no_compose` omits docker_compose, which no stack uses. */
+/** Build tags. `no_compose` omits docker_compose. */
 const TAGS = ["no_compose"];
 
 export async function cachedDockerProvider(root: string): Promise<string | undefined> {
@@ -16,8 +16,8 @@ export async function cachedDockerProvider(root: string): Promise<string | undef
 }
 
 /**
- * Returns the docker provider's executable. Builds it if it is not cached, in exactly the version that the
- * `@pulumi/docker` package requires.
+ * Returns the docker provider's executable. If it is not cached, builds the version that the `@pulumi/docker` package
+ * requires.
  */
 export async function dockerProvider(options: EngineBuildOptions): Promise<string> {
   const { version, ldflags, folder, executable } = await place(options.root);

@@ -9,7 +9,7 @@ const PROVIDER_FOLDER = join(import.meta.dirname, "../providers");
 
 const PROVIDER_LAUNCHER = "pulumi-resource-steward-rehearsal";
 
-/** Launchers for dynamic resources and the language host. The engine expects them next to its executable. */
+/** Launchers for dynamic resources and the language host. */
 const BESIDE_ENGINE = ["pulumi-resource-pulumi-nodejs", "pulumi-language-nodejs"];
 
 /** Modules that the launchers load. */
@@ -18,15 +18,14 @@ const MODULES = ["load-later.cjs", "end-with-engine.cjs", "run-policies.cjs", "l
 export interface HomeOptions {
   /** Parent folder of the Pulumi home, and of the engine if it was built here. */
   folder: string;
-  /** True if the engine was built from Go modules and needs launchers. An official engine includes them. */
+  /** True if the engine was built from Go modules and needs launchers. */
   own: boolean;
   /** Provider executables to use instead of the rehearsal's own. */
   plugins: InstalledPlugins;
 }
 
 /**
- * Prepares a separate Pulumi home with launchers and providers. The user's `~/.pulumi`, which contains logins, stays
- * untouched.
+ * Prepares a separate Pulumi home with launchers and providers, because the user's `~/.pulumi` contains logins.
  *
  * @returns environment variables that select this home
  */
@@ -47,7 +46,7 @@ export async function prepareHome({ folder, own, plugins }: HomeOptions): Promis
     );
     const given = plugins[provider];
     if (given !== undefined) await linkTo(executable, given);
-    // The rehearsal has no docker provider of its own. Keep the one from an earlier run.
+    // The rehearsal contains no docker provider. Keep one from an earlier run.
     else if (provider !== "docker") await place(PROVIDER_LAUNCHER, executable);
   }
 
@@ -72,8 +71,8 @@ async function place(launcher: string, to: string): Promise<void> {
 }
 
 /**
- * Prevents the CLI from writing logs, which take a fifth of a preview's time and up to 500 MB. No option turns them
- * off, but the CLI works without logs if it cannot create their folder (pulumi pkg/logging).
+ * Prevents the CLI from writing logs, which take a fifth of a preview's time and up to 500 MB. The CLI skips logs if
+ * it cannot create their folder (pulumi pkg/logging).
  */
 async function keepNoLogs(home: string): Promise<void> {
   const place = join(home, "logs");

@@ -20,13 +20,13 @@ export interface EngineOptions {
   log: (line: string) => void;
   /** Environment for the lookup. Default: `process.env`. */
   env?: NodeJS.ProcessEnv;
-  /** Folder of a Go module that pins another engine. If set, a `pulumi` on PATH is ignored. Default: none. */
+  /** Folder of a Go module that pins another engine. If set, a `pulumi` on PATH is ignored. */
   exactly?: string;
 }
 
 /**
- * Finds a Pulumi engine on PATH or in the cache, or builds one. Gives it a separate home, in which the rehearsal's own
- * providers replace missing official ones.
+ * Finds a Pulumi engine on PATH or in the cache, or builds one. Its home contains the rehearsal's own providers in
+ * place of missing official ones.
  *
  * @throws BuildFailure `engine_go_missing`, `engine_build_failed`
  */
@@ -48,8 +48,7 @@ export async function ensureEngine(options: EngineOptions): Promise<Engine> {
     plugins: { ...official, ...(ownDocker !== undefined && { docker: ownDocker }) },
   });
   const path = [dirname(cli), dirname(process.execPath), env["PATH"] ?? ""].join(delimiter);
-  // Without a shared cache, about six Node processes per run would each spend a quarter of their time compiling the
-  // same code.
+  // Share a cache, because each of about six Node processes spends a quarter of its time compiling the same code.
   const compiled = { NODE_COMPILE_CACHE: env["NODE_COMPILE_CACHE"] || join(cacheRoot(env), "compiled") };
   const engineEnv = { PATH: path, PULUMI_SKIP_UPDATE_CHECK: "1", ...compiled, ...home };
   if (docker && ownDocker === undefined && !(await downloaded(installed?.cli, { ...env, ...engineEnv }))) {
@@ -66,7 +65,6 @@ export async function ensureEngine(options: EngineOptions): Promise<Engine> {
   };
 }
 
-/** Tries to download the docker provider, which is faster than building it. */
 async function downloaded(cli: string | undefined, env: NodeJS.ProcessEnv): Promise<boolean> {
   if (cli === undefined) return false;
   const words = ["plugin", "install", "resource", "docker", await pluginVersion("docker")];

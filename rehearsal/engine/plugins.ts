@@ -24,7 +24,7 @@ export async function installedPlugins(home: string): Promise<InstalledPlugins> 
     const wanted = await pluginVersion(provider);
     for (const name of names) {
       const version = new RegExp(`^resource-${provider}-v(\\d+\\.\\d+\\.\\d+)$`).exec(name)?.[1];
-      // While the engine unpacks a plugin, there is a file with this name.
+      // A `.partial` file exists while the engine unpacks the plugin.
       if (version === undefined || names.includes(`${name}.partial`)) continue;
       if (version.split(".")[0] !== wanted.split(".")[0] || isOlder(version, wanted)) continue;
       const executable = join(folder, name, `pulumi-resource-${provider}`);
@@ -34,10 +34,7 @@ export async function installedPlugins(home: string): Promise<InstalledPlugins> 
   return found;
 }
 
-/**
- * Points a symbolic link at a target. The engine finds a provider that is linked in its plugins folder, and warns in
- * every preview about one on PATH.
- */
+/** Points a symbolic link at a target. */
 export async function linkTo(link: string, target: string): Promise<void> {
   if ((await readlink(link).catch(() => undefined)) === target) return;
   await replaceAtomically(link, (temporary) => symlink(target, temporary));

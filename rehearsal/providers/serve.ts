@@ -21,7 +21,7 @@ interface Difference {
   replaces: string[];
 }
 
-/** State of a deployed resource. The inputs have the form in which a program would write them. */
+/** State of a deployed resource. `inputs` are the arguments that a program would pass. */
 export interface LiveState {
   id: string;
   inputs: Properties;
@@ -54,7 +54,7 @@ interface ServedProvider {
  * Serves a provider on a free loopback port, over the protocol in pulumi proto/pulumi/provider.proto. `main` of
  * `@pulumi/pulumi/provider` is unsuitable, because it drops the provider's configuration with the API's address.
  *
- * @param create creates the provider for a connection. An engine opens a connection for each configuration
+ * @param create creates the provider for a connection; an engine opens one for each configuration
  */
 export async function serveProvider(create: () => Provider): Promise<ServedProvider> {
   const server = new grpc.Server({ "grpc.max_receive_message_length": 400 * 1024 * 1024 });
@@ -106,8 +106,7 @@ export async function runProvider(create: () => Provider): Promise<void> {
   process.stdin.once("end", () => process.exit()).resume();
   print(`${(await serveProvider(create)).port}
 `);
-  // Save Node's compile cache now. The engine ends this process with a signal, and Node saves the cache only at a
-  // normal exit.
+  // Save Node's compile cache now, because Node does not save it when a signal ends the process.
   flushCompileCache();
 }
 
@@ -121,7 +120,7 @@ async function check(request: messages.CheckRequest, provider: Provider) {
 
 function diff(request: messages.DiffRequest, provider: Provider) {
   const { DIFF_NONE, DIFF_SOME } = proto.DiffResponse.DiffChanges;
-  // For `ignoreChanges: ["*"]`, ignore differences from the account too. The engine only restores the old inputs.
+  // With `ignoreChanges: ["*"]`, the engine only restores the old inputs. Ignore differences in the account too.
   if (request.getIgnorechangesList().includes("*")) return new proto.DiffResponse().setChanges(DIFF_NONE);
   const before = { inputs: read(request.getOldInputs()), outputs: read(request.getOlds()) };
   const { changed, replaces } = provider.diff(tokenOf(request.getUrn()), before, read(request.getNews()));

@@ -31,7 +31,7 @@ export const isSecret = secrets.isSecret<Value>;
 
 export const makeSecret = secrets.makeSecret<Value>;
 
-/** Unwraps all secrets in a value, which the cloud's API needs as plain values. */
+/** Unwraps all secrets in a value, because the cloud's API needs plain values. */
 export function reveal(value: Value): Value {
   return secrets.revealed(value) as Value;
 }

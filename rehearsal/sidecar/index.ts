@@ -20,8 +20,8 @@ export interface SidecarImage {
 }
 
 /**
- * Ensures that the Docker engine has workerd's sidecar image. Uses the public image if it is present or can be pulled,
- * otherwise builds the project's stand-in.
+ * Ensures that the Docker engine has workerd's sidecar image: the public image if it is present or can be pulled,
+ * otherwise the project's stand-in, which it builds.
  *
  * @throws BuildFailure `docker_unavailable`, `docker_failed`, `sidecar_go_missing`, `sidecar_build_failed`
  */
@@ -44,9 +44,7 @@ export async function ensureSidecarImage(options: {
   return { image, source: "assembled" };
 }
 
-/**
- * Returns the name of the public sidecar image if it is present, else the stand-in's name. Neither pulls nor builds.
- */
+/** Returns the name of the public sidecar image if it is present, else the stand-in's name. */
 export async function sidecarImageName(env: NodeJS.ProcessEnv = process.env): Promise<string> {
   const { arch } = await requireDocker(env);
   return (await imageId(PUBLIC_IMAGE, env)) === undefined ? ownImage(arch) : PUBLIC_IMAGE;
@@ -56,7 +54,7 @@ async function ownImage(arch: string): Promise<string> {
   return `steward-sidecar:${await contentKey([arch], import.meta.dirname, /^(Dockerfile|main\.go|go\.mod)$/)}`;
 }
 
-/** Builds the stand-in image. It contains only a static binary, which starts twice as fast as one with a runtime. */
+/** Builds the stand-in image. It contains only a static binary, which starts fast. */
 async function assemble(
   image: string,
   arch: string,

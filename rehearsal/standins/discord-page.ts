@@ -27,8 +27,8 @@ interface DiscordPageOptions {
   /** Stores a file and returns its attachment object. */
   addFile(file: File): Promise<{ id: string; filename: string }>;
   /**
-   * Sends an interaction to the registered endpoint, or over the gateway if there is none. Resolves to the reason of a
-   * failure.
+   * Sends an interaction to the registered endpoint, or over the gateway without one. Resolves to the reason if it
+   * failed.
    */
   interact(payload: Record<string, unknown>): Promise<string | undefined>;
   press(message: DiscordMessage, label: string, by: object): Record<string, unknown>;
@@ -173,7 +173,7 @@ export function showSent(
   );
 }
 
-/** Removes the backslash before a Markdown character, which Discord's apps hide. */
+/** Removes the backslashes that escape Markdown characters, because Discord's apps do not show them. */
 function unescaped(text: string): string {
   return text.replaceAll(/\\([!-/:-@[-`{-~])/g, "$1");
 }

@@ -30,10 +30,7 @@ export interface DiscordStandIn extends Listening {
   messages: readonly DiscordMessage[];
   registry: DiscordRegistry;
   gateway: DiscordGateway;
-  /**
-   * Queues responses for the next requests. They do not apply to requests for the current user and the gateway's
-   * address.
-   */
+  /** Queues responses for the next requests, except requests for the current user and the gateway's address. */
   next(...faults: DiscordFault[]): void;
   /** Marks an interaction as deferred. Its token stays valid until `expire`. */
   defer(token: string, flags?: number): void;
@@ -88,7 +85,7 @@ export async function startDiscord(options: DiscordOptions): Promise<DiscordStan
   const faults: DiscordFault[] = [];
   let presses = 0;
   const tickets = new Map<string, { state: "deferred" | "answered" | "expired"; flags: number }>();
-  /** Id of the message with the pressed button, by the press's token. */
+  /** Message ids by the interaction token of a button press. */
   const pressed = new Map<string, string>();
   const app = new Hono();
   const api = app.basePath("/api/v10");

@@ -28,17 +28,14 @@ export interface ModelOptions extends ListenOptions {
   apiKey: string;
   /** Milliseconds before a reply begins. Default: none. */
   delayMs?(): number;
-  /**
-   * Delay between two words, in milliseconds. Above 0, the reply is also longer, so that streaming is visible. Default:
-   * 0.
-   */
+  /** Delay between two words, in milliseconds. Above 0, the reply is also longer. Default: 0. */
   wordMs?: number;
 }
 
-/** Maximum number of characters to quote: enough for all messages of a batch. */
+/** Maximum characters to quote, enough for all messages of a batch. */
 const QUOTED = 3_000;
 
-/** Returns a reply that says that it comes from the stand-in and not from a real model. */
+/** Returns a reply that names the stand-in and quotes the text. */
 function standInReply(text: string): string {
   return `The stand-in model read ${text.length} characters: “${text.slice(0, QUOTED)}”`;
 }
@@ -51,9 +48,9 @@ that you can watch it grow. The gateway edits its message about once a second wh
 real platforms, and the last edit holds the whole answer.`.replaceAll(/(?<=.)\n(?=.)/g, " ");
 
 /**
- * Starts a stand-in for Anthropic's Messages API (https://platform.claude.com/docs/en/build-with-claude/streaming) and
- * models API (https://docs.claude.com/en/api/models), in which every model id exists. Not modelled: tools, image
- * content, caching, most limits, real token counts (four characters count as a token).
+ * Starts a stand-in for Anthropic's Messages API (https://platform.claude.com/docs/en/build-with-claude/streaming)
+ * and models API (https://docs.claude.com/en/api/models). Every model id exists. Not modelled: tools, image content,
+ * caching, most limits, real token counts.
  */
 export async function startModel(options: ModelOptions): Promise<Listening> {
   const app = new Hono();

@@ -3,7 +3,7 @@ import { html, raw } from "hono/html";
 import { streamSSE } from "hono/streaming";
 import type { ShownMessage, PageTranscript } from "./transcript.ts";
 
-/** Milliseconds in which changes are collected for one update of the page. */
+/** Milliseconds for which changes are collected before the page is updated. */
 const TOGETHER_MS = 50;
 
 export interface Sent {
@@ -62,8 +62,8 @@ addEventListener("submit", async (event) => {
 });`;
 
 /**
- * Serves a page with a stand-in's chats, live, and a form for writing to the bot. Without JavaScript, the page updates
- * only on reload.
+ * Serves a page that shows a stand-in's chats and has a form for writing to the bot. With JavaScript, the page
+ * updates live.
  */
 export function standInPage(options: PageOptions): Hono {
   const { platform, transcript } = options;

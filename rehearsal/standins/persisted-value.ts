@@ -1,9 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 
-/**
- * A stand-in's stored value, such as its registrations. A file preserves it across restarts, because the stack's state
- * still lists the registrations.
- */
+/** A stand-in's value that survives restarts in a file, such as the registrations that Pulumi's state also lists. */
 export class PersistedValue<Value> {
   readonly #file: string | undefined;
   #value: Value;

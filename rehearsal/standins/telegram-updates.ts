@@ -14,7 +14,7 @@ export type Update = { update_id: number } & Record<string, unknown>;
 export interface Webhook {
   url: string;
   secret: string;
-  /** Kinds of updates to deliver. Only `getWebhookInfo` reports them; the stand-in delivers all kinds. Default: all. */
+  /** Kinds of updates to deliver. Only `getWebhookInfo` reports them; the stand-in delivers all kinds. */
   allowedUpdates?: string[];
   /** Default: 40, as at Telegram. */
   maxConnections?: number;
@@ -25,14 +25,16 @@ export interface Webhook {
  * its timeout, or when another poll starts.
  */
 export class Updates {
-  /** Starts from the clock: the service ignores ids that it has seen, even from before a restart of the stand-in. */
+  /**
+   * Id of the next update, from the clock: after a restart of the stand-in, the service would ignore ids that it has
+   * already seen.
+   */
   #nextId = Math.floor(Date.now() / 1_000);
   #pending: Update[] = [];
   #poll: ((answer: Update[] | Conflict) => void) | undefined;
   #webhook: Webhook | undefined;
   /** Lowest id that is not confirmed. Updates with lower ids are dropped. */
   offset = 0;
-  /** Error of the last webhook delivery. */
   lastError: string | undefined;
   /** Long polls ended by another poll. */
   conflicts = 0;
@@ -46,7 +48,6 @@ export class Updates {
     return this.#webhook;
   }
 
-  /** True during a long poll. */
   get polled(): boolean {
     return this.#poll !== undefined;
   }

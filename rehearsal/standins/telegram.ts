@@ -49,10 +49,7 @@ export interface TelegramStandIn extends Listening {
   waitFor(fits: (message: TelegramMessage) => boolean, timeoutMs: number): Promise<TelegramMessage>;
   /** Simulates a message from a person. Default: from Ada, in her private chat. */
   say(text: string, extra?: Record<string, unknown>): Update;
-  /**
-   * Simulates an edit of a message: https://core.telegram.org/bots/api#update Telegram does not report deletions to
-   * bots, so there is no method for them.
-   */
+  /** Simulates an edit of a message: https://core.telegram.org/bots/api#update */
   edit(said: Update, text: string): Update;
   /** Simulates a button press, by default Ada's. */
   press(message: TelegramMessage, label: string, from?: object): Update;

@@ -9,7 +9,7 @@ export type Chapter = (stage: Stage) => Promise<void>;
 
 const GRACE = { id: 424_242, is_bot: false, first_name: "Grace", username: "grace" };
 const PATIENCE_MS = 90_000;
-/** Key of the config file in the bucket. The gateway reads it at startup, and an operator may edit it by hand. */
+/** Key of the config file in the bucket. */
 const CONFIG_KEY = "steward/steward.json";
 /** Exit code of `npm run rollout` after a rollback. */
 const ROLLED_BACK = 4;
@@ -263,7 +263,7 @@ async function withoutRecords<T>(work: () => Promise<T>): Promise<T> {
   } finally {
     for (const name of await names())
       if (!before.has(name)) await rm(path.join(folder, name), { recursive: true });
-    // Remove the folders only if they are empty; otherwise this fails, as intended.
+    // `rmdir` fails if the folder is not empty, as intended.
     for (const empty of [folder, path.dirname(folder)]) await rmdir(empty).catch(() => undefined);
   }
 }

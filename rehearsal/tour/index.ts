@@ -46,8 +46,8 @@ export interface TourOptions {
 }
 
 /**
- * Runs the chapters of a tour on a separate stack, and removes the stack at the end. On a terminal, actions wait for
- * Enter.
+ * Runs the chapters of a tour on a separate stack, and removes the stack at the end. On a terminal, waits for Enter
+ * before each action.
  *
  * @throws if a claim of the tour is false
  */

@@ -11,10 +11,10 @@ import type { World } from "../world.ts";
 import type { Guide } from "./guide.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-/** Timeout for a state to appear. A cold start, backup or restore is faster, even on a busy machine. */
+/** Timeout for a cold start, backup or restore, even on a busy machine. */
 const PATIENCE_MS = 90_000;
 const POLL_MS = 200;
-/** Probe timeout in milliseconds. It is shorter than the default, because the version fails on purpose. */
+/** Probe timeout in milliseconds, below the default: the tour deploys a version that fails on purpose. */
 const PROBE_MS = "15000";
 
 interface Ended {
@@ -81,8 +81,8 @@ export class Stage {
   }
 
   /**
-   * Sends a message to the bot. `reply` waits for the reply that quotes the text; an interrupted reply may precede it.
-   * The timeout starts when `reply` is called, because a reader of the tour may pause first.
+   * Sends a message to the bot. `reply` waits for the reply that quotes the text. The timeout starts when `reply` is
+   * called.
    */
   async ask(text: string): Promise<{ reply(): Promise<string> }> {
     const { slack } = this.world.platforms;

@@ -52,7 +52,7 @@ export class ChatExports {
       await container.whenDrained();
       await service.whileAwake(() => this.#export(tenant));
     }
-    // This mark lets `ChatReturns` find the tenant even if it has made no backup yet.
+    // Lets `ChatReturns` find the tenant even before the tenant's first backup.
     const mark = { version: 1, at: new Date(clock()).toISOString() };
     await bucket.put(tenantMark(tenant), JSON.stringify(mark));
   }
@@ -77,11 +77,11 @@ export class ChatExports {
   async #export(tenant: TenantId): Promise<void> {
     const { container, notes, log } = this.#options;
     const run = notes.read("startedAt");
-    // A container that was restarted meanwhile has no data yet and would report no chats.
+    // A container that restarts during this request has no data yet and would report no chats.
     const isSame = (): boolean => container.restored && notes.read("startedAt") === run;
     const { tenants, shared, broughtBack } = await this.#state.chats();
     if (!isSame()) throw restartedError();
-    // If there are shared files, cache no list: even an unknown chat then needs an export with these files.
+    // Shared files concern every chat, so cache no list: an unknown chat needs an export too.
     notes.write(NOTE, shared ? "" : JSON.stringify(tenants));
     if (!shared && !tenants.includes(tenant)) return;
     const store = this.#storeOf(tenant);

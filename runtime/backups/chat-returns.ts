@@ -20,7 +20,7 @@ import { BucketStore } from "./stores/bucket.ts";
 /** Tenants that are handed over concurrently. */
 const AT_ONCE = 10;
 
-/** Id of each tenant's newest backup; empty if the tenant has none. */
+/** Newest backup's id by tenant; an empty text if there is none. */
 type Found = ReadonlyMap<TenantId, string>;
 
 interface ChatReturnsOptions {
@@ -34,7 +34,7 @@ interface ChatReturnsOptions {
 
 /**
  * Merges chats that had their own sandboxes back into the state that serves every chat. The state records each merge,
- * so that an interrupted return continues at the next start.
+ * so an interrupted return continues at the next start.
  */
 export class ChatReturns {
   readonly #options: ChatReturnsOptions;
@@ -45,7 +45,7 @@ export class ChatReturns {
     this.#state = new RemoteState(options.ports);
   }
 
-  /** Lists the tenants that have had their own sandboxes. Reads only the bucket and starts no container. */
+  /** Lists the tenants that have had their own sandboxes. Starts no container. */
   async find(): Promise<Found> {
     const { bucket } = this.#options;
     const found = new Map<TenantId, string>();
@@ -70,8 +70,7 @@ export class ChatReturns {
     if (data !== undefined) await this.#state.replaceApprovals(data);
   }
 
-  // Only log a failure: one sandbox that does not stop must not block the other chats. Its final backup is merged at
-  // the next start.
+  // Only log a failure, which must not block the other chats. The next start then merges the final backup.
   async #handOver(tenant: TenantId): Promise<void> {
     const { handOver, log } = this.#options;
     await handOver(tenant).catch((error: unknown) =>

@@ -14,7 +14,7 @@ import type { Cached } from "./stores/cached-config.ts";
 
 /** Interval between checks for a changed state while the container is awake. */
 const LOOK_MS = 2 * 60_000;
-/** Maximum number of backups before a stop if the state keeps changing. */
+/** Maximum number of final backups. The state may change during each of them. */
 const LAST_COPIES = 3;
 const RETRY = { firstMs: 1_000, longestMs: 30_000 };
 
@@ -24,7 +24,7 @@ interface ContainerBackupsOptions {
   sharesConfig: boolean;
   onConfig?: (() => void) | undefined;
   ports: SupervisorPort;
-  /** Merges chats that had their own sandboxes. Set only for a sandbox that serves every chat. */
+  /** Data of chats that had their own sandboxes. Set only for a sandbox that serves every chat. */
   returns?: Pick<ChatReturns, "find" | "mergeAll"> | undefined;
   notes: Notes;
   running(): boolean;
@@ -67,7 +67,7 @@ export class ContainerBackups {
       everyMs: LOOK_MS,
       awake: () => options.whenRestored(),
       queues: true,
-      // While the container sleeps, its backup cannot be late: it was made before the stop.
+      // The backup of a sleeping container cannot be late: it was made before the stop.
       restoredAt: () => (running() ? this.#restoredAt : undefined),
       obstacle: () => this.#restoreFailure,
       coded: withErrorCode,
@@ -152,8 +152,7 @@ export class ContainerBackups {
     const reading = [store.stored(), store.cached.read(), returns?.find(), listening] as const;
     const [stored, cached, found] = await Promise.all(reading);
     const { starting } = record.facts;
-    // If the gateway already runs, do not restore again: that would discard its changes since the previous Durable
-    // Object was lost.
+    // If the gateway already runs, a restore would discard its changes since the previous Durable Object was lost.
     const received =
       starting !== undefined && (await this.#state.hasGateway())
         ? starting
@@ -181,9 +180,8 @@ export class ContainerBackups {
   }
 
   /**
-   * Restores the newest intact generation, or an empty state if there are no generations.
-   *
-   * @param waits True leaves the gateway stopped. A config in `byHand` also leaves it stopped.
+   * Restores the newest intact generation, or an empty state if there are no generations. Then starts the gateway,
+   * unless `waits` is true or the result has a `byHand` config.
    */
   async #restoreNewest(
     stored: StoredGeneration[],
@@ -230,14 +228,14 @@ export class ContainerBackups {
     return this.restored ? (this.#record.facts.restoredAt ?? 0) : undefined;
   }
 
-  /** Time at which {@link poll} is due, in milliseconds since the epoch; `undefined` if there is nothing to back up. */
+  /** Time at which {@link poll} is due, in milliseconds since the epoch; `undefined` before the restore. */
   get nextAt(): number | undefined {
     const restoredAt = this.#restoredAt;
     if (restoredAt === undefined) return undefined;
     return Math.max(this.#lookedAt + LOOK_MS, restoredAt + LOOK_MS, this.service.againAt);
   }
 
-  /** If due, applies the deployment's config and backs up a changed state. Both run in the background. */
+  /** If due, applies the deployment's config and backs up a changed state, both in the background. */
   poll(): void {
     const { clock } = this.#options;
     if (this.nextAt !== undefined && this.nextAt <= clock()) this.pollNow();
@@ -296,9 +294,9 @@ export class ContainerBackups {
 }
 
 /**
- * Chooses the config for the container's start (specification, sections 2 and 7). A config that somebody wrote into the
- * bucket has priority and is returned as `byHand`. If both the cached config and the marker were deleted, a fresh
- * config is created from the environment. Otherwise, the generation's own file is used.
+ * Chooses the config for the container's start (specification, sections 2 and 7). A config that somebody wrote into
+ * the bucket has priority and is returned as `byHand`. If both the cached config and the marker were deleted, the
+ * container creates a fresh config. Otherwise, it uses the generation's own file.
  */
 function chooseConfig(
   { config: cached, marker }: Cached,

@@ -37,10 +37,7 @@ interface Facts extends GenerationNumber, Received {
 export interface Seen {
   config?: string | undefined;
   marker?: string | undefined;
-  /**
-   * Marker of the last write that was attempted. If the response was lost, a marker equal to this one is still
-   * recognized as this object's.
-   */
+  /** Marker of the last attempted write. It identifies this object's write even if the response was lost. */
   tried?: string | undefined;
 }
 
@@ -48,7 +45,7 @@ export type Recovery = RecoveredConfig & { sha256: string | null };
 
 const NOTHING: Facts = { restored: false, epoch: 0, sequence: 0, seen: {} };
 
-/** Stores facts about backups persistently, so that they survive an eviction of the Durable Object. */
+/** Stores facts about backups, so that they survive an eviction of the Durable Object. */
 export class BackupRecord {
   readonly #notes: Notes;
   /** Cached, because every event reads it. */
@@ -69,7 +66,7 @@ export class BackupRecord {
     this.#facts = facts;
   }
 
-  /** Begins a container run with an epoch that is greater than all epochs in the bucket. */
+  /** Begins a container run with an epoch higher than any in the bucket. */
   begin(newest: string | undefined): void {
     const written = newest === undefined ? 0 : readGenerationId(newest).epoch;
     this.note({ epoch: Math.max(this.facts.epoch, written) + 1, sequence: 0 });
@@ -79,7 +76,7 @@ export class BackupRecord {
     return nameGeneration(this.facts);
   }
 
-  /** Returns the next backup's name. Records it before use, so that no name is used twice. */
+  /** Returns the next backup's name. Records it first, so that no name is used twice. */
   next(): string {
     this.note({ sequence: this.facts.sequence + 1 });
     return this.last;

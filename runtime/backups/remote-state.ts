@@ -72,7 +72,7 @@ export class RemoteState implements GatewayState<ReadableStream<Uint8Array>> {
     return false;
   }
 
-  /** Returns true if the gateway was started. It then has its data and may have changed it. */
+  /** Returns true if the gateway was started. A restore would then discard its changes. */
   async hasGateway(): Promise<boolean> {
     const { data } = supervised.safeParse(await this.#supervisor.status());
     return data !== undefined && data.state !== "stopped" && data.start?.phase !== "restoring";
@@ -182,10 +182,7 @@ export class RemoteState implements GatewayState<ReadableStream<Uint8Array>> {
     }
   }
 
-  /**
-   * Writes a config without checking it and starts the gateway. If the config is invalid, the gateway reports that and
-   * stops.
-   */
+  /** Writes a config without checking it and starts the gateway, which checks it. */
   async startWithConfig(config: string): Promise<void> {
     const { sha256 } = await this.configText();
     const query = new URLSearchParams({ expected: sha256 ?? "none", unchecked: "true" });

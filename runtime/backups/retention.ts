@@ -5,12 +5,12 @@ import { reason, type Reason } from "../contract/errors.ts";
  * Counts that suggest data loss if they fall by half. Files are excluded, because an assistant may tidy its workspace.
  */
 const WATCHED = ["sessions", "messages", "approvals"] as const;
-/** Lower counts are not checked: with two conversations, deleting one would already halve the count. */
+/** Smallest count that is checked. Deleting one of two conversations does not suggest a loss. */
 const FEWEST = 20;
 
-/** Number of newest generations that are kept at any age. */
+/** Number of newest generations to keep at any age. */
 const NEWEST = 10;
-/** Number of past days for which the last generation of each day is kept. */
+/** Number of past days for which to keep each day's last generation. */
 const DAYS = 14;
 const DAY_MS = 24 * 3_600_000;
 
@@ -40,7 +40,7 @@ export function expiredGenerations(generations: readonly Aged[], now: number): s
 /**
  * Returns the reason `backup_late` if the last check of the state was too long ago. Times are in milliseconds.
  *
- * @param lookedAt Time when the state was last backed up, or found equal to the newest backup.
+ * @param lookedAt Time of the last backup, or of the last check that found no changes.
  * @param everyMs Interval between checks.
  */
 export function lateReason(lookedAt: number, now: number, everyMs: number): Reason | undefined {
@@ -51,9 +51,7 @@ export function lateReason(lookedAt: number, now: number, everyMs: number): Reas
 
 type Counts = GenerationManifest["counts"];
 
-/**
- * Describes counts that shrank so much since the previous backup that it looks like a loss; `undefined` if none did.
- */
+/** Describes counts that fell so much since the previous backup that data may be lost; `undefined` if none did. */
 export function shrinkage(before: Counts, now: Counts): string | undefined {
   const fallen = WATCHED.filter((name) => before[name] >= FEWEST && now[name] < before[name] / 2);
   if (fallen.length === 0) return undefined;

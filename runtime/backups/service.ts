@@ -17,18 +17,18 @@ import type { Archive, BackupStore, GatewayState } from "./store.ts";
 const RETRY = { firstMs: 30_000, longestMs: 10 * 60_000 };
 
 export interface BackupServiceOptions<Content> {
-  /** Returns the store and the state. It is asynchronous because a host loads their modules on first use. */
+  /** Returns the store and the state. Asynchronous, because a host loads their modules on first use. */
   open(): Promise<{ store: BackupStore<Content>; state: GatewayState<Content> }>;
   record: BackupRecord;
   everyMs: number;
   /** Makes the state reachable, for example by starting its container. */
   awake?(): Promise<void>;
-  /** True queues operations. By default they run immediately, and the store refuses concurrent ones. */
+  /** True to queue operations. By default, the store refuses concurrent ones. */
   queues?: boolean;
   /** Time of the restore in milliseconds since the epoch; `undefined` until a state is restored. */
   restoredAt(): number | undefined;
   obstacle?(): Reason | undefined;
-  /** Converts an error into a StewardError before it is thrown. By default, errors are thrown unchanged. */
+  /** Converts an error before it is thrown. By default, errors are not converted. */
   coded?(error: unknown, code: ErrorCode): StewardError;
   /** Logs a failure. @returns true if the backups' status should report it */
   failed(what: string, why: Reason): boolean;
@@ -59,7 +59,7 @@ export class BackupService<Content> implements Backups {
 
   constructor(options: BackupServiceOptions<Content>) {
     this.#options = options;
-    // Backups cannot be late before the first check.
+    // Count lateness from now.
     this.#provenAt = options.clock();
   }
 
@@ -105,10 +105,7 @@ export class BackupService<Content> implements Backups {
     );
   }
 
-  /**
-   * Restores a backup. First backs up the current state, even if it has shrunk: the loss may be the reason for the
-   * restore.
-   */
+  /** Restores a backup. First backs up the current state, even if data was lost from it. */
   async restore(id: string, config: ConfigSource): Promise<RestoreReport> {
     const { open, record } = this.#options;
     const { store } = await open();
@@ -128,8 +125,8 @@ export class BackupService<Content> implements Backups {
         return { counts: archive.manifest.counts, report: received };
       });
       record.note({ counts, revision: undefined });
-      // Back up the restored state, or the container's next start would undo the restore. The record notes a failed
-      // backup.
+      // Back up the restored state, or the container's next start would undo the restore. A failure is already
+      // recorded.
       await this.#copy({ force: true }).catch(() => undefined);
       return report;
     });
@@ -142,7 +139,7 @@ export class BackupService<Content> implements Backups {
   async download(id: string): Promise<ReadableStream<Uint8Array>> {
     const { store } = await this.#options.open();
     const { content } = await store.read(await store.find(id));
-    // Return the bucket's own stream if possible: a stream that wraps it cannot leave the Durable Object.
+    // Return the bucket's own stream if possible: a stream around it cannot be sent from the Durable Object.
     return content instanceof ReadableStream
       ? content
       : ReadableStream.from(content as AsyncIterable<Uint8Array>);
@@ -196,7 +193,7 @@ export class BackupService<Content> implements Backups {
     }
   }
 
-  /** Runs `work`. If operations are queued, it runs after all earlier ones. */
+  /** Runs `work`, after all earlier operations if operations are queued. */
   inTurn<T>(work: () => Promise<T>): Promise<T> {
     if (this.#options.queues !== true) return work();
     const done = this.#last.then(work);
@@ -213,7 +210,7 @@ export class BackupService<Content> implements Backups {
     return this.whileAwake(() => work(() => store.read(manifest), state));
   }
 
-  /** Makes the state reachable, and keeps it reachable until `work` has run in its turn. */
+  /** Makes the state reachable, and keeps it so until `work` has run in its turn. */
   async whileAwake<T>(work: () => Promise<T>): Promise<T> {
     this.#waiting += 1;
     try {
@@ -232,7 +229,7 @@ export class BackupService<Content> implements Backups {
     const { open, record } = this.#options;
     const { store, state } = await open();
     await store.prepare?.();
-    // Read the revision before the copy, so that a write in between causes another backup.
+    // Read the revision first, so that a write during the copy causes another backup.
     const revision = await state.revision();
     const before = await store.newest();
     const accept = ({ counts }: GenerationManifest): void => {

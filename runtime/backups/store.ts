@@ -18,7 +18,7 @@ export interface BackupStore<Content> {
   /** @throws StewardError `backup_unknown` */
   find(id: string): Promise<GenerationManifest>;
   read(manifest: GenerationManifest): Promise<Archive<Content>>;
-  /** Returns facts about the newest backup, or about the container's initial state if there is no backup. */
+  /** Returns facts about the newest backup, or about the container's initial state without one. */
   newest(): Promise<Partial<Pick<GenerationManifest, "id" | "createdAt" | "counts">>>;
   prepare?(): Promise<void>;
   write(options: WriteOptions): Promise<GenerationManifest>;

@@ -5,7 +5,8 @@ const httpsUrl = () => z.url({ protocol: /^https?$/, error: "must be an http or 
 const emailAddress = () => z.email({ error: "must be an e-mail address" });
 
 /**
- * Schema of the setting `steward:alerts` and of the variable ALERTS. It is a function to keep a Worker's start fast.
+ * Schema of the setting `steward:alerts` and of the variable ALERTS. A function, because creating the schema would
+ * slow a Worker's start.
  */
 export const alertsSchema = () =>
   z

@@ -2,8 +2,8 @@ import { hmacHex } from "./digest.ts";
 import { ownNames, SECRET_NAMES, type Environment, type VariableName } from "./variables.ts";
 
 /**
- * Identifies the secrets of a running deployment without revealing them: hashes under a key that only the stack and its
- * deployment know. Equal keys and secrets give equal hashes.
+ * Hashes that identify the secrets of a running deployment without revealing them. Only the stack and its deployment
+ * know the hashes' key.
  */
 export interface Attestation {
   /** Hash over all secrets that are set. */
@@ -28,13 +28,10 @@ export async function attest(key: string, environment: Environment): Promise<Att
   return { all: await hash(JSON.stringify(secrets)), secrets };
 }
 
-/**
- * Function that returns the attestation of the running secrets, or `undefined` without a key. The attestation is
- * computed once.
- */
+/** Function that returns the attestation of the running secrets, or `undefined` without a key. */
 export type Attest = () => Promise<Attestation | undefined>;
 
-/** Returns a function that attests an environment's secrets, using the ATTESTATION_KEY of the same environment. */
+/** Returns a function that attests an environment's secrets with its ATTESTATION_KEY. */
 export function attestationOf(environment: Environment): Attest {
   let reckoned: Promise<Attestation> | undefined;
   return async () => {

@@ -20,7 +20,7 @@ export const BUCKET_KEYS = {
    * config.
    */
   marker: ".last-sync",
-  /** Object that names the stack owning the bucket. Only that stack reads and writes it. */
+  /** Object that names the stack owning the bucket. */
   owner: ".steward-owner.json",
 } as const;
 
@@ -59,7 +59,7 @@ export interface GenerationNumber {
   sequence: number;
 }
 
-/** Returns the numbers in an id, which must satisfy {@link generationId}. */
+/** Parses an id that satisfies {@link generationId}. */
 export function readGenerationId(id: string): GenerationNumber {
   const [epoch = "", sequence = ""] = generationId.parse(id).split("-");
   return { epoch: Number(epoch), sequence: Number(sequence) };
@@ -111,7 +111,7 @@ export const generationManifest = z.strictObject({
 export type GenerationManifest = z.output<typeof generationManifest>;
 
 /**
- * Returns the first backup of a list whose config was valid when it was made.
+ * Returns the first listed backup with a valid config.
  *
  * @throws StewardError `config_no_good` if there is none
  */
@@ -143,9 +143,7 @@ export type ConfigSource = (typeof CONFIG_SOURCES)[number];
 /** Result of a restore, or of a trial restore, which leaves the data directory unchanged. */
 export interface RestoreReport {
   id: string;
-  /**
-   * Counts of the archive's content. An archive whose counts differ from its manifest is refused as `backup_corrupt`.
-   */
+  /** Counts of the archive's content. They must equal the manifest's; otherwise the archive is `backup_corrupt`. */
   counts: GenerationManifest["counts"];
   /** Problems that this version finds in the archived config. */
   configProblems: { path: string; message: string }[];

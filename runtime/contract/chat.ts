@@ -24,8 +24,8 @@ import type { Block } from "./markdown.ts";
 export const CHAT_MESSAGE_BYTES = 32 * 1024;
 
 /**
- * Limits for the files of one message. `most` is their number and `bytes` the size of each. `longest` (all files
- * together) and `piece` count base64 characters. `bytes` equals the default `mediaMaxMb` of the other channels.
+ * Limits for the files of one message. `most` is their number, and `bytes` the size of each, which equals the other
+ * channels' default `mediaMaxMb`. `longest` (all files together) and `piece` are in base64 characters.
  */
 export const CHAT_FILES = {
   most: 4,
@@ -61,7 +61,6 @@ export const CHAT_CLOSE = {
  */
 export const BROWSER_HEADER = "steward-browser";
 
-/** A browser that the edge admitted before the connection reached the gateway. */
 export interface AdmittedBrowser {
   deviceId: string;
   displayName: string;
@@ -144,8 +143,8 @@ interface InConversation {
 }
 
 /**
- * A file or question that the assistant sends in addition to its answers. It replaces an earlier item with the same
- * `item`. `id` names the message that it belongs to; empty if there is none.
+ * A file or question that the assistant sends in addition to its answers. It replaces an earlier one with the same
+ * `item`. `id` is the id of the message it belongs to, or empty.
  */
 export type ChatItem =
   /** A file of `size` bytes. If `picture` is true, pages display it. */
@@ -174,7 +173,7 @@ export type ToPage =
   | ({ type: "opened"; conversation: string } & OpenConversation)
   | { type: "conversations"; conversations: Conversation[] }
   | { type: "found"; id: string; hits: Hit[] }
-  /** The message was accepted. Sent to every page of the device, so that all of them show it. */
+  /** The message was accepted. The server sends this to every page of the device. */
   | ({ type: "accepted"; id: string; text: string } & InConversation)
   | ({ type: "typing"; id: string } & InConversation)
   /** The answer's text so far; empty if it starts over. */

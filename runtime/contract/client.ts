@@ -19,7 +19,7 @@ export function networkOf(address: string): string {
     .join(":");
 }
 
-/** Header of a page's automatic reload. The reload does not count as use, so the container may sleep. */
+/** Header of a page's automatic reload, which does not keep the container awake. */
 export const RELOAD_HEADER = "steward-look";
 /** Value of {@link RELOAD_HEADER} if the page reloads because the server reported a change. */
 export const RELOAD_CHANGE = "change";

@@ -1,6 +1,6 @@
 import { isErrorCode, type ErrorCode } from "./errors.ts";
 
-/** Outcome of a start. On the serverless stack, the container starts; on a host, only the gateway. */
+/** Outcome of a start: of the container on the serverless stack, of the gateway on a host. */
 export interface ColdStart {
   /** ISO 8601: when it began. */
   at: string;
@@ -12,12 +12,12 @@ export interface ColdStart {
 
 const MOST = 20;
 
-/** Returns the list with a new start at the front, and drops the oldest start if the list is too long. */
+/** Returns the list with a new start at the front. If it is too long, drops the oldest start. */
 export function addColdStart(starts: readonly ColdStart[], start: ColdStart): ColdStart[] {
   return [start, ...starts].slice(0, MOST);
 }
 
-/** Parses stored starts. Drops malformed entries, because the starts are only displayed. */
+/** Parses stored starts. Drops malformed entries. */
 export function readColdStarts(text: string | undefined): ColdStart[] {
   try {
     const value: unknown = JSON.parse(text ?? "[]");

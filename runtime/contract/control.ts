@@ -40,7 +40,7 @@ export const CONTROL_ROUTES = {
    * {@link RestoreReport}. The header `steward-manifest` holds the archive's manifest as JSON. Queries:
    *
    * - `config`: as in {@link RestoreRequest}.
-   * - `start=false`: leaves the gateway stopped, for `/config-file`.
+   * - `start=false`: leaves the gateway stopped, if only `/config-file` is needed.
    * - `chat=<tenant>`: merges a tenant's archive into the state while the gateway is stopped.
    * - `drill=true`: only tests the archive, as `/generations/<id>/verify` does.
    * - `show=config`: only returns the archive's config file, as {@link ConfigText}.
@@ -49,9 +49,9 @@ export const CONTROL_ROUTES = {
    */
   restore: "/restore",
   /**
-   * GET: {@link ChatsReport}. POST `/<tenant>` {@link SnapshotRequest} with an id: creates a backup of one chat's part
-   * and returns its manifest; read and delete it under `/generations`. PUT `/approvals` (`Approvals` of tenant.ts):
-   * replaces the approvals while the gateway is stopped (204).
+   * GET: {@link ChatsReport}. POST `/<tenant>` {@link SnapshotRequest} with an id: backs up one chat and returns the
+   * manifest; the backup is available under `/generations`. PUT `/approvals` (`Approvals` of tenant.ts): replaces the
+   * approvals while the gateway is stopped (204).
    */
   chats: "/chats",
   /**
@@ -139,7 +139,10 @@ export const GATEWAY_ROUTES = {
    * queued. An event's line follows as soon as its result is known.
    */
   chat: "/deliveries/chat",
-  /** POST {@link ChatFileRequest}: returns the bytes of a web-chat file. Only pictures get their content type. */
+  /**
+   * POST {@link ChatFileRequest}: returns the bytes of a web-chat file, with a specific content type only for
+   * pictures.
+   */
   chatFile: "/chat/file",
   /** GET: {@link GatewayStatus} */
   status: "/status",
@@ -178,7 +181,7 @@ export interface SandboxStatus {
   start?: { at: string; phase: StartPhase };
   /** The last 20 completed starts, newest first. */
   coldStarts?: ColdStart[];
-  /** Share of the day that the container is awake; only if it can sleep (serverless stack). */
+  /** Share of the day that the container is awake; only on the serverless stack, if the container can sleep. */
   duty?: Duty;
   /** Numbers of broker requests since the edge started; on the serverless stack, since the Durable Object started. */
   broker?: BrokerCounts;
@@ -255,12 +258,12 @@ export type OperationReply = (
   | { ok: true; value: unknown }
   | { ok: false; error: { code: ErrorCode; message: string; fix: string } }
 ) & {
-  /** Remarks for people, one per line; empty if there are none. */
+  /** Remarks, one per line; empty if there are none. */
   notes: string;
 };
 
 export interface CliResult {
-  /** 124 after a timeout, as with the `timeout` command of coreutils. */
+  /** 124 after a timeout, as in coreutils. */
   exitCode: number;
   stdout: string;
   stderr: string;
@@ -385,7 +388,7 @@ export interface GatewayStatus {
   version: string;
   /** ISO 8601: when it became ready. */
   since: string;
-  /** The first model in the order, and the reason of its last failure, if it failed. */
+  /** The first model to try, and the reason if its last request failed. */
   model: { id: string; reason?: Reason };
   /** In the order in which the gateway tries them. */
   models: ModelHealth[];
@@ -393,7 +396,7 @@ export interface GatewayStatus {
   counts: {
     conversations: number;
     messages: number;
-    /** Messages of the web chat, which no platform delivers; absent from older gateways. */
+    /** Number of web-chat messages, which come from no platform; absent from older gateways. */
     webChat?: number;
     answered: number;
     active: number;

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-/** Platforms that send events. All other lists of platforms derive from this one or are checked against it. */
+/** Platforms that send events. Other lists of platforms must match this one. */
 export const platformSchema = z.enum(["slack", "telegram", "discord"]);
 
 export type Platform = z.infer<typeof platformSchema>;
@@ -10,7 +10,7 @@ const deliveryNoticeSchema = z.object({
   code: z.optional(z.string()),
   /** Next attempt, in milliseconds since the epoch. */
   nextAt: z.optional(z.number()),
-  /** True if delivery has failed for a day and is not tried again. */
+  /** True if delivery has failed for a day and is not retried. */
   givenUp: z.optional(z.boolean()),
 });
 
@@ -32,8 +32,8 @@ export const deliverySchema = z.strictObject({
   /** True for the last attempt: if it fails, the gateway tells the person that there will be no answer. */
   last: z.optional(z.boolean()),
   /**
-   * If set, the gateway does not answer the event. It only tells the person about the delay, unless it has already
-   * posted something.
+   * If set, the gateway does not answer the event. It notifies the person of the delay unless it has already posted
+   * something.
    */
   notice: z.optional(deliveryNoticeSchema),
 });
@@ -43,7 +43,7 @@ export type Delivery = z.infer<typeof deliverySchema>;
 /** Maximum number of names in one request. */
 export const MAX_NAMES = 20;
 
-/** Kinds of people and places whose names the edge looks up. */
+/** Kinds of names that the edge looks up. */
 export const NAME_KINDS = ["person", "group", "channel", "browser"] as const;
 
 export type NameKind = (typeof NAME_KINDS)[number];
@@ -61,7 +61,7 @@ export const chatDeliveriesSchema = z.object({
   /** Id of the chat's previous event if it is still in progress. If it fails, the events of this request fail too. */
   after: z.optional(z.string().check(z.minLength(1), z.maxLength(256))),
   deliveries: z.array(z.unknown()).check(z.minLength(1)),
-  /** People and places whose names the edge needs. The response has a {@link LearnedName} for each. */
+  /** Names that the edge needs. The response has a {@link LearnedName} for each. */
   names: z.optional(z.array(wantedNameSchema).check(z.maxLength(MAX_NAMES))),
 });
 
@@ -86,14 +86,14 @@ export interface LearnedName {
   name?: string | undefined;
 }
 
-/** Result of one event of {@link ChatDeliveries}, equal to the response to a request with this event alone. */
+/** Result of one event of {@link ChatDeliveries}, like the response to a request with this event alone. */
 export interface DeliveryEnd {
   /** Index of the event in the request, from 0. */
   index: number;
   status: number;
   /** As in the `Retry-After` header. */
   retryAfter?: string;
-  /** Milliseconds from the first word of the answer, or a notice, in the chat to this result. */
+  /** Milliseconds from the first text in the chat (answer or notice) to this result. */
   firstWordMs?: number | undefined;
   admitted?: Admitted | undefined;
   /** A {@link DeliveryOutcome}, or a problem document. */
@@ -102,14 +102,14 @@ export interface DeliveryEnd {
 
 /**
  * Result of a delivery. `answered`: a reply was sent, or the chat accepts none. `ignored`: the event needs no answer.
- * `failed`: a retry would not help. `repeated`: the event was answered before. Errors are problem documents instead:
- * the edge retries 503 and 429, but not 400.
+ * `failed`: a retry would not help. `repeated`: the event was answered before. Other failures are problem documents:
+ * the edge retries statuses 503 and 429, but not 400.
  */
 export interface DeliveryOutcome {
   outcome: "answered" | "ignored" | "failed" | "repeated";
   /**
-   * Reason for `ignored` and `failed`; for `failed` also whether the person was informed. For `answered` without its
-   * own reply: the event whose answer covers this one.
+   * Reason for `ignored` or `failed`; for `failed`, also whether the person was informed. For events answered
+   * together: the event that has the reply.
    */
   note?: string;
   /** For `ignored`: id of the group that the config would have to list. */

@@ -72,7 +72,7 @@ const COMMANDS: Record<string, Entry> = {
 };
 
 /**
- * Commands in Discord's format for a request that replaces all commands of an application:
+ * Commands in Discord's format for a bulk overwrite:
  * https://docs.discord.com/developers/interactions/application-commands#bulk-overwrite-global-application-commands
  */
 export const DISCORD_COMMANDS: readonly DiscordCommand[] = Object.entries(COMMANDS).map(registration);

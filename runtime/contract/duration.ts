@@ -8,8 +8,8 @@ export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 export const DURATION_HELP = "`never` or a duration such as `30s`, `10m`, `1h` or `1h30m`";
 
 /**
- * Parses `never`, or a duration of hours, minutes and seconds in this order. It refuses bare numbers, fractions, spaces
- * and unknown units: a misread typo could cause costs, or put the bot to sleep after 10 ms.
+ * Parses `never`, or a duration of hours, minutes and seconds in this order. Refuses bare numbers, fractions, spaces
+ * and unknown units, because a misread typo could cause costs.
  *
  * @returns milliseconds above zero, `Infinity` for `never`, `undefined` for anything else.
  */

@@ -19,8 +19,8 @@ export const dutyRecord: z.ZodMiniType<DutyRecord> = z.strictObject({
 });
 
 /**
- * Key of the object that records how long the serverless stack's container was awake. Its Durable Object writes it, and
- * a preview uses it to estimate the cost.
+ * Key of the object that records how long the serverless stack's container was awake. A preview estimates the cost
+ * from it.
  */
 export const DUTY_KEY = `${AGENT}/duty.json`;
 

@@ -13,8 +13,8 @@ const optional = z.pipe(
 );
 
 /**
- * Returns the schema of a variable that `read` parses. If `read` returns `undefined`, the problem says that the value
- * is `form`, such as `not a number`.
+ * Returns the schema of a variable, with `read` as its parser. If `read` returns `undefined`, the value is invalid,
+ * and the problem ends with `form`, such as `not a number`.
  */
 function readAs<T>(read: (text: string | undefined) => T | undefined, form: string) {
   const transform = z.transform((text: string | undefined, { issues }) => {
@@ -27,8 +27,8 @@ function readAs<T>(read: (text: string | undefined) => T | undefined, form: stri
 }
 
 /**
- * Policies for a config that stops the gateway. `auto` restores the newest valid config from the backups, once per
- * start.
+ * Policies for a config that stops the gateway. `auto` restores the newest valid config from the backups, at most
+ * once per start.
  */
 export const CONFIG_RECOVERIES = ["manual", "auto"] as const;
 
@@ -37,7 +37,7 @@ export const TENANCIES = ["shared", "chat"] as const;
 
 export type Tenancy = (typeof TENANCIES)[number];
 
-/** Default and upper limit of MAX_SANDBOXES, the number of containers that run at the same time. */
+/** Default and upper limit of MAX_SANDBOXES. */
 export const SANDBOXES = { default: 10, most: 500 } as const;
 
 export const MAX_REPLAYED = 500;
@@ -53,7 +53,7 @@ type ReadElsewhere =
   | "STEWARD_OWN_SECRETS"
   | "STEWARD_OWN_VARIABLES";
 
-/** A function, because building the schema would use up part of the 20 ms of CPU that a Worker's start may take. */
+/** Builds the schema on demand, because a Worker's start may use only 20 ms of CPU time. */
 const edgeSchema = () =>
   z.object({
     SLACK_SIGNING_SECRET: optional,
@@ -141,7 +141,7 @@ export interface EdgeSettings {
   telegramWebhookSecret?: string;
   /** 64 hexadecimal digits. */
   discordPublicKey?: string;
-  /** Shown on every admin page, so that nobody mistakes production for another environment. */
+  /** Name that every admin page shows, so that nobody mistakes production for another environment. */
   environmentName?: string;
   teamDomain?: string;
   audience?: string;
@@ -162,7 +162,7 @@ export interface EdgeSettings {
 /** The edge's settings, or one problem per wrong variable. */
 export type EdgeSettingsResult = { ok: true; settings: EdgeSettings } | { ok: false; problems: string[] };
 
-/** Returns one problem per variable of steward with a malformed value (see {@link formProblem}). */
+/** Returns one problem per malformed value of a variable in {@link VARIABLES} (see {@link formProblem}). */
 function formProblems(environment: Readonly<Record<string, unknown>>): string[] {
   return Object.keys(VARIABLES).flatMap((name) => {
     const value = environment[name];
@@ -171,9 +171,7 @@ function formProblems(environment: Readonly<Record<string, unknown>>): string[] 
   });
 }
 
-/**
- * Reads the edge's variables. The gateway's variables are only checked for malformed values (see {@link formProblem}).
- */
+/** Reads the edge's variables. Checks the gateway's variables only for malformed values. */
 export function readEdgeSettings(environment: Readonly<Record<string, unknown>>): EdgeSettingsResult {
   const parsed = edgeSchema().safeParse(environment);
   const problems = [

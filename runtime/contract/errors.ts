@@ -22,10 +22,7 @@ const TEXTS = {
 
 type Texts = typeof TEXTS;
 
-/**
- * Texts of every stable error code; section 7 of the specification lists the codes. Use {@link fixOf} for the fixes,
- * which may contain commands.
- */
+/** Texts of every stable error code (specification, section 7). {@link fixOf} returns the fixes. */
 export const ERRORS: { readonly [Code in keyof Texts]: Omit<Texts[Code], "fix"> } = TEXTS;
 
 export type ErrorCode = keyof typeof ERRORS;
@@ -34,7 +31,7 @@ export function isErrorCode(value: unknown): value is ErrorCode {
   return typeof value === "string" && Object.hasOwn(ERRORS, value);
 }
 
-/** Remedy of an error: a function if it names commands, which depend on the stack and installation. */
+/** Remedy of an error; a function if it contains commands. */
 export type Fix = ErrorText["fix"];
 
 /** Returns the text of a fix. `commands` renders its commands for the current stack and installation. */
@@ -57,7 +54,7 @@ export function reason(code: ErrorCode, detail: string = ERRORS[code].cause): Re
   return { code, detail, fix: fixOf(code) };
 }
 
-/** An error with a stable code. Its message must be safe to show: it never contains a secret. */
+/** An error with a stable code. Its message never contains a secret. */
 export class StewardError extends Error {
   readonly code: ErrorCode;
   /** Default: the code's fix. Empty if the detail already has a fix for each problem. */

@@ -1,6 +1,6 @@
 /**
- * Entry point `steward-gateway/contract`: names, types and texts for programs outside of the service. It does not
- * export the messages of internal APIs, which may change with every version.
+ * Entry point `steward-gateway/contract`: names, types and texts for other programs. Omits the messages of internal
+ * APIs, which may change with every version.
  */
 export {
   AGENT,

@@ -1,6 +1,6 @@
 /**
- * Messages in a platform-independent form. Each channel's message.ts parses its platform's messages into this form, and
- * lists the fields that it skips on purpose.
+ * Messages in a platform-independent form. Each channel's message.ts parses its platform's messages into this form,
+ * and lists fields that it deliberately ignores.
  */
 
 import type { GrantedRole, Role } from "./config/rights.ts";
@@ -8,7 +8,7 @@ import type { Schedule } from "./config/schedules.ts";
 
 export type ChatAddress = Pick<Schedule["to"], "platform" | "chat">;
 
-/** Reason why the sender was admitted. Access control sets it, and permission checks use nothing else. */
+/** Reason why the sender was admitted. Permission checks use nothing else. */
 export type Admission =
   /** Approved by the operator, who chose the role. */
   | { by: "approval"; grants: GrantedRole }
@@ -28,14 +28,14 @@ export type Admission =
 export interface ReplyTarget {
   chat: string;
   thread?: string;
-  /** Id of the answered message. Set in Discord servers, where the reply shows which message it answers. */
+  /** Id of the answered message. Set on Discord servers, where the reply shows this message. */
   answers?: string;
   /** Temporary credential for answering one Discord interaction. */
   ticket?: {
     token: string;
     /** Milliseconds since the epoch. */
     expiresAt: number;
-    /** True if only the person who asked may see the answer. It is then sent with this ticket or not at all. */
+    /** True if only the person who asked may see the answer. After the ticket has expired, the answer is not sent. */
     private?: boolean;
   };
 }
@@ -48,7 +48,7 @@ export interface Sender {
   username?: string;
 }
 
-/** A file attached to a message. It is fetched only when the message is answered. */
+/** A file attached to a message, fetched only when the message is answered. */
 export interface Attachment {
   kind: "image" | "audio" | "video" | "file";
   name?: string;
@@ -88,14 +88,11 @@ export interface InboundMessage {
   edited?: true;
   /** True if written in an existing thread. The answer must go there too. */
   inThread?: boolean;
-  /**
-   * Set if more parts of the message may follow shortly: the album's id, or `text` if the app may have split a long
-   * text.
-   */
+  /** Set if more parts of the message may follow: the album's id, or `text` if the app may have split a long text. */
   continues?: string;
 }
 
-/** A person's press of a button below one of the bot's messages. */
+/** A person's press of a button below a message from the bot. */
 export interface ButtonPress {
   direct: boolean;
   /** Absent if the person may not write to the bot in this chat. */
@@ -112,8 +109,8 @@ export interface ButtonPress {
 
 export type Inbound =
   /**
-   * An event that needs no answer; `note` gives the reason. If `target` is set, the platform shows a pending answer,
-   * which is replaced by `text` or removed. `unlisted` is the id of a group that is not in the config.
+   * An event that needs no answer; `note` gives the reason. If `target` is set, the platform shows a pending answer;
+   * `text` replaces it, otherwise it is removed. `unlisted` is the id of a group that is not in the config.
    */
   | { kind: "ignored"; note: string; target?: ReplyTarget; text?: string; unlisted?: string | undefined }
   /** The platform has changed a group's id from `former` to `chat`. */
@@ -123,10 +120,7 @@ export type Inbound =
   | { kind: "deleted"; target: ReplyTarget; message: string }
   /** A group message that does not address the bot. It becomes context for the bot's next answer there. */
   | ({ kind: "context" } & InboundMessage)
-  /**
-   * A message of a sender who may not use the bot. `text` explains how to get access. The model does not see the
-   * message.
-   */
+  /** A message of a sender who may not use the bot. `text` explains how to get access. */
   | { kind: "refused"; target: ReplyTarget; text: string; note: string }
   /** A message of an unknown sender, who may request access. The model does not see it. */
   | {

@@ -1,12 +1,10 @@
-/** Names, ports and paths that the runtime, the stacks and the policies share. */
-
 /** The agent's name. The names of its directory, container and bucket keys derive from it. */
 export const AGENT = "steward";
 
-/** Version that every part reports. A test compares it with package.json. */
+/** Version that every part reports, equal to package.json's. */
 export const VERSION = "0.1.0";
 
-/** Address of the changelog, including unreleased versions, in the repository that package.json names. */
+/** Address of the changelog, including unreleased versions. */
 export const CHANGELOG = "https://github.com/example/steward/blob/HEAD/CHANGELOG.md";
 
 /** TCP ports. `edge` belongs to the host deployment; the others listen inside the container. */
@@ -15,16 +13,12 @@ export const PORTS = { edge: 8080, gateway: 18789, supervisor: 18790 } as const;
 /** Data directory inside the container. Outside a container, the variable `STEWARD_HOME` names it. */
 export const DATA_DIRECTORY = `/root/.${AGENT}`;
 
-/**
- * User and group id of all processes in the container, except gateways that serve a single chat. A test compares it
- * with the base image.
- */
+/** User and group id of all processes in the container, except gateways that serve a single chat. */
 export const CONTAINER_USER = 10_001;
 
 /**
  * With TENANCY=chat on a host, each chat's gateway runs as its own user. `first` is the lowest user id. `rights` are
- * the Linux capabilities that root needs to run these gateways. None of them allows reading or writing another user's
- * files.
+ * the Linux capabilities that root needs to run these gateways; none gives access to another user's files.
  */
 export const CHAT_USERS = { first: 20_000, rights: ["CHOWN", "KILL", "SETGID", "SETUID"] } as const;
 
@@ -34,16 +28,15 @@ export const CONFIG_FILE = `${AGENT}.json`;
 /** File name of the database in the data directory. */
 export const STATE_FILE = "state.db";
 
-/** Schema version of the gateway's tables in {@link STATE_FILE}. A test compares it with the store's. */
+/** Schema version of the gateway's tables in {@link STATE_FILE}. */
 export const STATE_SCHEMA = 10;
 
-/** Oldest schema version that the gateway can migrate. The oldest archive in test/releases has it. */
+/** Oldest schema version that the gateway can migrate. */
 export const OLDEST_STATE_SCHEMA = 9;
 
 /**
- * Format version of the edge's ledger. Raise it only for a change that older edges would misread; they then refuse the
- * ledger. Do not raise it for a change that they can ignore, such as a new column: after a failed update, the older
- * edge must still work.
+ * Format version of the edge's ledger. Raise it only for a change that older edges would misread; they then refuse
+ * the ledger. Do not raise it for a new column, for example: after a failed update, the older edge must still work.
  */
 export const LEDGER_FORMAT = 1;
 
@@ -62,7 +55,7 @@ export const BACKUPS_DIRECTORY = "backups";
 /** File in the data directory during a restore. If the restore is interrupted, the next start finishes it. */
 export const RESTORE_MARKER = "restore.json";
 
-/** The Durable Object class that owns the container (specification, section 9). */
+/** The Durable Object class that owns the container. */
 export const SANDBOX_CLASS = "Sandbox";
 
 /** The Durable Object class that lists the tenants if each chat has its own sandbox. */

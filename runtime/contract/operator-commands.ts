@@ -1,4 +1,4 @@
-/** Stack and installation for which commands are printed. The runtime inside a deployment knows neither. */
+/** Stack and installation for which commands are printed. */
 export interface OperatorPlace {
   /** The stack as the operator names it, such as `dev` or `acme/dev`. Default: the placeholder `<stack>`. */
   stack?: string | undefined;
@@ -18,10 +18,7 @@ interface ConfigForm {
   file?: boolean;
 }
 
-/**
- * Renders the commands that messages ask people to type, complete with the stack and quoted for a POSIX shell.
- * Placeholders such as `<value>` are not quoted.
- */
+/** Renders the commands that messages ask people to type, complete with the stack and quoted for a POSIX shell. */
 export interface OperatorCommands {
   /** The stack, or its placeholder. */
   readonly stack: string;
@@ -67,7 +64,7 @@ export function operatorCommands(place: OperatorPlace): OperatorCommands {
   };
 }
 
-/** Returns the commands for a stack, assuming the default installation (`pulumi` and `npm run`). */
+/** Returns the commands for a stack, assuming the default installation. */
 export function commandsOfStack(stack?: string): OperatorCommands {
   return operatorCommands({ stack, pulumi: "pulumi", script: (name) => `npm run ${name} --` });
 }

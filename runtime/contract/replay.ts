@@ -3,8 +3,8 @@ import { type Platform, platformSchema } from "./delivery.ts";
 import { MAX_REPLAYED } from "./environment.ts";
 
 /**
- * Record of past events that a rollout replays with the next version. The running version redacts it before it leaves
- * the service: payloads keep their structure, but not the text that people wrote.
+ * Record of past events that a rollout replays with the next version. The running version redacts it first: payloads
+ * keep their structure, but not the text that people wrote.
  */
 
 /** Longest event in a record, in characters of JSON. */
@@ -76,10 +76,7 @@ export const replayRecordSchema = z.object({
       }),
     )
     .check(z.maxLength(MAX_REPLAYED)),
-  /**
-   * Median, over the events, of the time to read an event divided by the time to parse its JSON. This ratio is
-   * comparable between machines.
-   */
+  /** Median of the time to read an event divided by the time to parse its JSON. Comparable between machines. */
   cost: z.number(),
   left: leftSchema,
 });
@@ -91,5 +88,5 @@ export const replayedSchema = z.object({ outcomes: z.array(outcomeSchema), cost:
 
 export type Replayed = z.infer<typeof replayedSchema>;
 
-/** The edge's request to its gateway for a record. It contains deliveries as the ledger stores them, newest first. */
+/** The edge's request to its gateway for a record, with the ledger's deliveries, newest first. */
 export const replayRequestSchema = z.object({ deliveries: z.array(z.unknown()) });

@@ -4,17 +4,14 @@ import { BROKER_PATH } from "./services.ts";
  * Access to a route: who may use it, and the response to everyone else.
  *
  * - `public`: everyone.
- * - `webhook`: the platform, verified by its signature; 403 if the signature is wrong, 503 while the gateway is not
- *   ready, so that a test POST does not look like a refusal. Discord always gets 401, as it requires. With
- *   PUBLIC_WEBHOOKS=false an identity is needed as well; 401 without one.
+ * - `webhook`: the platform, verified by its signature. Others get 403, or 503 while the gateway is down. Discord
+ *   always gets 401, as it requires. With PUBLIC_WEBHOOKS=false an identity is also required; 401 without one.
  * - `identity`: people verified by the identity gateway; on a host without one, holders of ADMIN_TOKEN. Others get 403,
  *   or in a browser 302 to the sign-in page. If neither is configured, everyone gets 500 with that reason.
  * - `stack`: the stack that deployed this instance, verified by its signature (stack-signature.ts); 403 without it.
  * - `gateway`: the running gateway, by the pass that it received at its start; 403 without it.
  * - `device`: a client that proves on the socket that its device is paired; 426 for a plain request. Files need the
  *   ticket of such a socket; 403 without it.
- *
- * The required identity or signature does not depend on the gateway's state.
  */
 export type RouteAccess = "public" | "webhook" | "identity" | "stack" | "gateway" | "device";
 
@@ -26,7 +23,7 @@ export interface Route {
   onlyWithAdminToken?: true;
 }
 
-/** All routes of the edge. The app, the readiness probe and the tests use this table. */
+/** All routes of the edge. */
 export const ROUTES = {
   home: { method: "GET", path: "/", access: "public" },
   live: { method: "GET", path: "/healthz", access: "public" },

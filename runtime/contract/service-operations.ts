@@ -11,16 +11,15 @@ import {
 import type { Environment } from "./variables.ts";
 
 /**
- * Maximum size of a request to a model: Anthropic's limit, the largest of all providers.
+ * Maximum size of a request to a model: Anthropic's limit, the largest of all.
  * https://docs.claude.com/en/api/overview#request-size-limits
  */
 const LONGEST_QUESTION_BYTES = 32 * 1024 * 1024;
 /**
- * Maximum size of an upload: 25 MB of audio, plus form fields. Other uploads are smaller.
- * https://platform.openai.com/docs/guides/speech-to-text
+ * Maximum size of an upload: 25 MB of audio, plus form fields. https://platform.openai.com/docs/guides/speech-to-text
  */
 const LONGEST_UPLOAD_BYTES = 26 * 1024 * 1024;
-/** Maximum size of a message: the longest on any platform has 40,000 characters, and JSON may escape each of them. */
+/** Maximum size of a message: 40,000 characters, the most on any platform. JSON may escape each of them. */
 const LONGEST_MESSAGE_BYTES = 512 * 1024;
 type ChatField = "channel" | "channel_id" | "chat_id";
 /**
@@ -43,7 +42,7 @@ export interface ServiceOperation {
   /** Returns the path below the service's address, including `key` if the service expects it there. */
   path(values: OperationArguments, key: string): string;
   /**
-   * Kind of body. `json`, `form` and `parts` (multipart) have validated fields; `unread` is JSON that is forwarded
+   * Kind of body. Fields of `json`, `form` and `parts` (multipart) are validated; `unread` is JSON that is forwarded
    * unvalidated.
    */
   readonly body: "none" | "json" | "form" | "parts" | "unread";
@@ -120,10 +119,7 @@ const keyboard = z.strictObject({
   ),
 });
 
-/**
- * Slack blocks as JSON: a text and buttons only. Pictures, links and other fields are refused, because Slack would
- * fetch or display them.
- */
+/** Slack blocks as JSON: a text and buttons only. Slack would fetch or display pictures, links and other fields. */
 const buttonBlocks = z.string().check(z.maxLength(20_000), z.refine(isButtons));
 const buttonSchema = z.tuple([
   z.strictObject({
@@ -234,7 +230,7 @@ const isSlackFileId = (value: string): boolean => /^F[A-Z0-9]{1,31}$/.test(value
 
 /**
  * Every request that the gateway makes with the deployment's keys, as `<service>/<operation>`. The broker refuses all
- * others. A test checks that the gateway's clients use every entry.
+ * others.
  */
 export const SERVICE_OPERATIONS = {
   /** https://docs.claude.com/en/api/messages */
@@ -322,10 +318,7 @@ export const SERVICE_OPERATIONS = {
   "discord/guild": get("none", ({ guild }) => `/guilds/${guild}`, { guild: isSnowflake }),
   /** https://docs.discord.com/developers/resources/channel#get-channel */
   "discord/channel": get("channel", ({ channel }) => `/channels/${channel}`, { channel: isSnowflake }),
-  /**
-   * https://docs.discord.com/developers/resources/message#create-message. A thread is a channel with its own id
-   * (https://docs.discord.com/developers/topics/threads).
-   */
+  /** https://docs.discord.com/developers/resources/message#create-message. A thread is a channel with its own id. */
   "discord/message.create": send({
     chat: "channel",
     takes: { channel: isSnowflake },
@@ -398,8 +391,8 @@ export const SERVICE_OPERATIONS = {
     }),
   ),
   /**
-   * https://core.telegram.org/bots/api#answercallbackquery. It concerns no chat, because only the person who pressed
-   * the button sees the text. The opaque id comes with the press and is valid once.
+   * https://core.telegram.org/bots/api#answercallbackquery. It concerns no chat: only the person who pressed the
+   * button sees the text. The id comes with the press and is valid once.
    */
   "telegram/answerCallbackQuery": telegram(
     "answerCallbackQuery",
@@ -433,12 +426,13 @@ export const SERVICE_OPERATIONS = {
     "parts",
   ),
   /**
-   * https://core.telegram.org/bots/api#getfile. It needs no chat, because only a chat that received the file knows its
-   * id. The id is valid for one bot (https://core.telegram.org/bots/api#sending-files) and contains a random access
-   * hash (https://core.telegram.org/api/files#downloading-files).
+   * https://core.telegram.org/bots/api#getfile. It needs no chat, because only a chat that received the file knows
+   * its id. The id contains a random access hash (https://core.telegram.org/api/files#downloading-files).
    */
   "telegram/getFile": telegram("getFile", "none", z.strictObject({ file_id: id })),
-  /** A file at the path from `getFile`. Paths are numbered, such as `photos/file_12.jpg`, so they can be guessed. */
+  /**
+   * A file at the path from `getFile`, such as `photos/file_12.jpg`. Paths can be guessed, because they are numbered.
+   */
   "telegram/file": get("file", ({ path = "" }, key) => `/file/${botPath(key)}/${encoded(path)}`, {
     path: isTelegramFilePath,
   }),

@@ -8,8 +8,8 @@ interface Service {
   /** Default address, without a trailing slash. */
   readonly own: string;
   /**
-   * Name of the header with the key, and the text before the key. For Telegram, only the broker reads the header:
-   * Telegram itself expects the key in the URL.
+   * Header for the key: its name, and the text before the key. Telegram's header is only for the broker, because
+   * Telegram expects the key in the URL.
    */
   readonly header: readonly [name: string, before: string];
   readonly headers: Readonly<Record<string, string>>;
@@ -69,9 +69,9 @@ export const PROXY_HEADER = "steward-proxy";
 export const BROKER_PATH = "/broker";
 
 /**
- * Returns the gateway's environment with passes, which only the broker accepts, instead of steward's own secrets.
- * Without {@link BROKER_VARIABLE}, returns the environment unchanged. The operator's own secrets stay, because the
- * config decides where they are sent.
+ * Returns the gateway's environment with passes instead of steward's own secrets. Only the broker accepts passes. The
+ * operator's own secrets stay, because the config decides where they are sent. Without {@link BROKER_VARIABLE},
+ * changes nothing.
  *
  * @param token must not contain a colon or a slash.
  */
@@ -104,7 +104,7 @@ export function credential(name: ServiceName, key: string): Record<string, strin
   return { [header]: `${before}${key}` };
 }
 
-/** Returns the address of the service itself, even if there is a broker. It has no trailing slash. */
+/** Returns the service's own address without a trailing slash, even if there is a broker. */
 export function directAddress(name: ServiceName, environment: Environment): string {
   const { address, own } = SERVICES[name];
   const root = withoutSlashes(environment[address] || own);

@@ -1,13 +1,13 @@
 import { hmacHex, hmacKey } from "./digest.ts";
 
 /**
- * Header with the stack's signature of a request to its deployment: an HMAC under ATTESTATION_KEY, which only the stack
- * and the deployment know. It covers the method, the path with query, and the time in seconds; requests have no body.
- * Each signature is accepted once, so every request has a {@link NONCE_PARAMETER}.
+ * Header with the stack's signature of a request to its deployment: an HMAC under ATTESTATION_KEY over the method,
+ * the path with query, and the time in seconds. Each signature is accepted once, so every request has a {@link
+ * NONCE_PARAMETER}.
  */
 export const STACK_SIGNATURE_HEADER = "x-steward-signature";
 
-/** Query parameter that gives requests in the same second different signatures. Older services ignore it. */
+/** Query parameter that makes the signatures of requests in the same second differ. */
 export const NONCE_PARAMETER = "nonce";
 
 /** Largest accepted difference between the two clocks. */

@@ -1,2 +1,2 @@
-/** The update types that steward requests from Telegram, by polling and by webhook. It would ignore all others. */
+/** Update types that steward requests from Telegram, by polling and by webhook. */
 export const TELEGRAM_UPDATES = ["message", "edited_message", "callback_query"] as const;

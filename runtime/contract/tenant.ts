@@ -18,11 +18,11 @@ export interface TenantChat {
 
 /** Progress of replacing the running containers after an update. */
 export interface Renewal {
-  /** Number of containers that may already be replaced. */
+  /** Number of containers that may be replaced, including those replaced already. */
   begun: number;
   /** Number of replaced containers that have answered with the new version. */
   answering: number;
-  /** Tenants with a new container that does not answer. While there are any, no other container is replaced. */
+  /** Tenants with a new container that does not answer. They block all further replacements. */
   failing: TenantId[];
 }
 
@@ -122,8 +122,7 @@ export const approvalsForm = z.object({
 
 export type Approvals = z.infer<typeof approvalsForm>;
 
-// Encodes each byte that is not plain as `_` and two hexadecimal digits, so that ids are safe names and differ between
-// chats.
+// Replaces each byte that PLAIN does not match with `_` and two hexadecimal digits, so that ids are safe and unique.
 function escaped(chat: string): string {
   return Array.from(new TextEncoder().encode(chat), (byte) => {
     const character = String.fromCharCode(byte);

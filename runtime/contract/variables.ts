@@ -54,8 +54,8 @@ export type EdgeVariable = {
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Returns a remark if a value looks wrongly copied, such as one with quotation marks or a trailing line break;
- * otherwise `undefined`. The remark completes "the value …" and does not quote the value.
+ * Returns a remark if a value looks wrongly copied, for example with quotation marks; otherwise `undefined`. The
+ * remark completes "the value …" without quoting it.
  */
 export function formProblem(value: string): string | undefined {
   if (/[\r\n]$/.test(value)) return "ends with a line break: remove it";
@@ -78,7 +78,7 @@ export function trimmedVariables(environment: Environment): Environment {
 
 /** Pattern for the names of variables that operators add, such as another model provider's key. */
 const OWN_NAME = /^[A-Z][A-Z0-9_]{0,63}$/;
-/** Names that processes and platforms read themselves, so setting one would have side effects. */
+/** Names that processes or platforms read. Setting one would have side effects. */
 const RESERVED =
   /^(?:STEWARD_.*|NODE_.*|LD_.*|MALLOC_.*|SSL_.*|GLIBC_.*|(?:.*_)?PORT|PATH|HOME|SHELL|USER|TZ|LANG|LC_.*|IFS|ENV|BASH_ENV|SANDBOX|DIRECTORY|STATE|VERSION)$/;
 
@@ -100,7 +100,6 @@ export function ownNames(environment: Environment, { secretOnly = false } = {}):
   return [...new Set(names)].filter((name) => name !== "" && ownNameProblem(name) === undefined).sort();
 }
 
-/** Names of steward's own secrets. */
 export const SECRET_NAMES = (Object.keys(VARIABLES) as VariableName[]).filter(
   (name) => VARIABLES[name].secret,
 );
@@ -146,5 +145,5 @@ export const REST_TENANT = "rest";
  */
 export const CONFIG_VARIABLE = "STEWARD_CONFIG";
 
-/** If `true`, the supervisor waits for restored data: it starts the gateway only after the first `/restore` request. */
+/** Variable that delays the gateway's start until the first `/restore` request, if `true`. */
 export const AWAIT_RESTORE_VARIABLE = "STEWARD_AWAIT_RESTORE";

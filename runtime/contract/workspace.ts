@@ -12,9 +12,7 @@ export const CHATS = "chats";
 
 /** Maximum length of a path within its root folder, in UTF-8 bytes. */
 const LONGEST_NAME = 400;
-/**
- * Maximum length of a path segment, in bytes. File systems allow 255, but a write adds a temporary suffix of 12 bytes.
- */
+/** Maximum length of a path segment, in bytes. File systems allow 255, and a temporary suffix takes 12. */
 const LONGEST_PART = 240;
 /** Maximum number of path segments, including the file's name. */
 const MAX_PARTS = 8;
@@ -43,7 +41,7 @@ export function pathParts(text: string): string[] | undefined {
 
 /**
  * Splits a file or folder name into its root and the path within that root. Returns `undefined` if the name leads out
- * of the workspace or its chat id is malformed. All code that parses file names must call this function.
+ * of the workspace or its chat id is malformed.
  */
 export function readFileName(text: string): FileName | undefined {
   const parts = pathParts(text);
@@ -53,17 +51,14 @@ export function readFileName(text: string): FileName | undefined {
   return CHAT.test(chat) ? { root: "chat", chat, name: rest.join("/") } : undefined;
 }
 
-/** Returns a sentence that explains why a file must not have this name, or `undefined` if the name is allowed. */
+/** Returns a sentence that explains why a file must not have this name, or `undefined` if it may. */
 export function fileNameProblem(text: string): string | undefined {
   const read = readFileName(text);
   if (read === undefined) return LEADS_OUT;
   return text.startsWith("-") ? DASH : rootNameProblem(read.root === "chats" ? "" : read.name);
 }
 
-/**
- * Returns a sentence that explains why a file must not have this path within its root, or `undefined` if the path is
- * allowed. Backups include all files with allowed paths, and every interface can list, show and remove them.
- */
+/** Returns a sentence that explains why a file must not have this path within its root, or `undefined` if it may. */
 export function rootNameProblem(name: string): string | undefined {
   const parts = pathParts(name);
   if (parts === undefined) return LEADS_OUT;

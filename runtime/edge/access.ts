@@ -23,7 +23,7 @@ export interface Visitor {
   chat?: TenantId | "everyChat" | undefined;
   health: Health;
   facts: HealthFacts;
-  /** Earliest time of stored container answers that may be reused, in milliseconds since the epoch. */
+  /** Milliseconds since the epoch. Container answers that were stored since then may be reused. */
   reuseAfter?: number | undefined;
   /** ISO 8601 time of cached `facts.details`; absent if they are current. */
   asOf?: string | undefined;
@@ -65,7 +65,7 @@ export function requireIdentity(identify: Identify): MiddlewareHandler<AccessVar
   };
 }
 
-/** Requires an identity for webhook requests if PUBLIC_WEBHOOKS is false. A signature alone then does not suffice. */
+/** Requires an identity for webhook requests if PUBLIC_WEBHOOKS is false. */
 export function requirePublicOrIdentity(isPublic: boolean, identify: Identify): MiddlewareHandler {
   return async function webhookAccessMiddleware(context, next) {
     if (!isPublic && !(await identify(context.req.raw, clientOf(context))).allowed) {
@@ -96,9 +96,9 @@ export function noStore(): MiddlewareHandler {
 }
 
 /**
- * Refuses changes that another origin's page requests. The API accepts only JSON, which a plain HTML form cannot send.
- * On plain HTTP, browsers omit Sec-Fetch-Site, so the Origin header decides. If both headers are missing, a cookie
- * suggests an old browser, and the request is refused.
+ * Refuses changes that another origin's page requests. The API accepts only JSON, which a plain HTML form cannot
+ * send. On plain HTTP, browsers omit Sec-Fetch-Site, so the Origin header decides. If both headers are missing, a
+ * request with a cookie is refused.
  */
 export function refuseForeignChanges(): MiddlewareHandler {
   return async function foreignChangesMiddleware(context, next) {
@@ -132,7 +132,7 @@ export function refuseCrossSite(): MiddlewareHandler {
 
 /**
  * Returns true if a GET request may change something: it comes from a program, from a page of this origin or from the
- * address bar. Any other may have been sent by a foreign page that uses the operator's session.
+ * address bar. Another site's page may have sent any other request with the operator's session.
  */
 export function isTrustedSource({ headers }: Request, { isProgram }: Identity): boolean {
   return isProgram || OWN_SITES.has(headers.get("sec-fetch-site") ?? "");

@@ -16,7 +16,7 @@ const SIGNATURE_HEADER = "x-steward-signature";
 export const LOOK_EVERY_MS = 60_000;
 /** Interval at which a continuing failure is reported again, in milliseconds. */
 const REPEAT_MS = 6 * 3_600_000;
-/** Time, in milliseconds, for which an answer's late first word counts as a failure. */
+/** Time for which alerts report a late first word as a failure, in milliseconds. */
 const LATE_FOR_MS = 15 * 60_000;
 const TIMEOUT_MS = 10_000;
 
@@ -170,8 +170,8 @@ interface Failing {
 }
 
 /**
- * Sends alerts about failures to the configured destinations: when a failure has lasted for `after`, every six hours
- * while it continues, and when it ends. Each check sends all its alerts in one message.
+ * Sends alerts to the configured destinations: when a failure has lasted for `after`, every six hours while it
+ * continues, and when it ends. Each check sends at most one message.
  */
 export class Alerts {
   readonly #options: AlertsOptions;
@@ -184,7 +184,7 @@ export class Alerts {
     this.#afterMs = parseDuration(options.settings.after) ?? 0;
   }
 
-  /** True if checks must continue while the container sleeps, because a known failure may end. */
+  /** True if a known failure may end while the container sleeps, so that checks must continue. */
   get isOpen(): boolean {
     return Object.keys(this.#read()).some((subject) => !isGatewayOnly(subject));
   }
@@ -192,8 +192,8 @@ export class Alerts {
   /** Checks everything and sends due alerts, at most every 30 s. Never rejects. */
   async look(): Promise<void> {
     const now = this.#options.clock();
-    // Skip a check while the previous one still waits for a slow destination. Timers are inexact, so allow half an
-    // interval.
+    // Skip a check while the previous one still waits for a slow destination, or if it began less than half an
+    // interval ago.
     if (this.#looking || Math.abs(now - this.#lookedAt) < LOOK_EVERY_MS / 2) return;
     this.#looking = true;
     this.#lookedAt = now;
@@ -228,7 +228,7 @@ export class Alerts {
       if (problems.length < destinationsOf(this.#options.settings).length) {
         for (const [subject, failing] of due) found[subject] = { ...failing, toldAt: now };
       } else {
-        // No destination received the recovery. Keep these failures, so that the next check reports it again.
+        // No destination accepted the alerts. Restore these failures, so that the next check reports their end again.
         for (const [subject, failing] of over) found[subject] ??= failing;
       }
     }
@@ -236,7 +236,7 @@ export class Alerts {
     if (text !== JSON.stringify(before)) this.#options.memory.write(text);
   }
 
-  /** Returns the current failures. While the gateway is down, failures that only the gateway can report remain. */
+  /** Returns the current failures. While the gateway is down, keeps the failures that only the gateway can report. */
   async #find(before: Record<string, Failing>, now: number): Promise<Record<string, Failing>> {
     const { sandbox, neverSleeps, backups, oldestEvent } = this.#options;
     const [{ state, reason, volume, silent }, details, copies] = await Promise.all([
@@ -279,7 +279,7 @@ export class Alerts {
 
   #read(): Record<string, Failing> {
     const value = parseJson(this.#options.memory.read() ?? "{}");
-    // Only this class writes the text, so its form is known.
+    // The text needs no validation, because only this class writes it.
     return typeof value === "object" && value !== null ? (value as Record<string, Failing>) : {};
   }
 }

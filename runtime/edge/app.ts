@@ -79,7 +79,7 @@ export interface EdgeOptions {
   answers: AnswerMemory;
   /** Set if each chat has a separate sandbox. */
   tenants?: Tenants | undefined;
-  /** The tenant whose sandbox the pages show. Absent if they show the deployment's sandbox. */
+  /** Tenant of the sandbox that the pages show. Default: the deployment's sandbox. */
   tenant?: TenantId | undefined;
   signatures: Signatures;
   sandbox: Sandbox;
@@ -97,7 +97,7 @@ export interface EdgeOptions {
   log: Log;
 }
 
-/** Builds the edge with every public route, for the Worker and for Node. */
+/** Builds the app with every public route, for the Worker and for Node. */
 export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
   const { settings, bundle, attestation, ledger, directory, activity, answers, backups } = options;
   const sandbox = withBrowserNames(options.sandbox, directory);

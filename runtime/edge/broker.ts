@@ -26,7 +26,7 @@ const LONGEST_NAME = 80;
  * Values of the `anthropic-beta` header that the broker forwards. Others could expose the account's files or run code.
  */
 const ANTHROPIC_BETAS = new Set(["structured-outputs-2025-11-13"]);
-/** Headers of the upstream connection, which do not apply to the decoded body. */
+/** Upstream headers that do not apply to the relayed response. */
 const CONNECTION_HEADERS = [
   "connection",
   "content-encoding",
@@ -41,12 +41,12 @@ type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 export interface BrokerOptions {
   /** Contains the real keys. */
   environment: Environment;
-  /** Returns the pass with which the running gateway authenticates, or an empty string if there is none. */
+  /** Returns the pass with which the running gateway authenticates; empty if no gateway runs. */
   token(): string;
   fetch: Fetch;
   /** The only chat that requests may concern. Default: any chat. */
   chat?: TenantChat | undefined;
-  /** The HTTP proxy to Telegram. Default: requests with a proxy are refused. */
+  /** HTTP proxy for Telegram. Default: requests that name a proxy are refused. */
   proxy?: {
     address(): string | undefined;
     client(address: string): Fetch;
@@ -71,10 +71,9 @@ interface BrokerOperation {
 }
 
 /**
- * Creates the broker, which gives the gateway access to services without their keys. The gateway names an operation of
- * service-operations.ts and authenticates with its pass. The broker builds the service's request from validated
- * arguments and the real key; it copies no URL, method or header. Error responses are redacted, because services may
- * quote keys in them.
+ * Creates the broker, which gives the gateway access to services without their keys. The gateway names an operation
+ * of service-operations.ts and authenticates with its pass. The broker builds the service's request from validated
+ * arguments and the real key. Error responses are redacted, because services may quote keys in them.
  */
 export function createBroker(options: BrokerOptions): Broker {
   const { environment, token, log } = options;
@@ -188,7 +187,7 @@ function betas(name: OperationName, headers: Headers): Record<string, string> {
 
 /**
  * Returns the HTTP client for an operation. A request may name a proxy only for Telegram, and only the proxy in the
- * config file. Right after a config change, the gateway may still name the previous proxy.
+ * config file.
  */
 function clientFor(proxy: string | null, name: OperationName, { fetch, proxy: own }: BrokerOptions): Fetch {
   if (proxy === null) return fetch;
@@ -222,8 +221,8 @@ interface BrokerRequest {
 }
 
 /**
- * Parses a broker request. Also accepts the services' own paths, which older gateways send, because a container may
- * outlive a Worker deployment by minutes. The next release removes these paths.
+ * Parses a broker request. Also accepts the services' own paths until the next release, because older gateways send
+ * them.
  */
 function brokerRequest(url: string, headers: Headers): BrokerRequest {
   const { pathname, searchParams } = new URL(url);
@@ -254,7 +253,7 @@ function withHeader(headers: Headers, name: string, value: string): Headers {
   return changed;
 }
 
-/** Decodes a URL component. Returns malformed text unchanged; later validation refuses it. */
+/** Decodes a URL component. Returns malformed text unchanged. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

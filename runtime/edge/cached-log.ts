@@ -16,8 +16,8 @@ interface CachedLog extends LogTail {
 }
 
 /**
- * Returns the end of the gateway's output, at most 200 kB, and caches it so that pages can show it while the container
- * sleeps. Does not wake the container and does not count as activity. Never rejects.
+ * Returns the end of the gateway's output, at most 200 kB, and caches it for pages that are opened while the
+ * container sleeps. Does not wake the container or count as activity. Never rejects.
  *
  * @param limitMs Timeout for the container's answer, in milliseconds.
  */
@@ -29,11 +29,11 @@ export async function readLog(
   const last = await memory.lastAnswer(QUESTION).catch(() => undefined);
   const kept = last && (parseJson(last.text) as LogTail | undefined);
   const { value, problem } = await attempt(limitMs, readLastLines(sandbox, MAX_LINES, kept?.next));
-  // A stopped container returns no `next`.
+  // Return the cached lines if the container does not answer or is stopped: a stopped one returns no `next`.
   if (value === undefined || (value.next === undefined && value.lines.length === 0))
     return { lines: [], ...kept, ...(kept && { asOf: last.at }), ...(problem && { problem }) };
   const { lines, next } = value;
-  // Lines without a number may already be in the cache, so they replace it.
+  // Without `next`, the lines may already be in the cache, so they replace it.
   const tail = next === undefined ? { lines } : { lines: appendLines(kept?.lines ?? [], lines), next };
   if (lines.length > 0) await memory.keepAnswer(QUESTION, JSON.stringify(tail)).catch(() => undefined);
   return tail;

@@ -7,7 +7,7 @@ import type { Activity, Clock, Ledger, Sandbox } from "./ports.ts";
 
 const EVERY_MS = 1_000;
 const GATEWAY_MS = 1_000;
-/** Interval of keep-alive comments, in milliseconds. They keep proxies from closing the stream. */
+/** Interval in milliseconds of comments that keep proxies from closing the stream. */
 const SIGN_EVERY_MS = 20_000;
 /** Maximum duration of a stream, in milliseconds. The browser then reconnects, and its identity is checked again. */
 const LONGEST_MS = 5 * 60_000;
@@ -20,9 +20,9 @@ interface ChangesOptions {
 }
 
 /**
- * `GET /_admin/api/changes`: Server-Sent Events. Sends an empty `change` event when a page's content may have changed.
- * Clients without event streams get `{revision}`, which differs after a change. Does not wake the container and does
- * not count as activity.
+ * `GET /_admin/api/changes`: Server-Sent Events. Sends an empty `change` event when a page's content may have
+ * changed. Clients without event streams get `{revision}`, which differs after a change. Does not wake the container
+ * or count as activity.
  */
 export function streamChanges(options: ChangesOptions): Handler {
   const { clock } = options;

@@ -4,11 +4,13 @@ import type { TenantChat } from "../contract/tenant.ts";
 import { isRecord, parseJson } from "../shared/json.ts";
 import { readBytes } from "../shared/read-bytes.ts";
 
-/** Maximum files that are remembered. A gateway fetches each file soon after it requests the path. */
+/**
+ * Maximum number of remembered files. A gateway fetches a file soon after it requests the path, so few are needed.
+ */
 const MAX_FILES = 256;
 const LONGEST_ANSWER_BYTES = 64 * 1024;
 
-/** Maximum size of an answer with a complete profile, or with a Discord server's roles and emojis. */
+/** Maximum size of a response about a person or a Discord server, in bytes. */
 const LONGEST_PROFILE_BYTES = 1024 * 1024;
 
 /**
@@ -25,20 +27,22 @@ const NAMES: Partial<Record<OperationName, (answer: Record<string, unknown>) => 
 };
 
 /**
- * Restricts a broker to one chat. Refuses requests that name another chat. Because file names can be guessed, also
- * refuses files that the service has not returned to this broker.
+ * Restricts a broker to one chat. Also refuses files that the service has not returned to this broker, because file
+ * names can be guessed.
  */
 export class ChatPass {
   readonly #own: TenantChat;
-  /** Files that the service has returned, by the text that later requests contain. Oldest first. */
+  /**
+   * Files that the service has returned, oldest first. An entry is the argument or field with which a later request
+   * names the file.
+   */
   readonly #files = new Set<unknown>();
 
-  /** @param own The chat. Its id is read at each request, because it may change. */
+  /** @param own The chat, with an id that may change later. */
   constructor(own: TenantChat) {
     this.#own = own;
   }
 
-  /** Id of the chat on its platform. */
   get chat(): string {
     return this.#own.chat;
   }
@@ -52,10 +56,10 @@ export class ChatPass {
     const { chat } = SERVICE_OPERATIONS[name];
     if (chat === "none") return true;
     if (chat === "unnamed" || !name.startsWith(`${this.#own.platform}/`)) return false;
-    // Slack's answer lists the chats that share the file; openSlackFile checks them.
+    // Allow the request: openSlackFile checks in which chats Slack shares the file.
     if (name === "slack/file") return true;
     if (chat === "file") return this.#files.has(given["path"]);
-    // Compare the text: `@name` and `#name` also address chats, but never equal a tenant's chat id.
+    // This also refuses `@name` and `#name`, which address chats without their id.
     if (given[chat] !== this.chat) return false;
     return name !== "slack/files.completeUploadExternal" || this.#files.has(given["files"]);
   }

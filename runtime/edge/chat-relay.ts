@@ -4,19 +4,19 @@ import { parseJson } from "../shared/json.ts";
 import { closeSocket, joinSockets, type PageSocket } from "./page-sockets.ts";
 
 interface Page {
-  /** Device id that the page's first message claims. It is proven once `welcome` is true. */
+  /** Device id that the page's first message claims; proven once `welcome` is true. */
   deviceId?: string | undefined;
   isNew: boolean;
   page: PageSocket;
   gateway: PageSocket;
-  /** True once the gateway has accepted the device. From then on, messages count as activity. */
+  /** True once the gateway has accepted the device. Messages then count as activity. */
   welcome: boolean;
   running: Set<string>;
 }
 
 interface ChatRelayOptions {
   onUse(): void;
-  /** Called when the gateway accepts a device, or closes its socket because access was revoked. */
+  /** Called when the gateway accepts a device, or closes the device's socket because access was revoked. */
   onDevice?(deviceId: string, isLetIn: boolean): void;
 }
 
@@ -24,9 +24,8 @@ interface ChatRelayOptions {
 const LONGEST_HELLO = 1_000;
 
 /**
- * Relays frames between pages and gateway, and so notices activity. Otherwise the container might sleep during an
- * answer, or an idle page might keep it awake. Frames count as activity only after the gateway accepts the device, so
- * that strangers cannot keep the container awake.
+ * Relays frames between pages and gateway. Reports activity, which keeps the container awake, only for devices that
+ * the gateway has accepted.
  */
 export class ChatRelay {
   readonly #options: ChatRelayOptions;

@@ -8,8 +8,8 @@ import { sendProblem } from "./problems.ts";
 /**
  * `GET /chat`: the chat page, identical for everyone. Wakes a sleeping container.
  *
- * @param sandbox The sandbox that all browsers share; `undefined` if each browser has a separate one, which starts only
- * when the gateway admits its page.
+ * @param sandbox The sandbox that all browsers share; `undefined` if each browser has a separate one, which this page
+ * does not start.
  */
 export function chat(sandbox: Sandbox | undefined): Handler {
   return async function handleChat(context) {

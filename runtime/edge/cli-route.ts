@@ -34,7 +34,7 @@ interface CliOptions {
 /** Runs a command line for an operator, even while the gateway is down. */
 type RunLine = (line: TypedLine, by: string) => Promise<{ command: string } & CliResult>;
 
-/** An allowed command line. It is parsed before the container starts, so that an invalid line does not wake it. */
+/** An allowed command line, parsed before the container starts. */
 interface TypedLine extends Line {
   command: string;
 }
@@ -132,7 +132,7 @@ function printFailure(reply: Extract<OperationReply, { ok: false }>, json: boole
 }
 
 /**
- * Runs an operation in the edge. If it exceeds the timeout, the reply says that it continues, because a slow backup has
+ * Runs an operation in the edge. After the timeout, the reply says that the operation continues: a slow backup has
  * not failed.
  */
 async function runInEdge(run: () => unknown): Promise<OperationReply> {

@@ -45,10 +45,10 @@ export async function listProcesses(sandbox: Sandbox, logs: boolean): Promise<Pr
 }
 
 /**
- * Returns the last lines of the gateway's output, optionally after line number `after`. Does not wake the container and
- * does not count as activity, so pages may poll.
+ * Returns the last lines of the gateway's output, optionally after line number `after`. Does not wake the container
+ * and does not count as activity.
  *
- * @throws StewardError `gateway_unavailable` if a running container does not answer.
+ * @throws StewardError `gateway_unavailable` if a running container does not answer
  */
 export async function readLastLines(
   sandbox: Pick<Sandbox, "status" | "peek">,
@@ -98,9 +98,8 @@ export function debugLogs(sandbox: Sandbox): Handler {
 }
 
 /**
- * `GET /debug/version`: versions in use. `version` and `bundle` describe the edge; `gateway` and `container` describe
- * the container. `attestation` and `secrets` are keyed hashes that reveal whether secrets changed. Does not wake the
- * container.
+ * `GET /debug/version`: versions of the edge (`version`, `bundle`) and of the container (`gateway`, `container`).
+ * `attestation` and `secrets` are keyed hashes that reveal whether secrets changed. Does not wake the container.
  */
 export function debugVersion(sandbox: Sandbox, bundle: string, attestation: Attest): Handler {
   return async function handleVersion(context) {

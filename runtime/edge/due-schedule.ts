@@ -6,11 +6,10 @@ import type { Clock, Notes, Sandbox } from "./ports.ts";
 const NOTE = "scheduleAt";
 /** Assumed duration of a container start in milliseconds, until one has been measured. */
 const COLD_START_MS = 5_000;
-/** Minimum sleep in milliseconds. A shorter one is not worth a stop and a start of the container. */
+/** Minimum sleep in milliseconds that is worth a stop and a start. */
 const SHORTEST_SLEEP_MS = 10_000;
 /**
- * Maximum duration of a schedule's run, in milliseconds, for which the container stays awake. The gateway aborts longer
- * runs.
+ * Maximum time in milliseconds that the container stays awake for a schedule's run. The gateway aborts longer runs.
  */
 const LONGEST_RUN_MS = 3_600_000;
 
@@ -34,23 +33,23 @@ export class DueSchedule {
   /**
    * Reads the next schedule's time from the gateway before the container sleeps.
    *
-   * @returns true if the container must stay awake because a schedule is due soon or running.
+   * @returns true if a schedule is running or due soon, so the container must stay awake
    */
   async poll(): Promise<boolean> {
     const { memory, sandbox, clock } = this.#options;
     const response = await sandbox.peek({ method: "GET", path: GATEWAY_ROUTES.status });
     const { data } = nextSchedule().safeParse(response?.ok ? await response.json().catch(() => null) : null);
-    // Without an answer the container may be asleep, and the last stored time stays valid.
+    // Without an answer the container may be asleep, and the stored time stays valid.
     if (data === undefined) return false;
     const at = Date.parse(data.schedules.nextAt ?? "");
     const leftMs = at - clock();
-    // Ignore a time that remains in the past: it would restart the container repeatedly.
+    // Ignore a time over an hour ago, which would restart the container repeatedly.
     const isKnown = leftMs > -LONGEST_RUN_MS;
     memory.write(NOTE, isKnown ? String(at) : "");
     return isKnown && leftMs <= this.#leadMs + SHORTEST_SLEEP_MS;
   }
 
-  /** Time to start a stopped container so that it is ready in time, in milliseconds since the epoch. */
+  /** Time to start a stopped container so that it is ready for the next schedule, in milliseconds since the epoch. */
   get startAt(): number | undefined {
     const noted = this.#options.memory.read(NOTE);
     return noted === undefined || noted === "" ? undefined : Number(noted) - this.#leadMs;

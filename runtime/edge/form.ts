@@ -4,10 +4,10 @@ import "../contract/english.ts";
 import { StewardError } from "../contract/errors.ts";
 import { readBodyText } from "./admission/body.ts";
 
-/** Maximum submitted values that the page shows again; further ones are dropped. */
+/** Maximum submitted values that the page shows again. */
 const MAX_SHOWN = 100;
 
-/** Invalid values in a form or query. Keeps all values, so that the page can show the form again. */
+/** Invalid values in a form or query. Contains all values, so that the page can show the form again. */
 export class WrongValuesError extends StewardError {
   readonly sent: readonly (readonly [name: string, value: string])[];
   readonly wrong: ReadonlySet<string>;

@@ -18,7 +18,7 @@ export interface Health {
   problems: HealthProblem[];
 }
 
-/** Facts that determine the health. Unknown ones are absent. */
+/** Facts that determine the health; absent if unknown. */
 export interface HealthFacts {
   status: SandboxStatus;
   details?: GatewayStatus | undefined;

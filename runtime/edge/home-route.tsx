@@ -14,7 +14,7 @@ import { sendProblem } from "./problems.ts";
 
 const WAIT_REFRESH_SECONDS = 2;
 
-/** Retry interval, in seconds, for visitors who are over the limit on starting the container. */
+/** Retry interval, in seconds, for visitors who may not start the container again yet. */
 export const REFUSED_WAKE_SECONDS = 600;
 
 const LIVE_HEADERS = {
@@ -25,7 +25,7 @@ const LIVE_HEADERS = {
   "x-frame-options": "DENY",
 };
 
-/** `GET /healthz`. Constant headers keep it cheap, because probes call it often. */
+/** `GET /healthz`. Returns constant headers, because probes call it often. */
 export function live(): Response {
   return new Response("ok", { headers: LIVE_HEADERS });
 }
@@ -47,7 +47,7 @@ export function home(sandbox: Sandbox, clock: Clock): Handler {
         "retry-after": String(wait),
       });
     }
-    // This page is public, so it omits details such as paths and config names.
+    // This page is public, so it omits paths and config names.
     const { code } = status.reason ?? { code: "gateway_not_ready" as const };
     return sendProblem(code, undefined, { status: 502, retryAfterSeconds: wait });
   };
@@ -67,8 +67,8 @@ interface Running {
 }
 
 /**
- * `GET /readyz`: 200 or 503 with the state, the bundle, the secrets' keyed hash, and the Worker's version, because two
- * versions may respond during a rollout. Does not wake the container.
+ * `GET /readyz`: 200 or 503 with the state, the bundle hash, the secrets' keyed hash and the Worker's version. During
+ * a rollout, two versions may respond. Does not wake the container.
  */
 export function readiness({ sandbox, bundle, workerVersion, attestation }: Running): Handler {
   return async function handleReadiness(context) {
@@ -93,9 +93,8 @@ interface WaitProps {
   now: number;
 }
 
-/** The page of `/` while the gateway is not ready. It reloads until the gateway is up. */
+/** Renders the page at `/` until the gateway is ready. */
 function WaitPage({ status, refreshSeconds, now }: WaitProps): Markup {
-  // This page is public, so show no paths or config names.
   const known = status.reason && reason(status.reason.code);
   return (
     <Document title="steward is not ready" refreshSeconds={refreshSeconds}>

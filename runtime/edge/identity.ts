@@ -32,12 +32,13 @@ function teamOrigin(teamDomain: string): string | undefined {
 export interface AccessOptions {
   teamDomain: string | undefined;
   audience: string | undefined;
-  /** Returns the identity gateway's public keys. Default: its endpoint's keys, fetched again for an unknown key id. */
+  /** Returns the identity gateway's public keys. Default: `createRemoteJWKSet`, which fetches them. */
   keys?: (certificates: URL) => JWTVerifyGetKey;
 }
 
 /**
- * Verifies the identity gateway's application token again, in case a request bypassed the gateway:
+ * Returns a function that verifies the identity gateway's application token, because a request may bypass the
+ * gateway:
  * https://developers.cloudflare.com/cloudflare-one/access-controls/applications/http-apps/authorization-cookie/validating-json/
  */
 export function accessIdentity({ teamDomain, audience, keys = createRemoteJWKSet }: AccessOptions): Identify {

@@ -51,7 +51,7 @@ export async function namesIn(
   return namesOf(directory, [...keys]);
 }
 
-/** Returns the directory's entries by key, or no entries if the directory does not answer. */
+/** Returns the directory's entries by key; empty if the directory does not answer. */
 export async function namesOf(
   directory: NameDirectory,
   keys: readonly string[],

@@ -33,10 +33,7 @@ export async function askSupervisor(
   }
 }
 
-/**
- * Returns a sandbox for pages. Its requests start nothing and do not count as activity, so an open page keeps no
- * container awake.
- */
+/** Returns a sandbox for pages. Its requests start nothing and do not keep the container awake. */
 export function withoutWaking(sandbox: Sandbox): Sandbox {
   return {
     ...sandbox,
@@ -151,7 +148,7 @@ export interface Attempt<T> {
   problem?: Reason;
 }
 
-/** Waits for `work`, up to a time limit. Never rejects, so that a page can show the error instead of the value. */
+/** Waits for `work`, up to a time limit. Never rejects, so that a page can show the error. */
 export async function attempt<T>(milliseconds: number, work: Promise<T>): Promise<Attempt<T>> {
   try {
     return { value: await commandTimeout(milliseconds, work) };

@@ -35,7 +35,7 @@ interface SocketHooks {
   onEnd?(code: number | undefined): void;
 }
 
-/** Connects a page to its gateway: forwards messages in both directions, and closes both sockets together. */
+/** Forwards messages between a page and its gateway, and closes both sockets together. */
 export function joinSockets(page: PageSocket, gateway: PageSocket, told: SocketHooks = {}): void {
   // The page closed while the gateway was starting.
   if (page.readyState > OPEN) return closeSocket(gateway, 1001);

@@ -79,7 +79,7 @@ export interface LedgerDetails {
   attempts: LedgerAttempt[];
 }
 
-/** Sort orders of the newest 20,000 entries. Equal values are ordered newest first. */
+/** Sort orders of the newest 20,000 entries. Ties are ordered newest first. */
 export const LEDGER_SORTS = [
   "received",
   "-received",
@@ -118,7 +118,7 @@ export interface LedgerPage {
 
 export type ReplayResult = "replayed" | "unknown" | "not_replayable";
 
-/** The ledger as the edge uses it. When `admit` resolves, the event is stored and its delivery has started. */
+/** Ledger of events. When `admit` resolves, the event is stored and its delivery has started. */
 export interface Ledger {
   admit(event: Delivery): Promise<Admission>;
   counts(): Promise<LedgerCounts>;
@@ -156,8 +156,8 @@ export interface NameQuery {
   kind?: NameKind | undefined;
   platform?: Platform | "web" | undefined;
   /**
-   * True to return only chats that can receive messages. On Slack and Discord, a direct chat and its person have
-   * different keys.
+   * True to return only chats that can receive messages. A person's direct chat on Slack or Discord then has an entry
+   * with the person's name.
    */
   isChat?: boolean | undefined;
   /** Case-insensitive substring of the name or id. */
@@ -184,7 +184,7 @@ export interface Sighting {
   at?: number | undefined;
 }
 
-/** Names of people and places, from events and the platforms. Reading wakes no container. */
+/** Names of people and places, from events and the platforms. */
 export interface NameDirectory {
   /** A direct chat resolves to its person. */
   names(keys: readonly string[]): Promise<Map<string, NameEntry>>;
@@ -213,7 +213,6 @@ export interface Signatures {
   useSignature(mac: string, expiresAt: number): Promise<SignatureUse>;
 }
 
-/** Record of operators' changes. Reading and writing wake no container. */
 export interface Activity {
   record(entry: Omit<ActivityEntry, "at">): Promise<void>;
   activity(limit: number, actions?: readonly string[]): Promise<ActivityEntry[]>;
@@ -225,7 +224,7 @@ export interface LastAnswer {
   text: string;
 }
 
-/** Stores the container's last responses for the pages. Reading and writing wake no container. */
+/** Stores the container's last responses for the pages. */
 export interface AnswerMemory {
   keepAnswer(question: string, text: string): Promise<void>;
   lastAnswer(question: string): Promise<LastAnswer | undefined>;
@@ -245,7 +244,6 @@ export interface PortRequest {
   body?: string;
 }
 
-/** The container as the edge uses it. */
 export interface Sandbox {
   /** Wakes nothing. */
   status(): Promise<SandboxStatus>;
@@ -260,7 +258,7 @@ export interface Sandbox {
    * Restarts the gateway, or starts a stopped container. If the cached config in the bucket was deleted or replaced,
    * the new one applies.
    *
-   * @throws StewardError why it failed.
+   * @throws StewardError with the reason
    */
   restart(): Promise<void>;
   /** Sends a request with the control token. Starts a stopped container. */
@@ -288,7 +286,7 @@ export interface RecoveredConfig {
   at: string;
 }
 
-/** Backups as the edge uses them; see contract/backup.ts. Methods reject with StewardError. */
+/** Backups; see contract/backup.ts. Methods reject with StewardError. */
 export interface Backups {
   status(): Promise<BackupsStatus>;
   /** Returns all manifests, newest first. The serverless stack lists the bucket and wakes no container. */

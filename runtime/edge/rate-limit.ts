@@ -8,7 +8,7 @@ export const PER_MINUTE = {
   visits: 300,
   /** Requests below `/_admin/` and `/debug/`, per identity. */
   identity: 300,
-  /** Unverified or malformed webhook requests, per client. Verified ones always pass, even from the same address. */
+  /** Unverified or malformed webhook requests, per client. Verified ones always pass. */
   refusedWebhooks: 600,
   /** Wrong admin tokens per client, from the sign-in form or as Bearer tokens. A correct token always passes. */
   wrongTokens: 30,
@@ -29,9 +29,8 @@ interface Bucket {
 }
 
 /**
- * Limits how often each caller may act, with a token bucket per caller
- * (https://en.wikipedia.org/wiki/Token_bucket). Buckets are in memory and per Cloudflare isolate, so the limit is
- * approximate. It bounds the cost of a flood.
+ * Limits each caller's rate with a token bucket (https://en.wikipedia.org/wiki/Token_bucket). The limit is
+ * approximate, because each Cloudflare isolate has its own buckets.
  */
 export class RateLimit {
   readonly #perMinute: number;
@@ -56,7 +55,7 @@ export class RateLimit {
     return wait;
   }
 
-  /** Gives a token back if the caller's request was legitimate. */
+  /** Gives a caller's token back after a legitimate request. */
   refund(caller: string): void {
     const bucket = this.#buckets.get(caller);
     if (bucket !== undefined) bucket.tokens = Math.min(this.#perMinute, bucket.tokens + 1);

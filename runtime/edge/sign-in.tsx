@@ -25,15 +25,15 @@ const HMAC = { name: "HMAC", hash: "SHA-256" };
 const FORM = /^(\d{13,15})\.([\w-]{43})$/;
 const encoder = new TextEncoder();
 
-/** Base URL on a nonexistent host. A path that resolves to another origin leads to another site. */
+/** Base URL with a nonexistent host. A path that resolves to another host is refused. */
 const HERE = "http://here.invalid";
 // oxlint-disable-next-line no-control-regex -- what a header or the URL parser treats in its own way is refused.
 const UNSAFE = /[\u0000-\u0020\u007f\\]/;
 
 export interface SignIn {
   /**
-   * Compares a token with ADMIN_TOKEN. For a wrong token, returns the seconds to wait; 0 while the client may try
-   * again.
+   * Compares a token with ADMIN_TOKEN. If it is wrong, `retryAfterSeconds` is the time to wait, or 0 if the client
+   * may try again at once.
    */
   check(
     token: string | undefined,
@@ -67,7 +67,8 @@ export function signIn({ check, sessions }: SignIn, log: Log): Handler {
     log.info("somebody signed in with the admin token", { client });
     const attributes = { path: "/", httpOnly: true, sameSite: "Strict", secure: isHttps(context) } as const;
     setCookie(context, SESSION_COOKIE, await sessions.issue(), { ...attributes, maxAge: SESSION_SECONDS });
-    // Ask for confirmation if the URL has a query: otherwise a link to the sign-in page could trigger a debug route.
+    // Ask for confirmation if the URL has a query, because a link to the sign-in page could otherwise trigger an
+    // action.
     if (!next.includes("?")) return context.redirect(next, 303);
     return context.html(<ContinuePage address={next} />);
   };
@@ -82,7 +83,7 @@ export function signOut(): Handler {
   };
 }
 
-/** Refuses a sign-in: shows the form with the error, or sends a problem document if the client is not a browser. */
+/** Refuses a sign-in: shows a browser the form with the error, and sends other clients a problem document. */
 async function refuse(
   context: Context,
   next: string,
@@ -98,7 +99,7 @@ async function refuse(
   );
 }
 
-/** Returns true if the browser uses HTTPS. Behind a proxy that terminates TLS, only the Origin header shows this. */
+/** Returns true if the browser uses HTTPS. Behind a proxy that ends TLS, only the Origin header shows this. */
 function isHttps(context: Context): boolean {
   return [context.req.url, context.req.header("origin")].some((url) => url?.startsWith("https://"));
 }
@@ -108,7 +109,7 @@ export function nextPath(wanted: string | null | undefined): string {
   const fallback = ROUTES.admin.path;
   if (!wanted?.startsWith("/") || UNSAFE.test(wanted)) return fallback;
   const url = URL.canParse(wanted, HERE) ? new URL(wanted, HERE) : undefined;
-  // Check after resolving: "/.//evil.example" becomes "//evil.example", which names another host.
+  // Check again: "/.//evil.example" becomes "//evil.example", which names another host.
   if (url?.origin !== HERE || url.pathname.startsWith("//")) return fallback;
   return url.pathname === ROUTES.signInPage.path ? fallback : `${url.pathname}${url.search}`;
 }
@@ -175,7 +176,7 @@ interface Sessions {
 }
 
 /**
- * Creates sessions. Their signing key derives from the admin token, so a new token ends every session. A copied cookie
+ * Creates sessions. The signing key derives from the admin token, so a new token ends every session. A copied cookie
  * stays valid after sign-out until it expires.
  */
 function createSessions(adminToken: string, clock: Clock): Sessions {
@@ -211,8 +212,8 @@ interface AdminTokenOptions {
 }
 
 /**
- * Identifies operators on a host without an identity gateway: by ADMIN_TOKEN as a Bearer token, or by a session. A
- * correct token always passes, so its length must protect against guessing: stacks require 16 characters.
+ * Identifies operators on a host without an identity gateway: by ADMIN_TOKEN as a Bearer token, or by a session. The
+ * rate limit does not stop a correct token, so the token must be too long to guess: stacks require 16 characters.
  */
 export function adminTokenAccess({ adminToken, clock }: AdminTokenOptions): {
   identify: Identify;

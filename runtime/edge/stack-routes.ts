@@ -15,7 +15,7 @@ import type { Backups, Clock, Ledger, RecordChange, Sandbox, Signatures, Signatu
 import { sendProblem } from "./problems.ts";
 import type { Tenants } from "./tenants/ports.ts";
 
-/** Time limit that suffices for a large archive and the start of a stopped container. */
+/** Time limit in milliseconds: enough for a large archive and the start of a stopped container. */
 const LIMIT_MS = 90_000;
 const LISTED = 20;
 
@@ -33,7 +33,7 @@ const REFUSED: Record<Exclude<SignatureUse, "accepted">, ErrorCode> = {
   full: "rate_limited",
 };
 
-/** Accepts requests signed by the stack, and each signature only once. */
+/** Creates middleware that accepts only requests signed by the stack, and each signature only once. */
 export function requireStack({ key, signatures, clock, refusals }: StackAccess): MiddlewareHandler {
   return async function requireStackMiddleware(context, next) {
     const { pathname, search } = new URL(context.req.url);
@@ -84,8 +84,8 @@ export function stackChannels(sandbox: Sandbox): Handler {
 }
 
 /**
- * `GET /stack/config-variables`: variables that the config references, and a running container's config problems, so
- * that a preview can refuse a deployment that would stop the gateway. Wakes no container.
+ * `GET /stack/config-variables`: variables that the config references, and a running container's config problems.
+ * Wakes no container.
  */
 export function stackConfigVariables(sandbox: Sandbox, backups: Backups): Handler {
   return async function handleStackConfigVariables(context) {

@@ -34,7 +34,7 @@ function missingOperator({ agent }: Config, home: string): AccessRisk[] {
   return [risk("operator_missing", "agent.operators", detail)];
 }
 
-/** Counts approved people and browsers, and those of them with an operator's rights. Changes no files. */
+/** Counts approved people and browsers, and those with an operator's rights. */
 function approvals(home: string): { approved: number; operators: number } {
   const total = { approved: 0, operators: 0 };
   for (const platform of platformSchema.options) {

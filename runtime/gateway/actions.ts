@@ -14,12 +14,12 @@ export type Action =
 
 type ButtonPlatform = Platform | "web";
 
-/** The buttons of one message, of which only one can be pressed, and only once. */
+/** The buttons of one message. Only one of them can be pressed, and only once. */
 export interface Offer {
   platform: ButtonPlatform;
   /** The only person who may press. */
   by: string;
-  /** Key of the question's subject, so that the question is not asked twice. */
+  /** Key of the question's subject, so that the same question is not asked twice. */
   about?: string;
   choices: readonly { label: string; action: Action }[];
   /** Milliseconds since the epoch. */

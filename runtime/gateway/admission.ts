@@ -5,13 +5,11 @@ import type { Capability, Role } from "../contract/config/rights.ts";
 export interface Rights {
   /** Returns true if all roles have the capability. */
   may(capability: Capability): boolean;
-  /** A capability must be granted to all of these roles. */
   roles: readonly Role[];
   /** Other chats that may receive messages. */
   sendsTo: readonly ChatAddress[];
 }
 
-/** Returns an admission's roles. A capability is granted only if all of them have it. */
 function rolesOf(admission: Admission): readonly Role[] {
   switch (admission.by) {
     case "approval":
@@ -20,7 +18,7 @@ function rolesOf(admission: Admission): readonly Role[] {
       return [admission.grants];
     case "everyone":
       return ["guest"];
-    // In a group, the model also reads other members' messages and may obey them, so the sender's role does not count.
+    // In a group, the sender's role does not count: the model also reads other members' messages and may obey them.
     case "group":
       return ["group"];
     case "schedule":
@@ -43,8 +41,8 @@ export function rightsOf(config: Config, admissions: readonly [Admission, ...Adm
 }
 
 /**
- * Returns the other chats to which the bot may send messages for an admission: a schedule's own targets, or else the
- * config's.
+ * Returns the other chats to which the bot may send messages: the list in the admission if it has one, none for a
+ * hook in a chat, otherwise the config's.
  */
 function targetsOf({ tools }: Config, admission: Admission): readonly ChatAddress[] {
   if ("sendElsewhere" in admission) return admission.sendElsewhere;

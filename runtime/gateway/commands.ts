@@ -134,8 +134,8 @@ export interface Command {
 }
 
 /**
- * Parses commands such as `/status`, `/STATUS`, `/status@botname` or `/model anthropic/claude-sonnet-4-5`. All
- * other text is for the model, even if it begins with a slash.
+ * Parses commands such as `/status`, `/STATUS`, `/status@botname` or `/model anthropic/claude-sonnet-4-5`. Any other
+ * text is for the model, even if it begins with a slash.
  */
 export function readCommand(text: string): Command | undefined {
   const [, word = "", argument = ""] = FORM.exec(text.trim()) ?? [];
@@ -143,10 +143,7 @@ export function readCommand(text: string): Command | undefined {
   return isCommand(name) ? { name, argument: argument.trim() } : undefined;
 }
 
-/**
- * Returns true for a command that affects later answers and so must wait for earlier messages. Others run
- * immediately, even during an answer, as /stop must.
- */
+/** Returns true for a command that must wait for earlier messages, because it affects later answers. */
 export function waitsForEarlierMessages({ name, argument }: Command): boolean {
   return name === "new" || name === "reset" || (name === "model" && argument !== "");
 }

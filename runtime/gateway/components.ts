@@ -19,10 +19,7 @@ import type { Stores } from "./stores.ts";
 import { Workspace } from "./workspace/workspace.ts";
 import type { ModelTimeout } from "./models/streamed.ts";
 
-/**
- * Parts that are replaced when the config changes, since they depend only on it and have no state except connections
- * to tools. Work in progress continues with the previous parts.
- */
+/** Parts that are replaced when the config changes. Work in progress continues with the previous parts. */
 export interface Components {
   config: Config;
   channels: Channels;

@@ -83,7 +83,7 @@ function reloadProblem(error: unknown, path: string, redact: Redactor): Reason {
   return reason("config_invalid", `${path} cannot be read (${code}).`);
 }
 
-/** Returns a text that differs after a change of the file. Never throws, since reading the file reports the error. */
+/** Returns a text that changes with the file. Never throws, since reading the file reports the error. */
 function stamp(path: string): string {
   try {
     const stats = statSync(path, { throwIfNoEntry: false });

@@ -10,7 +10,7 @@ const LONGEST_WHAT = 200;
 const LONGEST_SAMPLE = 2_000;
 const DEEPEST = 8;
 const MAX_ITEMS = 3;
-/** Minimum milliseconds between writes of the same finding, since every message may contain an unknown field. */
+/** Minimum milliseconds between writes of the same finding. */
 const WRITE_EVERY_MS = 60_000;
 /** Matches field names of protocols. Other keys may be people's text, so they are not stored. */
 const FIELD = /^[a-zA-Z$_][\w$-]{0,40}$/;
@@ -20,7 +20,7 @@ export type Report = (area: ContractArea, what: string, sample?: unknown) => voi
 
 /**
  * Records data from platforms, tools and models that was not understood. Stores counts, times and the shape of one
- * sample. Only operators see the report.
+ * sample.
  */
 export class ContractReport {
   readonly #database: DatabaseSync;

@@ -19,10 +19,7 @@ import { readStore, setAsideFiles } from "./store-file.ts";
 /** Folders of the data directory that only this user may access. */
 const FOLDERS = ["", "credentials", "devices", "logs", "backups"];
 const OTHERS = 0o077;
-/**
- * Permissions that other users must not have on the data directory itself. They may traverse it, to reach their
- * chats' folders.
- */
+/** Permissions that other users must not have on the data directory itself. They may only traverse it. */
 const READ_OR_WRITE = 0o066;
 
 /** Schemas by file name ending. */

@@ -39,16 +39,13 @@ export class RefusedError extends StewardError {
   }
 }
 
-/**
- * Texts for the broker's permanent refusals, by error code. Other refusals are temporary, such as an expired pass
- * after a restart.
- */
+/** Texts for the broker's permanent refusals, by error code. Other refusals are temporary. */
 const BROKER_REFUSES: Readonly<Record<string, string>> = {
   broker_other_chat: "this gateway serves only its own chat",
   body_too_large: "the request is too large",
 };
 
-/** Returns `undefined` if a retry may help. */
+/** Returns the error for a permanent refusal by the broker; `undefined` if a retry may help. */
 export function readBrokerRefusal(code: unknown, cause: unknown): RefusedError | undefined {
   const why = BROKER_REFUSES[String(code)];
   if (why === undefined) return undefined;

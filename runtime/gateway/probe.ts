@@ -34,9 +34,9 @@ type Finding =
   | { state: "failing"; code: ErrorCode; detail: string };
 
 /**
- * Checks in the background whether providers and platforms accept the configured keys, models and tokens, so that the
- * status shows problems before anybody writes. The check costs no tokens. It repeats every ten minutes, and sooner
- * after a failure. Repetitions cover failing models, and all platforms, since their tokens can expire.
+ * Checks in the background whether providers and platforms accept the configured keys, models and tokens. Repeats
+ * every ten minutes, and sooner after a failure. Later rounds cover failing models, and all platforms, because tokens
+ * can expire. Costs no tokens.
  */
 export class Probe {
   readonly #options: ProbeOptions;

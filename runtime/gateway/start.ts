@@ -67,7 +67,7 @@ export async function startGateway({
   write,
   modelTimeout,
 }: GatewayOptions): Promise<Gateway> {
-  // 1. Environment. Refuse variables of older versions that would change who may write to the bot.
+  // 1. Environment. Refuse obsolete variables that decided who may write to the bot.
   if (environment["TELEGRAM_DM_POLICY"]) throw new StewardError("dm_policy_set");
   const settings = readProcessSettings(environment);
 
@@ -184,7 +184,7 @@ export async function startGateway({
     },
   });
 
-  // 8. HTTP server. It listens only when everything else is ready, so a response means ready.
+  // 8. HTTP server. It listens last, so a response means ready.
   const since = new Date(clock()).toISOString();
   const home = homeName(settings.home);
   const statusToken = randomBytes(32).toString("hex");
@@ -233,7 +233,7 @@ export async function startGateway({
     onUpgrade: (request, socket, head) => sockets.upgrade(request, socket, head),
   });
 
-  // 9. Ready. The CLI in the container uses the token in this file to read the status, so it needs no variables.
+  // 9. Ready. The CLI in the container reads the status with this token.
   writeFileSync(statusTokenPath, statusToken, { mode: 0o600 });
   notices.start();
   schedules.start(config);

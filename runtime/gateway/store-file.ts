@@ -23,10 +23,10 @@ export type StoreReading<T> = { ok: true; value: T | undefined } | { ok: false; 
 const DENIED = new Set<unknown>(["EACCES", "EPERM"]);
 
 /**
- * Reads a JSON store. A corrupt file is renamed, to preserve its content, and counts as missing. The lock only
+ * Reads a JSON store. Renames a corrupt file, to preserve its content, and treats it as missing. The lock only
  * prevents two readers from renaming the same file; changes need their own lock.
  *
- * @throws StewardError `data_directory_unwritable` if permissions are insufficient.
+ * @throws StewardError `data_directory_unwritable` if permissions are insufficient
  */
 export function readStoreFile<T>(
   path: string,

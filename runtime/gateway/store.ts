@@ -3,7 +3,7 @@ import { StewardError } from "../contract/errors.ts";
 import { OLDEST_STATE_SCHEMA, STATE_SCHEMA } from "../contract/names.ts";
 import { type DatabaseSetAside, openDatabase } from "../process/database.ts";
 
-/** Schema of a new database. Every change also needs an entry in {@link MIGRATIONS}; a test checks that both agree. */
+/** Schema of a new database. Every change also needs an entry in {@link MIGRATIONS}. */
 const SCHEMA = `
    CREATE TABLE messages (
      seq INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -234,11 +234,10 @@ const MIGRATIONS = [
 ];
 
 /**
- * Opens the gateway's database and migrates its schema. Committed data survives crashes and power cuts; see
- * {@link openDatabase}.
+ * Opens the gateway's database and migrates its schema.
  *
- * @throws StewardError `data_newer` or `data_older` if this version cannot read the schema. The file is not changed
- * then.
+ * @throws StewardError `data_newer` or `data_older` if this version cannot read the schema. The file then stays
+ * unchanged.
  */
 export function openStore(path: string, onSetAside?: (report: DatabaseSetAside) => void): DatabaseSync {
   const database = openDatabase(path, onSetAside);
@@ -251,7 +250,7 @@ export function openStore(path: string, onSetAside?: (report: DatabaseSetAside) 
   }
   const missing = schema === 0 ? [SCHEMA] : MIGRATIONS.slice(schema - OLDEST_STATE_SCHEMA);
   if (missing.length > 0) {
-    // One transaction: a first start waits for the disk only once, and a crash leaves no intermediate version.
+    // One transaction, so that a crash leaves no intermediate version.
     database.exec(`BEGIN IMMEDIATE; ${missing.join(" ")} PRAGMA user_version = ${STATE_SCHEMA}; COMMIT;`);
   }
   return database;

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 
-/** Folder of stylesheets and scripts, built by `npm run client`. In a bundle, it is next to the programs' folders. */
+/** Folder of stylesheets and scripts, built by `npm run client`. */
 const FOLDER = path.resolve(
   import.meta.dirname,
   import.meta.filename.endsWith(".ts") ? "../../dist/assets" : "../assets",

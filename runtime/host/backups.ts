@@ -42,7 +42,7 @@ export interface HostBackupsOptions {
 export interface RunningBackups extends Backups {
   /** Starts automatic backups: the first after ten minutes, then hourly if something has changed. */
   start(): void;
-  /** Stops automatic backups. A backup in progress may be interrupted; its incomplete files are removed later. */
+  /** Stops automatic backups. May interrupt a backup in progress. */
   stop(): void;
   /**
    * From now on, replaces a config that prevents the gateway's start with the last valid one. Does so at most once

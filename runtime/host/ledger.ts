@@ -17,7 +17,7 @@ import {
 import type { Supervisor } from "../supervisor/supervisor.ts";
 import { Timer } from "./timer.ts";
 
-/** Maximum number of concurrent deliveries. It exceeds the number of chats that are answered in parallel. */
+/** Maximum concurrent deliveries, above the number of chats answered in parallel. */
 const CONCURRENCY = 128;
 
 interface LedgerOptions {
@@ -46,7 +46,7 @@ interface TenantDeliveries {
 
 export interface RunningLedger extends Ledger, NameDirectory {
   oldestOpen(): number | undefined;
-  /** Immediately retries the waiting deliveries of these conversations whose note is `note`. */
+  /** Immediately retries the deliveries that are waiting with this note in these conversations. */
   makeDue(conversations: readonly string[], note: string): void;
   /** Begins no more deliveries and waits for those in progress. */
   close(): Promise<void>;
@@ -104,7 +104,8 @@ export function createLedger(options: LedgerOptions): RunningLedger {
       if (own === undefined && !ready) supervisor.needed();
       // Dispatch after responding: the platform waits for the record, not for the delivery.
       setImmediate(dispatch);
-      // Look for due notices: if an older message of the chat has waited long, this one's notice is due immediately.
+      // Look for due notices: if an older message of the chat has waited long, the new message's notice is due
+      // immediately.
       if (!willLook) setImmediate(lookForNotices);
       willLook = true;
       return { duplicate: recorded === "known", ready };
@@ -143,7 +144,7 @@ interface Arrival {
   failed(error: unknown): void;
 }
 
-/** Events that arrive in the same turn of the event loop share one transaction and one flush to disk. */
+/** Records the events of one event loop turn in one transaction, with one flush to disk. */
 class Arrivals {
   readonly #sql: NodeSql;
   readonly #store: LedgerStore;

@@ -91,7 +91,7 @@ function ownOrigin({ bind, edgePort }: ProcessSettings): string {
   return `http://${host}:${edgePort}`;
 }
 
-// Restrict everything below the data directory to this user, including the database's files.
+// Restrict everything below the data directory to this user.
 process.umask(0o077);
 // Trim variables before anything reads them, such as the redactor.
 Object.assign(process.env, trimmedVariables(process.env));
@@ -99,7 +99,7 @@ const redact = createRedactor(process.env);
 const forOutput = isTerminal() ? readableLine : (line: string) => line;
 const write = (line: string): void => print(`${forOutput(line)}\n`);
 try {
-  // 1. Environment.
+  // 1. Read the environment.
   const settings = readProcessSettings(process.env);
   const edge = edgeSettings(process.env);
   const controlToken = randomBytes(32).toString("hex");
@@ -107,14 +107,14 @@ try {
   const bundle = runningBundle();
   const log = createLog({ name: "edge", level: settings.logLevel ?? "info", redact, write });
 
-  // 2. The ledger's database, opened before the gateway opens the same file. From here on, this process is not root.
+  // 2. Drop root rights if chats have separate users. Open the ledger's database before the gateway opens it.
   const users = edge.tenancy === "chat" ? TenantUsers.take(settings.home) : undefined;
   ensureDirectory(settings.home);
   const sql = openSqlite(path.join(settings.home, "state.db"), (report) =>
     log.error("a store could not be read and was set aside", { ...report }),
   );
 
-  // 3. The gateway, which only this process can reach.
+  // 3. Start the gateway, which only this process can reach.
   const { configPath } = settings;
   const commands = { command: gatewayCommand(), cli: cliCommand() };
   const environmentFor = ({ path: place = BROKER_PATH, token }: { path?: string; token: string }) =>
@@ -203,7 +203,7 @@ try {
     ? startAfterRestore({ supervisor, home: settings.home, awaitsData: false, log })
     : startWithChatData({ supervisor, home: settings.home, clock: Date.now, log });
 
-  // 4. Edge.
+  // 4. Serve the edge.
   const access = hostAccess(edge, process.env["ADMIN_TOKEN"]);
   const deployment: EdgeOptions = {
     settings: edge,
@@ -253,8 +253,8 @@ try {
     throw error;
   });
 
-  // 5. Stop handler, installed before reporting that the service listens. Container engines kill a process after 10
-  // s. Interrupted answers are redelivered; an interrupted restore is completed at the next start.
+  // 5. Install the stop handler. Container engines kill a process after 10 s; the next start then completes
+  // interrupted answers and restores.
   onStopRequest(process.env, async () => {
     backups.stop();
     alerts?.stop();

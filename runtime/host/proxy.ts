@@ -18,7 +18,7 @@ const KEPT_MS = 60_000;
 
 /**
  * Returns a function that reads Telegram's proxy from the config file. While the file is invalid, the function
- * returns the last valid value, which the gateway uses too.
+ * returns the last valid value.
  */
 export function configuredProxy(configPath: string, environment: Environment): () => string | undefined {
   let seen: string | undefined;
@@ -42,7 +42,7 @@ interface ProxyOptions {
 
 /**
  * Returns a function that creates clients of an HTTP proxy. Reuses the last client, because a config names only one
- * proxy. Clients connect to the IP address that was checked, without resolving the name again.
+ * proxy. Clients do not resolve the proxy's name again, so they use only its checked address.
  */
 export function proxyClients({ clock, resolve = resolveAll }: ProxyOptions): (proxy: string) => Fetch {
   let last: { proxy: string; until: number; client: Promise<Fetch> } | undefined;
@@ -61,10 +61,10 @@ export function proxyClients({ clock, resolve = resolveAll }: ProxyOptions): (pr
 const resolveAll: Resolve = (host) => lookup(host, { all: true });
 
 /**
- * Returns a proxy's URL with its host name replaced by its address. An HTTPS proxy keeps its name, because its
- * certificate is for that name.
+ * Returns a proxy's URL with the host name replaced by an IP address. An HTTPS URL keeps the name, which its
+ * certificate needs.
  *
- * @throws StewardError for an address that no proxy can have.
+ * @throws StewardError if a proxy cannot have this address
  */
 async function checkedAddress(proxy: string, resolve: Resolve): Promise<string> {
   const url = new URL(proxy);

@@ -1,5 +1,5 @@
-// Runs once while the image is built. Fills Node's compile cache with all programs, so that a container starts without
-// compiling: https://nodejs.org/api/module.html#module-compile-cache
+// Runs once while the image is built. Fills Node's compile cache with all programs:
+// https://nodejs.org/api/module.html#module-compile-cache
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
@@ -17,13 +17,13 @@ const MAX_LOOKS = 300;
 const home = mkdtempSync(join(tmpdir(), "warm-"));
 const { gatewayPort } = readProcessSettings(process.env);
 
-// 1. Compile the modules that services load on first use. The cache depends on V8's flags, so set those of a running
-// process first. These modules have no side effects.
+// 1. Compile the modules that services load on first use; they have no side effects. The cache depends on V8's flags,
+// so set the flags of a running process first.
 reduceMemoryUse();
 for (const name of readdirSync(join(APP, "chunks"))) await import(join(APP, "chunks", name));
 flushCompileCache();
 
-// 2. The services, under their starting flags. Node writes the cache when a process exits normally.
+// 2. Run each service with its starting flags. Node writes the cache when a process exits normally.
 for (const service of ["supervisor/main.js", "host/main.js"]) {
   // The previous service's gateway must exit first, since it could answer in place of the next one.
   await waitUntil(async () => !(await isReady()), "the previous gateway did not exit");
@@ -39,7 +39,7 @@ for (const service of ["supervisor/main.js", "host/main.js"]) {
   if (code !== 0) throw new Error(`${service} did not exit cleanly: ${signal ?? code}`);
 }
 
-// 3. The command line.
+// 3. Compile the command line's modules.
 for (const command of [
   ["pairing", "list", "telegram"],
   ["devices", "list"],

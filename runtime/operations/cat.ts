@@ -3,8 +3,8 @@ import { StewardError } from "../contract/errors.ts";
 import { argument, operation } from "./operation.ts";
 
 /**
- * `cat`, on `/debug/cli` and the pages. The supervisor reads the file itself, so `cat` works even if no process can
- * start.
+ * The command `cat` of `/debug/cli` and the pages. The supervisor reads the file itself, so `cat` works even if no
+ * process can start.
  */
 export const cat = operation({
   name: "cat",
@@ -12,7 +12,7 @@ export const cat = operation({
   rights: ["console"],
   input: () =>
     z.strictObject({ file: argument(z.string().check(z.minLength(1)), "path in the data directory") }),
-  // A first check only: the supervisor also checks where links lead.
+  // Only a first check: the supervisor also checks where links lead.
   refused: ({ file }) =>
     file.split("/").includes("..") ? "The file lies outside the data directory." : undefined,
   output: () => z.object({ text: z.string() }),

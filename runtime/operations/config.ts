@@ -25,7 +25,7 @@ export const config = {
       }
       if (isReference(found)) return resolveSecret(found, environment);
       if (typeof found !== "object") return found;
-      // Mask plain-text secrets: unlike a single value, a whole section may be shown to others.
+      // Mask the secrets in a section: operators may show whole sections to others.
       return redactValue(found, createRedactor(environment, secretValues(valid, environment)), place.at(-1));
     },
     text: (value) => (typeof value === "object" ? JSON.stringify(value, null, 2) : String(value)),

@@ -65,7 +65,7 @@ export function synopsis(operation: Operation, entrance: Entrance): string {
 /**
  * Validates an operation's input.
  *
- * @throws StewardError `usage_invalid`, which lists every problem, the usage and the summary.
+ * @throws StewardError `usage_invalid`, which lists every problem and the usage.
  */
 export function readInput(operation: Operation, given: unknown): object {
   const parsed = operation.input().safeParse(given);

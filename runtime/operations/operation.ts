@@ -11,7 +11,7 @@ export type Entrance = "terminal" | "console";
 export const EVERYWHERE: readonly Entrance[] = ["terminal", "console"];
 export const TERMINAL: readonly Entrance[] = ["terminal"];
 
-/** An operation's input by name: only texts, choices and flags, so that a command line can express all values. */
+/** An operation's input by name: only texts, choices and flags, which a command line can express. */
 export type Form = z.ZodMiniObject<Record<string, z.ZodMiniType>>;
 
 /** Single-line names of people and chats by `<platform>:<id>`. */
@@ -34,7 +34,7 @@ export interface Operation<I = object, O = unknown, T = OperationTools> {
   refused?(input: I): string | undefined;
   /**
    * Returns true if a run changes something, costs money or shows messages. The activity log then records the run,
-   * and a GET request must prove its origin. Default: false.
+   * and a GET request must prove its origin.
    */
   changes?(input: I): boolean;
   run(tools: T, input: I): O | Promise<O>;
@@ -43,12 +43,12 @@ export interface Operation<I = object, O = unknown, T = OperationTools> {
   /**
    * Renders the output for people. `names` contains the known names of {@link Operation.keys}.
    *
-   * @throws StewardError for an output that programs read as a result but people must see as an error.
+   * @throws StewardError if people must see the output as an error; programs still get it as a result
    */
   text(output: O, input: I, names?: Names): string;
   /** Returns warnings to print in addition to the text. Default: none. */
   warnings?(output: O): string[];
-  /** Returns true if the exit code must be 1. Default: false. */
+  /** Returns true if the exit code must be 1. */
   failed?(output: O): boolean;
   /** True to print the text without a trailing line break. */
   readonly verbatim?: boolean;

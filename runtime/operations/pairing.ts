@@ -27,7 +27,7 @@ const people = () =>
   });
 type People = z.infer<ReturnType<typeof people>>;
 
-/** Schema of a pairing file in `credentials/`. The file is readable even if no command can run. */
+/** Schema of a pairing file in `credentials/`. */
 export const pairingFile = () => z.object({ requests: z.array(request()) });
 
 /** `steward pairing`. Works on the stored files, so the gateway may be down. */

@@ -19,17 +19,14 @@ import { undo } from "./undo.ts";
 import { usage } from "./usage.ts";
 import { workspace } from "./workspace.ts";
 
-/** Operations with the same first word. An operation whose name is one word forms its own group. */
+/** Operations with the same first word. An operation with a single-word name forms its own group. */
 export interface Group {
   name: string;
   summary: string;
   operations: readonly Operation[];
 }
 
-/**
- * All groups, in the order of the help. They are imported statically, because a Worker is one file, in which
- * dynamic imports would add work at run time.
- */
+/** All groups, in the order of the help. Dynamic imports would only add work in a Worker, which is one file. */
 export const GROUPS: readonly Group[] = Object.entries<[string, Record<string, Operation> | Operation[]]>({
   cat: ["a file of the data directory", [cat]],
   devices: ["the browsers of the web chat", devices],
@@ -83,8 +80,8 @@ export function readConsoleInput(operation: Operation, given: unknown): object {
 }
 
 /**
- * Returns the error for a command that the console refuses. It lists the allowed commands of the group that `meant`
- * names, or all allowed commands.
+ * Returns the error for a command that the console refuses. Lists the allowed commands of the group that `meant`
+ * names, or of all groups.
  */
 export function notAllowed(detail = "This command is not in the list.", meant = ""): StewardError {
   const allowed = GROUPS.flatMap(({ operations }) => operations).filter(({ rights }) =>

@@ -16,10 +16,7 @@ const SESSION = `SELECT sessions.*, (SELECT count(*) FROM messages WHERE convers
 const MESSAGES = `SELECT role, sender, name, text, at FROM messages
   WHERE conversation = ? ORDER BY seq DESC LIMIT ${MAX_MESSAGES}`;
 
-/**
- * Maximum size of an export in bytes of JSON, so that the reply fits the console's limit. A longer message is sent
- * alone.
- */
+/** Maximum size of an export in bytes of JSON, below the console's limit. A longer message is exported alone. */
 const EXPORT_BYTES = 128 * 1024;
 const EXPORTED = `SELECT seq, role, sender, name, text, at, last FROM (
     SELECT *, sum(length(text)) OVER (ORDER BY seq) AS characters, max(seq) OVER () AS last FROM messages
@@ -29,7 +26,7 @@ const EXPORTED = `SELECT seq, role, sender, name, text, at, last FROM (
 const conversation = () => z.strictObject({ conversation: argument(z.string(), "as `list` shows it") });
 const message = () => z.object({ at: z.iso.datetime(), from: z.string(), text: z.string() });
 
-/** `steward sessions`. A running gateway reads the same tables for each answer. */
+/** `steward sessions`. Changes take effect at the next answer, because the gateway reads the same tables. */
 export const sessions = {
   list: operation({
     name: "sessions list",

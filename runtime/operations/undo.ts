@@ -21,7 +21,7 @@ const takenSchema = () => {
   ]);
 };
 
-/** Restores what an operation removed, if nothing has changed since. Pages offer it for a few seconds. */
+/** Restores what an operation removed, if nothing has changed since. */
 export const undo = operation({
   name: "undo",
   summary: "undoes a rejection, a revocation or a removal",

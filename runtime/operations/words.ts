@@ -21,8 +21,7 @@ export interface Line extends Request {
 }
 
 /**
- * Splits a line at spaces. Single or double quotes group words. Escapes and expansions have no meaning, since no shell
- * reads the line.
+ * Splits a line at spaces. Single or double quotes group words. Escapes and expansions have no meaning.
  *
  * @throws StewardError `command_not_allowed` for a line that is too long, has an open quote or contains control
  * characters.
@@ -49,7 +48,7 @@ export function splitWords(line: string): string[] {
 }
 
 /**
- * Parses a command in the same way at every entrance.
+ * Parses a command.
  *
  * @returns the operation with its input, or the requested help.
  * @throws StewardError `usage_invalid` for an invalid command; `command_not_allowed` for one that the console does
@@ -139,7 +138,7 @@ function readGiven(
         given[name] = true;
       } else {
         if (inline === undefined) at += 1;
-        // A `--` that is the value of this option does not end the options, so look for the next one.
+        // This `--` is the option's value. Look for the one that ends the options.
         if (at === end) end = words.indexOf("--", at + 1);
         const value = inline ?? words[at];
         if (value === undefined) throw inputError(operation, `option '${field.form}' needs a value`);

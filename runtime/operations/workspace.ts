@@ -68,7 +68,7 @@ export const workspace = {
         text: z.string(),
         /** Digest of the current file. */
         expected: z.string(),
-        /** Digest of the unmasked text. It does not match `text` if a secret was masked on the way. */
+        /** Digest of the text before secrets are masked. */
         sha256: z.string(),
         versions: z.array(
           z.object({ id: z.string(), at: z.iso.datetime(), by: z.optional(z.enum(["operator", "agent"])) }),

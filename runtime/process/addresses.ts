@@ -12,23 +12,22 @@ const PROXY_RANGES = new Set(["unicast", "private", "loopback", "uniqueLocal", "
 const GIVEN_OUT = ipaddr.IPv6.parseCIDR("2000::/3");
 
 /**
- * Returns true only for plain unicast addresses. Excludes loopback, private, unique-local, link-local (with cloud
- * metadata), carrier-grade NAT, multicast, reserved, and IPv6 forms that embed IPv4 (mapped, compatible, 6to4,
- * NAT64, Teredo).
+ * Returns true only for plain unicast addresses. Excludes loopback, private, link-local (with cloud metadata),
+ * carrier-grade NAT, multicast, reserved, and IPv6 forms that embed IPv4.
  */
 export function isPublicAddress(address: string): boolean {
   // An address with a zone is link-local (`fe80::1%eth0`).
   if (address.includes("%") || !isFullForm(address) || PLATFORM_ADDRESSES.has(address)) return false;
   const parsed = ipaddr.parse(address);
-  // Public IPv6 addresses are in 2000::/3 (RFC 4291, section 2.4). `range()` alone would accept others, such as
+  // Public IPv6 addresses are in 2000::/3 (RFC 4291, section 2.4). `range()` would also accept others, such as
   // `::7f00:1`, which embeds 127.0.0.1.
   const isGiven = parsed instanceof ipaddr.IPv4 || parsed.match(GIVEN_OUT);
   return isGiven && parsed.range() === "unicast";
 }
 
 /**
- * Returns true if a proxy may have this address. Excludes link-local and cloud metadata addresses, including IPv4
- * ones embedded in IPv6.
+ * Returns true if a proxy may have this address. Excludes link-local and cloud metadata addresses, also as IPv4
+ * embedded in IPv6.
  */
 export function isProxyAddress(address: string): boolean {
   if (address.includes("%") || !isFullForm(address)) return false;

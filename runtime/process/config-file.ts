@@ -4,10 +4,7 @@ import { checkSchedules } from "./cron.ts";
 import { writeFileAtomic } from "./files.ts";
 import { withLock } from "./lock.ts";
 
-/**
- * Adds the check of cron expressions, which the schema cannot make. Gateway, supervisor and command line all call
- * this, so they agree on what is valid.
- */
+/** Adds the check of cron expressions, which the schema cannot make. */
 export async function withScheduleChecks(reading: ConfigReading): Promise<ConfigReading> {
   if (!reading.result.ok) return reading;
   const problems = await checkSchedules(reading.result.config);

@@ -2,12 +2,12 @@ import type { Config, ConfigProblem } from "../contract/config/index.ts";
 import type { Schedule } from "../contract/config/schedules.ts";
 
 /**
- * Parses a cron expression of five fields. Loads the library on first use.
+ * Parses a cron expression of five fields.
  *
  * If daylight saving time skips a local time, the run is due right after the gap. If a local time occurs twice, the
  * run is due once, except for hourly expressions.
  *
- * @throws Error whose message explains what is invalid.
+ * @throws Error if the expression is invalid.
  */
 export async function readCron(expression: string, timezone = "UTC") {
   const { Cron } = await import("croner");
@@ -56,8 +56,8 @@ export async function cronProblem({
 }
 
 /**
- * Finds invalid cron expressions, which the schema cannot detect. An `at` in the past is valid: every `at` passes
- * eventually and must not prevent the next start.
+ * Finds invalid cron expressions, which the schema cannot detect. Accepts an `at` in the past, which must not prevent
+ * the next start.
  */
 export async function checkSchedules({ schedules }: Pick<Config, "schedules">): Promise<ConfigProblem[]> {
   const problems: ConfigProblem[] = [];

@@ -2,11 +2,11 @@ import { existsSync, renameSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { reason, type Reason, StewardError } from "../contract/errors.ts";
 
-/** Maximum wait for a lock, in milliseconds. On a host, several processes write to the file. */
+/** Maximum wait for a lock, in milliseconds. */
 const BUSY_TIMEOUT_MS = 5_000;
 /** Shorter wait in milliseconds for {@link HeldDatabase.problem}, which blocks the process while it waits. */
 const PROBE_TIMEOUT_MS = 500;
-/** Largest file, in bytes, to check at every start. Only `steward doctor` checks larger ones. */
+/** Maximum size of a database that is checked at every start, in bytes. Only `steward doctor` checks larger ones. */
 const CHECKED_BYTES = 4 * 1024 * 1024;
 /** SQLite's primary result codes (https://sqlite.org/rescode.html). */
 const CODE = { busy: 5, io: 10, corrupt: 11, full: 13, notADatabase: 26 };
@@ -60,8 +60,8 @@ export class HeldDatabase extends DatabaseSync {
 }
 
 /**
- * Opens a SQLite file whose transactions survive a power cut: write-ahead log, synced at each commit except in
- * {@link lightTransaction}. Holds a shared lock on `<path>.lock` while open.
+ * Opens a SQLite file whose transactions survive a power cut, except those of {@link lightTransaction}. Holds a
+ * shared lock on `<path>.lock` while open.
  *
  * Renames a corrupt file to `<path>.corrupt-<time>` and starts a new one, unless another process still has it open.
  *
@@ -170,9 +170,8 @@ export function transaction<T>(database: DatabaseSync, work: () => T): T {
 }
 
 /**
- * A {@link transaction} that may be lost in a power cut, for writes that are recomputed or are only counters. It is
- * still atomic but does not wait for the disk. Any later normal transaction makes it durable too:
- * https://sqlite.org/pragma.html#pragma_synchronous
+ * Runs `work` like {@link transaction}, but a power cut may undo it. Use it for writes that are recomputed or are
+ * only counters. Any later normal transaction makes it durable too: https://sqlite.org/pragma.html#pragma_synchronous
  */
 export function lightTransaction<T>(database: DatabaseSync, work: () => T): T {
   if (database.isTransaction) return work();

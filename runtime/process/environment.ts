@@ -35,7 +35,7 @@ export function readOwnEnvironment(): Environment {
   return { ...environment, ...(JSON.parse(readLine(Number(descriptor))) as Environment) };
 }
 
-/** Reads up to the first line feed, because the end of the stream may come much later. */
+/** Reads up to the first line feed, without waiting for the end of the stream. */
 function readLine(descriptor: number): string {
   const chunks: Buffer[] = [];
   for (;;) {

@@ -14,8 +14,8 @@ import { StewardError } from "../contract/errors.ts";
 const DENIED = new Set(["EACCES", "EPERM", "EROFS"]);
 
 /**
- * Returns true if a path exists, following links. Unlike `existsSync`, it checks with the rights of the effective
- * user: with TENANCY=chat, the real user is root, but the files belong to another user.
+ * Returns true if a path exists, following links. Unlike `existsSync`, it uses the rights of the effective user: with
+ * TENANCY=chat, the real user is root.
  */
 export function exists(path: string): boolean {
   try {
@@ -41,8 +41,7 @@ export function ensureDirectory(path: string): void {
 }
 
 /**
- * Writes a file atomically: readers see either the old or the new content, and the new content survives a power
- * cut. The default mode allows access only to this user.
+ * Writes a file atomically; the new content survives a power cut. The default mode allows access only to this user.
  *
  * @throws StewardError `data_directory_unwritable` or `disk_full`.
  */

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import type { Platform } from "../contract/delivery.ts";
 import type { ErrorCode } from "../contract/errors.ts";
 
-/** A platform whose events a host deployment fetches itself. */
+/** A platform from which a host deployment fetches events. */
 export type FetchedPlatform = Extract<Platform, "telegram" | "discord">;
 
 /** Columns of every intake table. Times are milliseconds since the epoch. */
@@ -32,7 +32,7 @@ const rowSchema = z.object({
   error_detail: z.nullable(z.string()),
 });
 
-/** Returns the query for a bot's row. Its parameter is the bot; NULL selects the row whose lease expires last. */
+/** Returns the query for a bot's row. Its parameter is the bot; NULL selects the row with the latest lease expiry. */
 export function intakeQuery(platform: FetchedPlatform): string {
   return `SELECT mode, holder, started_at, polled_at, error_code, error_detail FROM ${platform}_intake
     WHERE bot = coalesce(?, bot) ORDER BY expires_at DESC LIMIT 1`;

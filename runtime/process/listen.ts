@@ -33,20 +33,19 @@ export interface ListenOptions {
 
 /** Event loop turns to wait: one reads the connection's end, two close it and notify its request, one is spare. */
 const TURNS = 4;
-/** Default limits. A platform sends an event within a second, and a slow sender would occupy a connection. */
+/** Default limits, because a slow sender would occupy a connection. */
 const REQUEST_TIME_LIMITS: RequestTimeLimits = { headersMs: 10_000, requestMs: 30_000, lookMs: 5_000 };
 
 /**
- * Lets the event loop read the connection's pending data, so that `signal` aborts if the sender is gone. Otherwise,
- * requests of a killed sender would be handled while its successor repeats them.
+ * Lets the event loop read the connection's pending data, so that `signal` aborts if the sender is gone. Otherwise, a
+ * killed sender's request would be handled although its successor repeats it.
  */
 export async function yieldForHangUp(signal: AbortSignal): Promise<void> {
   for (let turn = 0; turn < TURNS && !signal.aborted; turn += 1) await new Promise(setImmediate);
 }
 
 /**
- * Serves HTTP. Opens the port before loading the adapter, because the adapter is the slowest part of a start.
- * Requests wait for the adapter.
+ * Serves HTTP. Opens the port before loading the adapter, the slowest part of a start; requests wait for it.
  *
  * @throws StewardError with the code `taken` if another process holds the port.
  */
@@ -72,7 +71,7 @@ export async function listen({
     void adapter.then((handle) => handle(request, response));
   });
   server.on("clientError", refuseRequest);
-  // Upgraded connections. The server does not close them, and it cannot close while they are open.
+  // Track upgraded connections: the server does not close them, but cannot close while they are open.
   const upgraded = new Set<Duplex>();
   if (onUpgrade !== undefined) {
     server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {

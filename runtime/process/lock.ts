@@ -1,19 +1,15 @@
 import { DatabaseSync } from "node:sqlite";
 import { StewardError } from "../contract/errors.ts";
 
-/**
- * Maximum wait for a lock in milliseconds, far longer than any work under a lock. A longer wait would hide a hung
- * holder.
- */
+/** Maximum wait for a lock in milliseconds, far longer than any work under a lock. */
 const PATIENCE_MS = 5_000;
 /** SQLite's codes for a file that cannot be opened or written (https://sqlite.org/rescode.html). */
 const DENIED = new Set<unknown>([8, 14]);
 const BUSY = 5;
 
 /**
- * Runs `work` under an exclusive lock, across processes and within this one. The lock is SQLite's lock on an empty
- * database, which the kernel releases when a process dies. `work` must be short, because waiting blocks the
- * process.
+ * Runs `work` under an exclusive lock, across processes and within this one. The kernel releases the lock when a
+ * process dies. `work` must be short, because waiting blocks the process.
  *
  * @throws StewardError `data_directory_unwritable`; Error if the lock is not free within 5 s.
  */

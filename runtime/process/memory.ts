@@ -7,8 +7,7 @@ const MODEST = [
 
 /**
  * Makes V8 use less memory. Call this after startup: with these flags from the start, V8 rejects Node's precompiled
- * modules, which costs a fifth of the startup time (`npm run bench -- --only start`). Without the flags, memory
- * grows by two fifths more in a thousand messages (`--only memory`).
+ * modules, which costs a fifth of the startup time (`npm run bench -- --only start`).
  */
 export function reduceMemoryUse(): void {
   // Not imported, because an import would load Node's streams before the port is open.

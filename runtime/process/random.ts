@@ -1,7 +1,4 @@
-/**
- * Returns random bytes from Web Crypto, which Node loads on first use. Importing `node:crypto` would cost every
- * start 7 ms.
- */
+/** Returns random bytes from Web Crypto. Importing `node:crypto` would cost every start 7 ms. */
 export function randomBytes(length: number): Buffer {
   return Buffer.from(crypto.getRandomValues(new Uint8Array(length)));
 }

@@ -3,10 +3,7 @@ import type { Duplex } from "node:stream";
 import { StewardError } from "../contract/errors.ts";
 import { problem, type Problem, PROBLEM_TYPE } from "../contract/problem.ts";
 
-/**
- * Milliseconds after which a connection is destroyed if the peer does not close it, since the HTTP server no longer
- * tracks it.
- */
+/** Milliseconds in which a peer must close an upgraded connection before it is destroyed. */
 const CLOSE_MS = 5_000;
 
 /**

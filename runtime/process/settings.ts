@@ -21,8 +21,7 @@ export interface ProcessSettings {
 }
 
 /**
- * Reads STEWARD_HOME, STEWARD_BIND, PORT, GATEWAY_PORT, SUPERVISOR_PORT, LOG_LEVEL and the control token. An empty
- * variable counts as not set.
+ * Reads the settings and the control token. An empty variable counts as not set.
  *
  * @throws StewardError `environment_invalid`, which lists every invalid variable.
  */

@@ -3,8 +3,7 @@ import { StewardError } from "../contract/errors.ts";
 import type { Redactor } from "../shared/redact.ts";
 
 /**
- * Variable that the supervisor sets to `1` for its child, whose standard input closes when the supervisor exits or
- * dies.
+ * Variable that the supervisor sets to `1` for its child. The child's standard input closes when the supervisor ends.
  */
 export const SUPERVISED_VARIABLE = "STEWARD_SUPERVISED";
 
@@ -14,10 +13,7 @@ type StopCause = "asked" | "abandoned";
 /** Milliseconds after which an abandoned process is killed. */
 const ABANDONED_MS = 5_000;
 
-/**
- * Calls `stop` once, on SIGTERM, SIGINT or the death of the supervisor, because an abandoned gateway would hold the
- * port forever.
- */
+/** Calls `stop` once, on SIGTERM, SIGINT or the supervisor's death. */
 export function onStopRequest(environment: Environment, stop: (cause: StopCause) => Promise<void>): void {
   let stopping = false;
   const once = (cause: StopCause): void => {

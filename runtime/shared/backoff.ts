@@ -5,7 +5,7 @@ export interface BackoffRange {
 
 /**
  * Returns the wait in milliseconds after this many consecutive failures. The wait doubles from `firstMs` up to
- * `longestMs`. `random`, from 0 to 1, spreads the wait over its upper half, so that callers do not retry in step.
+ * `longestMs`. `random`, from 0 to 1, spreads the wait over its upper half.
  */
 export function backoffMs({ firstMs, longestMs }: BackoffRange, failures: number, random = 1): number {
   const full = Math.min(firstMs * 2 ** Math.min(failures - 1, 20), longestMs);

@@ -67,8 +67,8 @@ export function namedOperators({ agent }: Config, platform: Platform | "web"): s
 }
 
 /**
- * Decides by the config and, for direct messages only, by approvals. Approvals are read on every message, so
- * changes take effect immediately.
+ * Decides by the config and, for direct messages only, by approvals. Reads approvals on every message, so changes
+ * take effect immediately.
  */
 export function channelAccess(rules: AccessRules, pairing: Approvals): ChannelAccess {
   return {
@@ -141,8 +141,8 @@ export function unknownSenderText(platform: Platform, user: string): string {
 }
 
 /**
- * Returns the reply to a sender who needs approval. If the list of requests is full, there is no code, and the
- * operator's command uses the sender's id.
+ * Returns the reply to a sender who needs approval. Without a code, the reply has the sender's id instead, because
+ * the list of requests is full.
  */
 export function pairingText(platform: Platform, user: string, code: string | undefined): string {
   const lines =
@@ -174,7 +174,7 @@ export const APPROVED_TEXT: Readonly<Record<GrantedRole, string>> = {
     "You are approved as an operator: write to me and I will answer. What you wrote before was not read, so please send it again.",
 };
 
-/** Returns the reply to a command in an unlisted server. Without a reply, Discord shows the command as pending. */
+/** Returns the reply to a command in an unlisted server. */
 export function unknownGuildText(guild: string): string {
   return [
     "This server is not on my list, so I have not read your command.",

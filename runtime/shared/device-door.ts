@@ -39,7 +39,7 @@ export interface DeviceDoorOptions {
 
 type State =
   | { phase: "new"; nonce: string }
-  /** The signature is being verified, or the list of devices is being asked. */
+  /** The signature is being verified, or the device is being looked up. */
   | { phase: "asking" }
   | { phase: "waiting"; device: NewDevice; requestId: string }
   | { phase: "done" };

@@ -72,12 +72,12 @@ export interface DeviceLists {
 
 /** Milliseconds until a request expires, so that nobody approves a forgotten one later. */
 const LIFE_MS = 5 * 60_000;
-/** Maximum number of pending requests, so that strangers cannot fill the store or the operator's list. */
+/** Maximum pending requests, so that strangers cannot fill the store. */
 const MAX_PENDING = 10;
 const MAX_PENDING_OF_NETWORK = 3;
 /** Shortest interval between updates of a device's last use. */
 const USED_EVERY_MS = 60_000;
-/** Milliseconds during which a revocation can be undone. Pages offer this for a shorter time. */
+/** Milliseconds during which a revocation can be undone. */
 const UNDO_MS = 60_000;
 const ACCESS = { role: "chat", scopes: ["chat"] };
 /** Scope that gives a device an operator's rights in the chat. */
@@ -103,8 +103,7 @@ export class Devices {
   /**
    * Admits a device that has proved possession of its key, or records its request.
    *
-   * @param known The device's pending request. If that request is settled or expired, the result is `late` instead
-   * of a new request.
+   * @param known The device's pending request. If it is settled or expired, the result is `late`.
    */
   enter(device: NewDevice, known?: string): DeviceEntry {
     const paired = this.#lists.paired().find(({ deviceId }) => deviceId === device.deviceId);
@@ -120,8 +119,8 @@ export class Devices {
   }
 
   /**
-   * Records a request for access. A device that asks again keeps its request. A full list evicts the oldest request of
-   * the network with the most requests, so strangers lock out only their own network.
+   * Records a request for access. A device that asks again keeps its request. Without room, drops the oldest request
+   * of the network with the most requests, so strangers lock out only their own network.
    *
    * @returns The request, or `undefined` if the device is already approved or revoked.
    */
@@ -172,10 +171,10 @@ export class Devices {
   }
 
   /**
-   * Undoes {@link reject}, keeping the request's expiry, or one call of {@link revoke}.
+   * Undoes {@link reject} or {@link revoke}. A restored request expires at its original time.
    *
-   * @returns False if the request has expired, was repeated or finds no room. For a device: false if it was not
-   * revoked at that time, or more than a minute ago.
+   * @returns False for a request that has expired or was repeated, or if the list is full. False for a revocation
+   * that is not found or is over a minute old.
    */
   restore(taken: TakenDevice): boolean {
     if ("at" in taken) return this.#readmit(taken.deviceId, taken.at);
@@ -221,7 +220,7 @@ export class Devices {
     return { ...device, tokens: Object.fromEntries(tokens) };
   }
 
-  // The request is removed last, so that it is still pending after a crash.
+  // Remove the request last, so that it is still pending after a crash.
   #settle<T>(requestId: string, carryOut: (request: DeviceRequest) => T): T | undefined {
     return this.#lists.change(() => {
       const pending = this.pending();
@@ -247,7 +246,7 @@ export class Devices {
   }
 }
 
-/** Returns the requests without the one that a new request evicts, if the list is full. */
+/** Returns the pending requests, without the one that must make room for a new request. */
 function withRoomFor(network: string, pending: readonly DeviceRequest[]): readonly DeviceRequest[] {
   const of = (one: string): DeviceRequest[] => pending.filter(({ remoteIp }) => networkOf(remoteIp) === one);
   const crowd = of(network).length >= MAX_PENDING_OF_NETWORK ? of(network) : undefined;

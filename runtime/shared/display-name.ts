@@ -8,7 +8,7 @@ const COMMANDS = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u061C\u200E\u200F\u202A-\u202E\u2060
 /** Returns a name as one line of plain text, or `undefined` if none of it is visible. */
 export function displayName(name: unknown): string | undefined {
   if (typeof name !== "string") return undefined;
-  // Cut first, to bound the work of the regular expressions below. Real names are far shorter.
+  // Cut first, to bound the work of the regular expressions below.
   const line = name
     .slice(0, 4 * LONGEST_NAME)
     .replace(COMMANDS, " ")

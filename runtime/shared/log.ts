@@ -85,7 +85,7 @@ export interface LogFilter {
 
 export interface ReadableLine {
   text: string;
-  /** `day` is a date line before the first line of another day. */
+  /** `day`: a line with the date, when the date changes. */
   kind: LogLevel | "day" | "plain";
 }
 

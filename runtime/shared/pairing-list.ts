@@ -20,9 +20,8 @@ export interface PairingList {
 }
 
 /**
- * The lists that a change replaces. A store without transactions must write `operators` first, then `allowFrom`,
- * then `requests`. After a crash in between, no role of an earlier approval takes effect, and the request can be
- * settled again.
+ * The lists that a change replaces. A store without transactions must write `operators` first, then `allowFrom`, then
+ * `requests`. A crash in between then leaves the request open and grants no role of an earlier approval.
  */
 export type PairingChange = Partial<PairingList>;
 
@@ -30,7 +29,7 @@ export interface PairingChanged {
   change: PairingChange;
 }
 
-/** A change of one request. `request` is its new state, or the request that was removed. */
+/** A change of one request. `request` is its new state, or the removed request. */
 export interface RequestChanged extends PairingChanged {
   request: PairingRequest;
 }
@@ -52,7 +51,7 @@ const FAIR_BYTES = 256 - (256 % LETTERS.length);
 
 /** Milliseconds until a code expires, so that a forgotten code cannot grant access later. */
 const LIFE_MS = 3_600_000;
-/** Maximum number of pending requests, so that strangers cannot fill the store or the operator's list. */
+/** Maximum pending requests, so that strangers cannot fill the store. */
 const MAX_PENDING = 20;
 /** Minimum age in milliseconds at which a full list may drop a request, so that the operator has time to approve it. */
 const KEPT_MS = 10 * 60_000;
@@ -68,8 +67,8 @@ export function fromOtherStore(request: MovedRequest): PairingRequest {
 }
 
 /**
- * Adds requests from another store with their codes and expiry. If a sender also has a request in `list`, that one
- * stays. Drops the oldest requests above the limit.
+ * Adds requests from another store with their codes and expiry. Keeps a sender's request that is already in `list`.
+ * Drops the oldest requests above the limit.
  */
 export function mergeRequests(
   list: PairingList,
@@ -158,8 +157,8 @@ export function revokeAccess(list: Approvals, id: string): PairingChanged | unde
 export type RevokedAccess = { sender: string; role: GrantedRole } | { request: PairingRequest };
 
 /**
- * Undoes {@link revokeAccess} or {@link rejectPairing}. A request keeps its code and expiry. Returns `undefined` if the
- * sender has been approved or has asked again, or if the request has expired or finds no room.
+ * Undoes {@link revokeAccess} or {@link rejectPairing}. A request keeps its code and expiry. Returns `undefined` if
+ * the sender has been approved or has asked again, if the request has expired, or if the list is full.
  */
 export function restoreAccess(
   list: PairingList,

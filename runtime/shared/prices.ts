@@ -7,8 +7,8 @@ export const PRICES_SOURCE = {
 } as const;
 
 /**
- * Anthropic's base prices by model family in dollars per million tokens, without caching, batches and surcharges.
- * Uncertain prices are left out. The config can add them in `models.prices`.
+ * Anthropic's base prices by model family in dollars per million tokens, without caching, batches and surcharges. The
+ * config can add others in `models.prices`.
  */
 const ANTHROPIC: Readonly<Record<string, ModelPrice>> = {
   "claude-opus-5-5": { input: 4, output: 20 },
@@ -31,15 +31,12 @@ const ANTHROPIC: Readonly<Record<string, ModelPrice>> = {
 /** Suffix of a model id: the date of a snapshot, or `latest` for the newest one. */
 const SNAPSHOT = /-(\d{8}|latest)$/;
 
-/** Returns a model's price. The config's price overrides the published one, because it may be negotiated. */
+/** Returns a model's price. The config's price overrides the published one. */
 export function priceOf(model: string, own: Readonly<Record<string, ModelPrice>>): ModelPrice | undefined {
   return Object.hasOwn(own, model) ? own[model] : publishedPrice(model);
 }
 
-/**
- * Returns the price of `<provider>/<model id>`. Apart from a snapshot date, the id must match exactly:
- * `claude-opus-4-7` does not belong to `claude-opus-4`.
- */
+/** Returns the price of `<provider>/<model id>`. Apart from a snapshot date, the id must match exactly. */
 export function publishedPrice(model: string): ModelPrice | undefined {
   const [provider, ...id] = model.split("/");
   if (provider !== "anthropic") return undefined;

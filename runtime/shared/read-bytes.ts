@@ -1,6 +1,6 @@
 /**
  * Reads a body, or returns `undefined` if it exceeds `most` bytes. A body with a declared length is read in one
- * piece, which is much faster on servers.
+ * piece, which is faster.
  */
 export async function readBytes(
   message: Request | Response,

@@ -8,8 +8,8 @@ export const MASK = "[redacted]";
 const SHORTEST_SECRET = 6;
 const SECRET_KEY = /(token|secret|password|apikey|api_key|authorization|cookie|credential)/i;
 /**
- * Known tokens: Slack, model providers (`sk-`), Telegram, Discord interactions, Bearer. Strangers write the texts,
- * so matching must take linear time: no two match starts may scan the same characters.
+ * Known tokens: Slack, model providers (`sk-`), Telegram, Discord interactions, Bearer. Strangers write the texts, so
+ * matching must take linear time: attempts from two start positions must not scan the same characters.
  */
 const SECRET_FORMS = [
   /\bxox[abeoprs]-[\w-]{8,}/g,
@@ -84,8 +84,8 @@ const USER_OF_URL = /^([a-z]+:\/\/)[^/?#@]*@/i;
 const QUERY_VALUE = /([?&][^=?&#]*=)[^?&#]+/g;
 
 /**
- * Returns a copy of a JSON value with all secrets masked: values of suspicious keys, an MCP server's headers, variables
- * and secret arguments, values in URL queries, and tokens. Keeps `{"env": "NAME"}`, which only names a variable.
+ * Returns a copy of a JSON value with all secrets masked: values of suspicious keys, an MCP server's headers,
+ * variables and secret arguments, values in URL queries, and tokens. Does not mask references to variables.
  */
 export function redactValue(value: unknown, redact: Redactor, key = ""): unknown {
   if (typeof value === "string") return isSecretKey(key) ? MASK : redactText(value, redact);

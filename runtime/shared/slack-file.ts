@@ -42,7 +42,6 @@ export interface SlackFileOptions {
 /**
  * Opens a Slack file. Sends the bot token only to URLs of this file on Slack's file host, also after redirects.
  *
- * @returns The response with the file as its body.
  * @throws StewardError if the file is unavailable or not in the chat; anything `fetch` throws.
  */
 export async function openSlackFile(id: string, options: SlackFileOptions): Promise<Response> {

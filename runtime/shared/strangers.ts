@@ -1,10 +1,10 @@
-/** Maximum number of connections from pages that are not admitted yet. */
+/** Maximum connections from pages that are not admitted yet. */
 const MOST = 50;
 const MAX_OF_NETWORK = 8;
 
 /**
- * Returns the connection to close for a new one, or `undefined` if there is room. A network that has reached its limit
- * loses its own oldest connection.
+ * Returns the connection to close for a new one, or `undefined` if there is room. A network at its limit loses its
+ * own oldest connection.
  *
  * @param strangers Connections of pages that are not admitted yet, oldest first.
  */

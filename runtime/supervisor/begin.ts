@@ -19,13 +19,13 @@ const AWAITING = reason(
 );
 const FINISHING = reason("gateway_not_ready", "An interrupted restore is being completed.");
 
-/** Starts the gateway after completing a restore that an earlier start staged. */
+/** Completes an interrupted restore and then starts the gateway. */
 export async function startAfterRestore({ supervisor, home, awaitsData, log }: BeginOptions): Promise<void> {
   const marker = join(home, RESTORE_MARKER);
   const marked = exists(marker);
   if (marked || awaitsData) await supervisor.hold(marked ? FINISHING : AWAITING);
   else supervisor.start();
-  // Load the backup modules only if there is something to complete or clean up.
+  // Load the backup modules only if needed.
   if (!marked && !hasScratch(home)) return;
   try {
     await (await supervisor.backups()).finishMarked();

@@ -28,7 +28,7 @@ export interface ReplaceOptions {
   expected: string;
   /** If true, the text is written even if it is invalid. */
   unchecked: boolean;
-  /** If true, plain-text secrets are allowed, because the text is the deployment's own file and not from a page. */
+  /** If true, plain-text secrets are allowed, because the text is not from a page but from the deployment. */
   plain?: boolean;
   /** If false, the text is only checked. */
   write: boolean;
@@ -53,7 +53,7 @@ export interface ConfigEditorOptions {
 }
 
 export function configEditor({ path, environment, clock }: ConfigEditorOptions): ConfigEditor {
-  /** Runs `work` under the lock. Compares the file again first, because it may have changed since the first check. */
+  /** Runs `work` under the lock, after checking that the file has not changed. */
   const change = (expected: string, work: () => void): void => {
     withConfigLock(path, () => {
       const before = readText(path);
@@ -79,7 +79,7 @@ export function configEditor({ path, environment, clock }: ConfigEditorOptions):
     },
     replace: async (text, { expected, unchecked, plain = false, write }) => {
       if (Buffer.byteLength(text) > CONFIG_LIMIT_BYTES) throw new StewardError("body_too_large", LIMIT);
-      // The control API's server passes an oversized body on as an empty one.
+      // The control API passes an oversized body on as an empty one.
       if (text === "") throw new StewardError("body_invalid", `The config file's text is empty. ${LIMIT}`);
       const former = readText(path);
       if (digest(former) !== expected) throw new StewardError("config_changed");

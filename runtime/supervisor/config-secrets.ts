@@ -14,12 +14,12 @@ import {
 /** Matches a quoted string, even if unterminated, or an unquoted word. */
 const PIECE = /"(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?|[^\s"'{}[\],:]+/g;
 const COLON = /\s*:/y;
-/** Matches a value that may follow the name of a secret: a reference, or a value that is not text. */
+/** Matches a harmless value after the name of a secret: a reference, or a value that is not text. */
 const HARMLESS =
   /\s*:\s*(?:\{\s*"env"\s*:\s*"[A-Z][A-Z0-9_]*"\s*\}|(?:-?\d[\d.]*|true|false|null)(?=\s*[,}\n]))/y;
 const VARIABLE = /^[A-Z][A-Z0-9_]*$/;
 const VARIABLE_NAME = /\s*:\s*"[A-Z][A-Z0-9_]*"\s*\}/y;
-/** Longest text that is examined, in characters; a longer one is masked as a whole. */
+/** Maximum length of an examined text, in characters. A longer text is masked completely. */
 const LONGEST = 256 * 1024;
 
 export interface ShownText {

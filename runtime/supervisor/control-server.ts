@@ -6,7 +6,7 @@ import { closeServer, openServer } from "../process/server.ts";
 import type { Control, ControlAnswer } from "./control-request.ts";
 
 const ARCHIVE_TYPE = "application/zstd";
-/** Longest request body, in characters. The largest valid body is a config file. */
+/** Longest request body, in characters: enough for a config file of that many bytes. */
 const LONGEST_BODY = CONFIG_LIMIT_BYTES;
 
 export interface ControlServer {
@@ -16,8 +16,7 @@ export interface ControlServer {
 }
 
 /**
- * Serves the control API. Uses Node's plain server, because a framework would double the supervisor's size and delay
- * the gateway's start.
+ * Serves the control API with Node's plain server, because a framework would delay the gateway's start.
  *
  * @throws StewardError `inner_port_in_use` if another process holds the port.
  */
@@ -56,7 +55,7 @@ async function send(answered: ControlAnswer, response: ServerResponse): Promise<
   }
 }
 
-/** Reads the whole body. An oversized one is dropped and returned as an empty text, which no route accepts. */
+/** Reads the whole body. Returns an empty text, which no route accepts, for an oversized body. */
 async function readBody(request: IncomingMessage): Promise<string> {
   let body = "";
   let length = 0;

@@ -16,7 +16,7 @@ class KeptFile {
     this.#log = log;
   }
 
-  /** Returns `undefined` if the file is missing or unreadable. */
+  /** Returns the content; `undefined` if the file is missing or unreadable. */
   read(): string | undefined {
     try {
       return readFileSync(this.#path, "utf8");
@@ -55,14 +55,14 @@ export class StartHistory {
     this.#restarts = new KeptFile(join(folder, "restarts.json"), log);
   }
 
-  /** Newest first. */
+  /** Cold starts, newest first. */
   get coldStarts(): ColdStart[] {
     return (this.#coldStarts ??= readColdStarts(this.#starts.read()));
   }
 
   /**
-   * Gateway restarts under earlier supervisor processes. A process that ended without a stop request, for example by a
-   * kill, adds one.
+   * Number of gateway restarts under previous supervisor processes. A supervisor that ended without a stop request
+   * adds one.
    */
   get earlierRestarts(): number {
     return (this.#earlier ??= readRestarts(this.#restarts.read()));

@@ -2,8 +2,8 @@ import { backoffMs, type BackoffRange } from "../shared/backoff.ts";
 import type { Reason } from "../contract/errors.ts";
 
 /**
- * Phase of the gateway's process. `backoff` waits to retry after a crash. `crash-looping` does too, unless the failure
- * is permanent. `held` waits for data.
+ * Phase of the gateway's process. In `backoff`, the supervisor waits to retry after a crash. It also retries in
+ * `crash-looping`, unless the failure is permanent. In `held`, it waits for data.
  */
 export type Phase = "stopped" | "starting" | "ready" | "backoff" | "crash-looping" | "held";
 
@@ -25,7 +25,7 @@ export interface Lifecycle {
 
 export type LifecycleEvent =
   | { type: "start" }
-  /** Starts from any phase; the caller ends the current run. */
+  /** Starts the gateway from any phase except `held`. The caller ends the current run first. */
   | { type: "restart" }
   /** The process exists. Its start is timed from here. */
   | { type: "launched" }
@@ -47,7 +47,7 @@ export interface BackoffPolicy extends BackoffRange {
   maxFailures: number;
   /** Minimum time between a crash and a retry for somebody who needs the gateway. */
   neededAfterMs: number;
-  /** A run that was ready for this long is stable: a later crash counts as the first. */
+  /** Time after which a ready run counts as stable. A later crash then counts as the first. */
   stableAfterMs: number;
 }
 
@@ -60,7 +60,7 @@ export const DEFAULT_POLICY: BackoffPolicy = {
   stableAfterMs: 60_000,
 };
 
-/** Inputs of a step. `random` is at least 0 and less than 1. */
+/** Inputs of a step. `random` is at least 0 and below 1. */
 export interface StepContext {
   now: number;
   random: number;

@@ -12,19 +12,19 @@ import { printError } from "../shared/terminal.ts";
 // Restored files must not be readable by other users.
 process.umask(0o077);
 try {
-  // 1. Environment. Without a configured control token, a random one makes the control API refuse every request.
+  // 1. Read the environment. Without a configured control token, a random one makes the control API refuse every
+  // request.
   const settings = readProcessSettings(process.env);
   const controlToken = settings.controlToken ?? (await randomToken());
 
-  // 2. Gateway. Everything waits for it, so it starts before the rest is loaded, unless its data must be restored
-  // first.
+  // 2. Start the gateway, unless its data must be restored first. Everything waits for it, so load the rest later.
   const { home, gatewayPort } = settings;
   const command = gatewayCommand();
   const environment = gatewayEnvironment({ environment: process.env, controlToken, home, gatewayPort });
   const waits = process.env[AWAIT_RESTORE_VARIABLE] === "true" || existsSync(join(home, RESTORE_MARKER));
   const child = waits ? undefined : startChild({ command, environment });
 
-  // 3. Supervisor. Loaded while the gateway starts.
+  // 3. Load the supervisor while the gateway starts.
   const { supervise } = await import("./supervise.ts");
   await supervise({ settings, controlToken, command, ...(child && { child }) });
 } catch (error) {
@@ -33,7 +33,8 @@ try {
 }
 
 /**
- * Loads Node's cryptography only on demand, because the gateway's start waits for every module that this file imports.
+ * Returns a random token. Loads `node:crypto` on demand, because the gateway's start waits for every module that this
+ * file imports.
  */
 async function randomToken(): Promise<string> {
   // Not import(): in the bundle, it would not provide the module's named exports.

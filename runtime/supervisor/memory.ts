@@ -1,9 +1,8 @@
 import { readFileSync } from "node:fs";
 
 /**
- * Flags that limit V8's memory, because V8 sizes its heap by the machine and not by the container. The young generation
- * can be limited from the start, because V8's compiled code does not depend on it; process/memory.ts sets other flags
- * later. Together they reduce the memory after a thousand messages to 70 %, at the same speed (`npm run bench -- --only
+ * Flags that limit V8's young generation, because V8 sizes its heap by the machine and not by the container. With the
+ * flags of process/memory.ts, they reduce the memory after a thousand messages to 70 % (`npm run bench -- --only
  * memory`).
  */
 export const SMALL_HEAP = ["--max-semi-space-size=2"] as const;
@@ -28,7 +27,7 @@ export function countOomKills(): number {
       const [, count] = /^oom_kill (\d+)$/m.exec(readFileSync(file, "utf8")) ?? [];
       if (count !== undefined) return Number(count);
     } catch {
-      // The file is missing if the machine uses the other version or no control groups.
+      // The file is missing if the machine uses the other cgroup version or none.
     }
   }
   return 0;

@@ -12,12 +12,12 @@ import type { ProcessUser } from "./child.ts";
 import { CUT_NOTE, runBoundedCommand, TIMED_OUT } from "./run-command.ts";
 import type { Timers } from "./timers.ts";
 
-/** Size limit of a file that is shown, in bytes. */
+/** Maximum size of a file to show, in bytes. */
 const LARGEST_FILE = 1024 * 1024;
 /** Flags that refuse a link and do not block on a pipe without a writer. */
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** Files that may be shown: configs, including earlier ones, and lists of who may write to the bot. All are JSON. */
+/** Files that may be shown: current and earlier configs, and lists of who may write to the bot. All are JSON. */
 const SHOWN: readonly RegExp[] = [
   new RegExp(String.raw`^${CONFIG_FILE.replace(".", String.raw`\.`)}(?:\.[\w.-]+)?$`),
   /^credentials\/\w+-(?:pairing|allowFrom|operators)\.json$/,
@@ -41,7 +41,7 @@ interface OperationsOptions {
   timers: Timers;
 }
 
-/** Limit of concurrent operations, because their processes take memory from the gateway. */
+/** Maximum concurrent operations. Their processes take memory from the gateway. */
 const MAX_RUNNING = 4;
 
 export type RunOperation = (request: Unchecked) => Promise<OperationReply>;
@@ -49,8 +49,8 @@ export type RunOperation = (request: Unchecked) => Promise<OperationReply>;
 type Unchecked = Partial<Record<keyof OperationRequest, unknown>>;
 
 /**
- * Runs the console's operations, each in its own process without a shell. Rejects with `command_not_allowed` or
- * `usage_invalid` before anything runs, and with `commands_busy` while too many run.
+ * Creates the runner of the console's operations. Each runs in a separate process without a shell. Rejects with
+ * `command_not_allowed` or `usage_invalid` before anything runs, and with `commands_busy` if too many run.
  */
 export function createOperations(options: OperationsOptions): RunOperation {
   let running = 0;
@@ -75,20 +75,20 @@ async function runOperation(options: OperationsOptions, request: Unchecked): Pro
   // Loaded on demand, because the schema is large.
   const { secretValuesIn } = await import("../contract/config/text.ts");
   const secrets = secretValuesIn(config, environment);
-  // In JSON text, a secret appears in its escaped form.
+  // JSON text contains a secret in its escaped form.
   const escaped = secrets.map((secret) => JSON.stringify(secret).slice(1, -1));
   const redact = createRedactor(environment, [...secrets, ...escaped]);
   const text = JSON.stringify({ operation: operation.name, input });
   const command = [...cli, REQUEST_FLAG] as const;
   const result = await runBoundedCommand({ command, environment, user, input: text, redact, timers });
   const reply = readReply(result);
-  // Redaction skips values so short that they occur in ordinary text. Mask such a value if it is the whole answer.
+  // Redaction skips very short values, which occur in ordinary text. Mask such a value if it is the whole answer.
   if (reply.ok && typeof reply.value === "string" && reply.value !== "" && secrets.includes(reply.value))
     return { ...reply, value: MASK };
   return reply;
 }
 
-/** Shows a file without starting a process, so it works even if no process can start. */
+/** Shows a file without starting a process. */
 async function runCat(
   { environment, configPath }: OperationsOptions,
   { file: name = "" }: { file?: string },
@@ -113,8 +113,7 @@ function failure(code: ErrorCode, why?: string): OperationReply {
 }
 
 /**
- * Shows a JSON file without its secrets. If it is not valid JSON, shows its structure and the config's own keys, with a
- * note.
+ * Shows a JSON file without its secrets. Of invalid JSON, shows the structure and the config's own keys, with a note.
  */
 async function showJson(
   name: string,
@@ -139,10 +138,9 @@ async function showJson(
 type DataFile = { ok: true; text: string } | { ok: false; problem: string };
 
 /**
- * Reads a text file in the data directory by its relative or absolute path. Refuses links, including a second hard
- * link.
+ * Reads a text file in the data directory by its relative or absolute path. Refuses links, including hard links.
  *
- * @throws StewardError `command_not_allowed` for files that do not match {@link SHOWN} or are outside the directory.
+ * @throws StewardError `command_not_allowed` for files outside the directory or not in {@link SHOWN}.
  */
 async function readDataFile(home: string, file: string): Promise<DataFile> {
   const inside = relative(home, resolve(home, file));
@@ -166,7 +164,8 @@ async function readDataFile(home: string, file: string): Promise<DataFile> {
 async function readOpened(handle: FileHandle, path: string): Promise<DataFile> {
   const opened = await handle.stat({ bigint: true });
   if (!opened.isFile()) return { ok: false, problem: "not a regular file" };
-  // The agent's tools may write below this directory: verify that the opened file is still at this path and is no link.
+  // The agent's tools may write below this directory: verify that the path still leads to the opened file, without a
+  // link.
   const named = await lstat(path, { bigint: true });
   const same = named.ino === opened.ino && named.dev === opened.dev && opened.nlink === 1n;
   if (!same || (await realpath(path)) !== path) return { ok: false, problem: "links are not followed" };

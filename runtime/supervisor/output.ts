@@ -9,7 +9,7 @@ const KEPT_LINES = 500;
 const KEPT_STDERR = 200;
 
 export interface OutputOptions {
-  /** Log file. One older file is kept as `<file>.1`. */
+  /** Log file. The previous file is `<file>.1`. */
   file: string;
   /** Size limit per file, in bytes. */
   limitBytes: number;
@@ -18,13 +18,13 @@ export interface OutputOptions {
   firstNumber: number;
   /** Receives every redacted line, without its line feed. */
   onLine(line: string): void;
-  /** Called once, when the file cannot be written. Later lines are kept in memory only. */
+  /** Called once, if the file cannot be written. Later lines stay only in memory. */
   onFileError(error: unknown): void;
 }
 
 /**
- * Keeps the gateway's last lines of output in memory, and more of them in a file of bounded size. Redacts each whole
- * line before it stores the line or passes it on.
+ * Stores the gateway's last lines of output in memory, and more of them in a file of limited size. Redacts every line
+ * first.
  */
 export class Output {
   readonly #options: OutputOptions;

@@ -24,10 +24,7 @@ const FIRST_PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 500;
 const READY_WITHIN_MS = 2_000;
 
-/**
- * Default liveness probes. They are lenient, because a small instance answers late under load, while a hung process
- * never answers.
- */
+/** Default liveness probes. They are lenient, because a small instance answers late under load. */
 export const DEFAULT_LIVENESS: LivenessPolicy = { everyMs: 10_000, answerMs: 10_000, misses: 3 };
 
 /** Times are in milliseconds. */
@@ -35,7 +32,7 @@ interface RunOptions {
   child: Child;
   host: string;
   port: number;
-  /** User that must own the port: a process of another user could learn this process's id and listen in its place. */
+  /** User that must own the port: another user's process could learn this process's id and listen in its place. */
   user?: number | undefined;
   startTimeoutMs: number;
   liveness: LivenessPolicy;
@@ -188,7 +185,7 @@ interface Readiness {
   version: string | undefined;
 }
 
-/** Sends one probe. Uses Node's plain client, because loading `fetch` would slow down the cold start. */
+/** Sends one probe. Uses Node's plain client, because loading `fetch` is slow. */
 function readiness(host: string, port: number, withinMs: number): Promise<Readiness | undefined> {
   return new Promise((resolve) => {
     const request = get({ host, port, path: GATEWAY_ROUTES.ready, agent: false }, (response) => {
@@ -223,9 +220,7 @@ export interface Exit {
   spawnError?: string;
 }
 
-/**
- * Cause of a run's end. `permanent` is true if another attempt with the same config and environment would fail again.
- */
+/** Cause of a run's end. `permanent` is true if another attempt would fail again. */
 interface Failure {
   reason: Reason;
   permanent: boolean;

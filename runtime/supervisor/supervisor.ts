@@ -41,7 +41,7 @@ export interface SupervisorOptions {
   cli: readonly [string, ...string[]];
   /** The gateway's environment, to which the supervisor adds the settings below. */
   environment: Environment;
-  /** Gateway that already runs with this command and environment; it becomes the first run. */
+  /** Gateway that already runs with this command and environment. */
   child?: Child;
   /** The data directory. */
   home: string;
@@ -50,8 +50,8 @@ export interface SupervisorOptions {
   /** Config file that commands edit. Default: the one in the data directory. */
   configPath?: string;
   /**
-   * Directory of the logs, if this process cannot write to the data directory. The volume is then not watched. Default:
-   * `logs/` in the data directory.
+   * Directory of the logs. Set if this process cannot write to the data directory, which it then does not watch.
+   * Default: `logs/` in the data directory.
    */
   logs?: string;
   gatewayPort: number;
@@ -65,11 +65,14 @@ export interface SupervisorOptions {
   /** Timeout of a start. Default 120 s. */
   startTimeoutMs?: number;
   liveness?: LivenessPolicy;
-  /** Returns why the ledger cannot be written. Set only on a host, where this process owns the ledger. */
+  /**
+   * Returns the reason if the ledger cannot be written. Set only on a host, because there this process owns the
+   * ledger.
+   */
   ledgerProblem?(): Reason | undefined;
   /** Grace period before a stop is forced. Default 9 s. */
   stopGraceMs?: number;
-  /** Time before the supervisor was created; counts towards the first cold start. Default 0. */
+  /** Time from the process's start to the supervisor's creation, counted in the first cold start. Default 0. */
   bootMs?: number;
   policy?: BackoffPolicy;
   timers?: Timers;
@@ -93,13 +96,13 @@ export interface Supervisor {
   release(): void;
   status(): SandboxStatus;
   /**
-   * Lists the processes, with the log if `logs` is true. `after` is the `nextLog` of an earlier list: only later lines
-   * are returned.
+   * Lists the processes, with the log if `logs` is true. `after`, the `nextLog` of an earlier list, limits the log to
+   * later lines.
    */
   processes(options?: { logs?: boolean; after?: number | undefined }): ProcessList;
   config(): Promise<ContainerConfig>;
   /**
-   * Returns the backups of the state. Their code is loaded on first use.
+   * Returns the backups of the state, loaded on first use.
    *
    * @param backupDirectory Default: `backups/` in the data directory.
    */
@@ -142,7 +145,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   let lifecycle = initialLifecycle(timers.now());
   let version: string | undefined;
   let run: GatewayRun | undefined;
-  /** Resolves when the previous run has ended; until then, its process holds the port. */
+  /** Resolves when the previous run has ended and freed the port. */
   let dying: Promise<void> | undefined;
   /** Cancels the next attempt or the next check of the config file. */
   let cancelWait: (() => void) | undefined;
@@ -213,7 +216,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     happened({ type: "crashed", exitCode: exit.code, ...failure });
   };
   const launch = (): void => {
-    // While the previous run ended, somebody may have stopped the gateway or started another run.
+    // Somebody may have stopped the gateway or started another run since.
     if (run !== undefined || lifecycle.phase !== "starting") return;
     const child = started ?? startChild({ command: options.command, environment, user });
     started = undefined;
@@ -261,7 +264,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       volume.stop();
       happened({ type: "stop" });
       await dying;
-      // Wait for the write: otherwise, the process could end before the record is on disk.
+      // Wait for the write, so that the process does not end before it.
       history.note(lifecycle.restarts, true);
       await history.written();
     },

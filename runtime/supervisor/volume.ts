@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { reason, type Reason } from "../contract/errors.ts";
 import type { Timers } from "./timers.ts";
 
-/** Interval between checks, and so the maximum age of the reported result. */
+/** Interval between checks in milliseconds, and thus the maximum age of the result. */
 const EVERY_MS = 10_000;
-/** Size of the test file: room for a message with a picture's description, its answer and SQLite's own files. */
+/** Size of the test file in bytes. A message and its answer need no more. */
 const NEEDED_BYTES = 64 * 1024;
 const FILE = ".volume-check";
 const FULL: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT"]);
@@ -18,7 +18,7 @@ interface VolumeOptions {
   onChange(): void;
 }
 
-/** Checks at intervals, by writing, that the data directory and its ledger are writable. */
+/** Checks at intervals that the data directory and its ledger are writable, by writing to them. */
 export class VolumeWatch {
   readonly #home: string;
   readonly #options: VolumeOptions;

@@ -19,17 +19,14 @@ const GUARD_MS = 15_000;
 /** Interval at which the Durable Object checks an always-on container, even after it was evicted. */
 const WATCH_MS = 5 * 60_000;
 const LOG_EVERY_MS = 60_000;
-/** Minimum time until the next alarm. It prevents a tight loop while an item stays due. */
+/** Minimum time until the next alarm, to prevent a tight loop. */
 const SHORTEST_ALARM_MS = 500;
 
 export interface AgendaItem {
   name: string;
   /** Milliseconds since the epoch; `undefined` if the item needs no alarm. */
   dueAt(now: number): number | undefined;
-  /**
-   * True if every alarm runs the item, due or not: an evicted object forgets its last run, and a run without work is
-   * cheap.
-   */
+  /** True if every alarm runs the item, due or not, because an evicted object forgets its last run. */
   everyAlarm?: true;
   run(): void | Promise<void>;
 }
@@ -168,7 +165,7 @@ export function agendaItems(parts: AgendaParts): AgendaItem[] {
     {
       name: "log",
       dueAt: () => undefined,
-      // Needs no due time, because other items set alarms while the container runs.
+      // No due time: other items set alarms while the container runs.
       everyAlarm: true,
       run: () => {
         if (!container.running || clock() - loggedAt < LOG_EVERY_MS) return;

@@ -6,7 +6,7 @@ interface AlarmOptions {
   waitUntil(promise: Promise<unknown>): void;
 }
 
-/** Sets the object's only alarm. The earliest request wins; the others must be repeated after the alarm fires. */
+/** The object's only alarm. The earliest request wins; the others must be repeated after the alarm fires. */
 export class Alarm {
   readonly #options: AlarmOptions;
   #at = Number.POSITIVE_INFINITY;
@@ -16,7 +16,7 @@ export class Alarm {
   }
 
   /**
-   * Loads the stored alarm before any request is handled. If a due alarm creates the object, setting another alarm
+   * Loads the stored alarm. Call this before any request: if a due alarm creates the object, setting another alarm
    * first would cancel the due one.
    */
   async load(): Promise<void> {

@@ -41,7 +41,7 @@ import { remoteDirectory } from "./tenants.ts";
 const KEEP_LOG_LIMIT_MS = 3_000;
 const RESTART_BACKOFF = { firstMs: 1_000, longestMs: 60_000 };
 
-/** Maximum age of the names that a report includes. It spans several reports, because one may be lost. */
+/** Maximum age of the names in a report. It spans several reports, because one may be lost. */
 const REPORTED_MS = 5 * 60_000;
 const MAX_REPORTED = 20;
 
@@ -73,7 +73,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
   const loaded = ctx.blockConcurrencyWhile(() => alarm.load());
   const agenda = new Agenda({ alarm, clock, log });
 
-  // The gate keeps chats that are not admitted from getting a container.
+  // The gate prevents containers for chats that are not admitted.
   const gate =
     tenant === undefined
       ? undefined
@@ -172,7 +172,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
     sleepAfterMs,
     onReady: () => {
       restart.recovered();
-      // Send pending changes of rights: a gateway that was started by a schedule has not received them yet.
+      // Send pending changes of rights, which a gateway started by a schedule has not received yet.
       if (gate) waitUntil(gate.passOnGrant(gateway).catch(() => false));
     },
     onUse: () => {
@@ -319,7 +319,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
     handOver: async () => {
       if (tenant !== undefined)
         throw new StewardError("gateway_unavailable", "The chat has its own sandbox.");
-      // If the chat gets its own sandbox again, its state must be moved again, and its access decided again.
+      // If the chat gets its own sandbox again, move its state and decide its access again.
       memory.write("moved", "");
       forgetDecision(memory);
       await container.whenDrained();
@@ -345,7 +345,8 @@ function recordTenancy(memory: ContainerMemory, { tenancy }: EdgeSettings, clock
 }
 
 /**
- * Returns a gate that forwards the remaining events of an object without a container; `undefined` for other objects.
+ * Returns a gate for an object that lost its chats when the tenancy changed. The gate forwards remaining events to
+ * the new object. Returns `undefined` for other objects.
  */
 function drainingGate({ tenancy }: EdgeSettings, ownTenant: TenantId | undefined): Gate | undefined {
   if (ownTenant !== undefined) return tenancy === "shared" ? forwardingGate(() => AGENT) : undefined;
@@ -366,8 +367,8 @@ function containerOf({ container }: DurableObjectState): Container {
 }
 
 /**
- * Returns the only chat that the container may write to; `undefined` for all. With one sandbox per chat, the
- * deployment's container may write to none.
+ * Returns the only chat that the container may write to; `undefined` if it may write to all. With one sandbox per
+ * chat, the deployment's container may write to none.
  */
 function writableChat(
   { tenancy }: EdgeSettings,

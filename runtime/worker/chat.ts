@@ -53,10 +53,10 @@ export function isChatUpgrade(request: Request): boolean {
 }
 
 /**
- * Connects a chat page to its gateway. Refuses another site's page, so that it cannot wake the container. Of the page's
- * headers, only `origin` is forwarded: a page must not forge the edge's headers.
+ * Connects a chat page to its gateway. Refuses another site's page, so that it cannot wake the container. Forwards
+ * only `origin` of the page's headers, because a page must not forge the edge's headers.
  *
- * If one sandbox serves all browsers, its gateway checks them. If visitor wakes are used up, an admitted browser can
+ * If one sandbox serves every chat, its gateway admits browsers. Once visitor wakes are used up, a known browser can
  * still wake the container by proving its key here.
  */
 export async function proxyChat(

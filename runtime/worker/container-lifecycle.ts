@@ -2,35 +2,32 @@ import type { ColdStart } from "../contract/cold-starts.ts";
 import type { SandboxStatus } from "../contract/control.ts";
 import { reason, type Reason } from "../contract/errors.ts";
 
-/** Number of failed boots after which a start gives up. A boot fails if the run ends before its supervisor answers. */
+/** Maximum failed boots of a start. A boot fails if the run ends before its supervisor answers. */
 const MAX_BOOT_FAILURES = 4;
 const BOOT_RETRY_MS = 1_000;
 export const POLL_MS = 50;
 
 /** State of a container run as its Durable Object tracks it. A newly created object begins with {@link NO_RUN}. */
 export interface ContainerLifecycle {
-  /**
-   * `booting`: the supervisor has not answered yet. `answering`: it has. `stopped`: the object has noticed the end of
-   * the run.
-   */
+  /** `booting`: the supervisor has not answered yet. `answering`: it has. `stopped`: the run has ended. */
   phase: "stopped" | "booting" | "answering";
   /** True during the final backup of an outdated run. Callers wait for the next run. */
   draining: boolean;
   /** Gateway restarts in this run, as last reported by the supervisor. */
   restarts: number;
-  /** Runs that ended before their supervisor answered, counted from the last start request. */
+  /** Runs that ended before their supervisor answered, since the last start request. */
   bootFailures: number;
-  /** Starts refused because the instance limit was reached, counted from the last start request or answer. */
+  /** Starts refused at the instance limit since the last start request or answer. */
   refusals: number;
 }
 
 /**
- * Prefix of the platform's error for a reached instance limit. It is undocumented; Cloudflare's own client matches it
- * too: https://github.com/cloudflare/sandbox-sdk
+ * Prefix of the platform's undocumented error for a reached instance limit. Cloudflare's own client matches it too:
+ * https://github.com/cloudflare/sandbox-sdk
  */
 const ALL_RUN = "Maximum number of running container instances exceeded";
 
-/** Returns true if the platform refused a start because the instance limit was reached. */
+/** Returns true if the platform refused a start at the instance limit. */
 export function isRefusal(crash: string): boolean {
   return crash.startsWith(ALL_RUN);
 }
@@ -73,9 +70,7 @@ export const NO_RUN: ContainerLifecycle = {
   refusals: 0,
 };
 
-/**
- * Returns the next state and its effects, without I/O or a clock. An event that does not fit the state changes nothing.
- */
+/** Returns the next state and its effects. An event that does not fit the state changes nothing. */
 export function advance(state: ContainerLifecycle, event: ContainerEvent): ContainerStep {
   const isRun = state.phase !== "stopped";
   switch (event.type) {
@@ -85,9 +80,9 @@ export function advance(state: ContainerLifecycle, event: ContainerEvent): Conta
     case "needed":
       return step({ ...state, bootFailures: 0, refusals: 0 });
     case "start":
-      // The object may have been evicted during a restore, which then has to begin again.
+      // Restore again: an eviction of the object may have interrupted the restore.
       if (event.running) return step(state, { type: "restore" });
-      // Launch only after the previous run's watcher has reported its end, because each run has its own watcher.
+      // Each run has its own watcher: launch only after the previous one has reported the end.
       return isRun ? step(state) : step(state, { type: "launch" });
     case "launched":
       if (isRun) return step(state);
@@ -117,7 +112,7 @@ function ended(state: ContainerLifecycle, crash: string): ContainerStep {
   }
   const failures = bootFailures + (state.phase === "booting" ? 1 : 0);
   const restarts = state.restarts + (crash === "" ? 0 : 1);
-  // `NO_RUN` resets the restarts, because each run's supervisor counts from zero.
+  // Each run's supervisor counts restarts from zero.
   return step({ ...NO_RUN, bootFailures: failures, refusals }, { type: "onStop", crash, restarts });
 }
 
@@ -125,7 +120,7 @@ function step(state: ContainerLifecycle, ...effects: ContainerEffect[]): Contain
   return { state, effects };
 }
 
-/** Returns true if another run would not help, because too many runs ended before their supervisor answered. */
+/** Returns true if too many runs have ended before their supervisor answered. */
 export function isGivenUp({ bootFailures }: ContainerLifecycle): boolean {
   return bootFailures >= MAX_BOOT_FAILURES;
 }
@@ -201,7 +196,7 @@ export function runningStatus(
     return { ...stoppedStatus(facts), state: "starting", since: at, start, restarts };
   }
   const { start } = reported;
-  // The supervisor times only its own part; use the container's start time instead.
+  // The supervisor reports its own start; show the container's instead.
   const timed = start !== undefined && facts.startIsOpen ? { start: { ...start, at } } : {};
   return { ...reported, ...facts.starts, ...timed, restarts };
 }

@@ -38,7 +38,7 @@ export class ContainerMemory {
     );
   }
 
-  /** Gateway restarts in earlier runs. A run that ended without a request counts as another restart. */
+  /** Gateway restarts in earlier runs. A run that ended unexpectedly counts as another restart. */
   get restarts(): number {
     return Number(this.read("restarts") ?? 0);
   }
@@ -104,7 +104,7 @@ export class ContainerMemory {
 
   /**
    * Counts a wake by a visitor. Returns false after three within an hour, so that strangers cannot keep the container
-   * awake at the operator's expense.
+   * awake.
    */
   grantVisitor(now: number): boolean {
     const recent = times
@@ -125,8 +125,8 @@ export class ContainerMemory {
   }
 
   /**
-   * Returns true if the gateway has admitted this browser, and forgets the browser. A revoked browser can therefore
-   * wake the container only once.
+   * Returns true if the gateway has admitted this browser, and forgets it. A revoked browser can wake the container
+   * only once.
    */
   consumeBrowser(deviceId: string): boolean {
     const isKnown = this.#browsers().includes(deviceId);

@@ -40,7 +40,7 @@ const DRAINED_POLL_MS = 200;
 const RENEW_AGAIN_MS = 10_000;
 
 export interface SandboxContainerOptions {
-  /** Returns the platform's container. Do not keep the result: the platform returns a new object every time. */
+  /** Returns the platform's container. Do not store the result: the platform returns a new object every time. */
   platform(): Container;
   ports: Pick<ContainerPorts, "status" | "send">;
   memory: ContainerMemory;
@@ -48,11 +48,11 @@ export interface SandboxContainerOptions {
   state: ContainerBackups;
   /** Saves the tail of the gateway's output, which would be lost with the container. Never rejects. */
   keepLog(): Promise<unknown>;
-  /** If true, the last good config replaces one that stopped the gateway. */
+  /** True if the last good config replaces one that stopped the gateway. */
   recoversConfig: boolean;
   onStart(): void;
   onStop(): void;
-  /** The instance limit is reached. */
+  /** Called when the instance limit is reached. */
   onRefusal(): void;
   /** False for a chat that is not admitted. */
   mayRun(): boolean;
@@ -160,7 +160,11 @@ export class SandboxContainer {
     return this.#starting;
   }
 
-  /** @returns true if the container may be stopped. */
+  /**
+   * Makes the final backup and saves the log.
+   *
+   * @returns true if the container may be stopped
+   */
   async backUp(): Promise<boolean> {
     const { state, keepLog } = this.#options;
     const [mayStop] = await Promise.all([state.makeFinalBackup(), keepLog()]);
@@ -277,7 +281,11 @@ export class SandboxContainer {
     return { ...status, ...memory.coldStart() };
   }
 
-  /** @returns false if no other config is available. */
+  /**
+   * Replaces a config that stopped the gateway.
+   *
+   * @returns false if no other config is available
+   */
   async #replaceConfig(why: Reason): Promise<boolean> {
     const { state, recoversConfig } = this.#options;
     if (recoversConfig && (await state.service.recoverConfig(why))) return true;
@@ -286,8 +294,8 @@ export class SandboxContainer {
     return true;
   }
 
-  // A container outlives the Worker version that started it and keeps that version's environment. End the container if
-  // a variable, such as a rotated secret, or the cached config has changed.
+  // A container outlives the Worker version that started it and keeps that version's environment. End the container
+  // if a variable or the cached config has changed.
   async #adopt(): Promise<void> {
     const { environment, memory, log } = this.#options;
     this.#fingerprint = await sha256Hex(JSON.stringify(environment));
@@ -305,7 +313,7 @@ export class SandboxContainer {
     );
   }
 
-  /** Returns true if the cached config was replaced; false also if the bucket does not answer. */
+  /** Returns true if the cached config has been replaced; false if the bucket does not answer. */
   async #hasOldConfig(): Promise<boolean> {
     return this.isConfigReplaced().catch((error: unknown) => {
       this.#options.log.warn("the cached config could not be read", { error: String(error) });

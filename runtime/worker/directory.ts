@@ -97,7 +97,7 @@ export class Directory extends DurableObject<WorkerEnvironment> {
   makeRoom(wanting: TenantId) {
     return toResult(async () => {
       // Try the least recently used first: if those are busy, so are the others. The deployment's sandbox comes last,
-      // because stopping it also stops its work for the chats.
+      // because it also works for the chats.
       const idle = this.#reception.roster.running().filter((one) => one !== wanting);
       for (const tenant of [...idle.slice(0, MAX_ASKED), AGENT].filter((one) => one !== wanting)) {
         const object = this.env.SANDBOX.getByName(tenant);

@@ -5,7 +5,7 @@ import type { Log } from "../shared/log.ts";
 import type { Clock } from "../edge/ports.ts";
 import type { ContainerMemory } from "./container-memory.ts";
 
-/** Name of the note. The note `duty` has an earlier version's format, which a rollback still reads. */
+/** Name of the note. The name `duty` belongs to an earlier version's format. */
 const NOTE = "duty-totals";
 /** Longest measurement. A longer one is halved, so that averages follow recent use. */
 const LONGEST_MS = 30 * 86_400_000;
@@ -96,7 +96,7 @@ export class DutyCycle {
     this.#options.waitUntil(this.#last);
   }
 
-  // Only log a failure: the next update retries, and only an estimate depends on the record.
+  // Only log a failure: the next update retries.
   async #put(): Promise<void> {
     const { bucket, keys, clock, log } = this.#options;
     if (!this.#isDue) return;

@@ -16,7 +16,7 @@ import type { Remote } from "./rpc.ts";
 
 const METHODS = { debug: "debug", info: "info", warning: "warn", error: "error" } as const;
 
-/** Accepts raw requests for a Durable Object, because only `fetch` can return a response with a WebSocket. */
+/** Entry of a Durable Object for raw requests. Only `fetch` can return a response with a WebSocket. */
 export interface ChatDoor {
   fetch(request: Request): Promise<Response>;
 }
@@ -26,8 +26,8 @@ export interface TenantObject {
   /** Applies an operator's change to the browser's rights. `role` is absent if access was revoked. */
   changeBrowser(role: GrantedRole | undefined): Promise<void>;
   /**
-   * Starts the container of a chat that has schedules and at least one admitted person. Rejects if the gateway does
-   * not become ready.
+   * Starts the container of a chat with schedules and at least one admitted person. Rejects if the gateway does not
+   * become ready.
    */
   beginSchedules(): Promise<void>;
   followConfig(): Promise<void>;
@@ -35,15 +35,17 @@ export interface TenantObject {
   sleepEarly(): Promise<boolean>;
   /** Starts a sleeping container and returns whether it answers with this version's variables. */
   lookAsDeployed(): Promise<RenewalOutcome>;
-  /** Ends the tenant's use of its own sandbox. Resolves when the container has ended after a final backup. */
+  /** Ends the tenant's own sandbox. Resolves after a final backup and the container's end. */
   handOver(): Promise<void>;
 }
 
 /** Methods of the object that served all chats before each had its own sandbox. */
 export interface FormerObject {
-  /** Stores the chat's part of the shared state under the chat's prefix, once. */
+  /** Exports the chat's part of the shared state to the chat's prefix in the bucket. */
   moveOut(tenant: TenantId): Promise<void>;
-  /** Returns the time since which it has served all chats (ISO 8601, or `unknown`); `undefined` if it has no state. */
+  /**
+   * Returns the time at which it began to serve all chats (ISO 8601, or `unknown`); `undefined` if it has no state.
+   */
   servedAllSince(): Promise<string | undefined>;
 }
 

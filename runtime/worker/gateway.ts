@@ -85,11 +85,11 @@ export class ContainerGateway implements Sandbox {
   }
 
   /**
-   * Restarts the gateway, or starts a stopped container. If the cached config was replaced, backs up and stops the
-   * container; its next start uses the new config.
+   * Restarts the gateway, or starts a stopped container. If the cached config was replaced, backs up the container
+   * and restarts it with the new config.
    *
-   * @throws StewardError `backup_failed`, `gateway_unavailable` if the supervisor does not answer, `tenant_unknown` for
-   * a chat that is not admitted.
+   * @throws StewardError `backup_failed`, `gateway_unavailable` if the supervisor does not answer, `tenant_unknown`
+   * for a chat that is not admitted.
    */
   async restart(): Promise<void> {
     const { container } = this.#options;
@@ -149,10 +149,7 @@ export class ContainerGateway implements Sandbox {
     }
   }
 
-  /**
-   * Sends a request and starts a stopped container for it. Most requests to the supervisor also wait until the data is
-   * restored.
-   */
+  /** Sends a request and starts a stopped container for it. */
   async request(port: SandboxPort, request: PortRequest): Promise<Response> {
     this.#requests += 1;
     try {
@@ -164,8 +161,7 @@ export class ContainerGateway implements Sandbox {
 
   async #request(port: SandboxPort, request: PortRequest): Promise<Response> {
     await this.#options.container.adopted;
-    // Every route except the processes' needs the restored data. Waiting for the restore also ensures that the port
-    // listens, because a request is never sent twice.
+    // Every route except the processes' needs the restored data. After the restore, the port also listens.
     const { method, path } = request;
     const needsData = port === "supervisor" && !path.startsWith(CONTROL_ROUTES.processes);
     if (needsData) await this.whenRestored();
@@ -206,8 +202,8 @@ export class ContainerGateway implements Sandbox {
       try {
         return await ports.send(port, request, REQUEST_TIMEOUT_MS);
       } catch (error) {
-        // A port that does not listen yet refuses immediately. Retry only for the supervisor: the status already shows
-        // whether the gateway is ready.
+        // Retry only the supervisor's port, which may not listen yet. The gateway's status already shows whether it
+        // is ready.
         const retry = port === "supervisor" && request.method === "GET" && clock() < deadline;
         if (!retry) throw error;
         await pause(POLL_MS);

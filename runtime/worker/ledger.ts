@@ -35,8 +35,8 @@ interface ContainerLedgerOptions {
   /** Requests an alarm at or before `time`, in milliseconds since the epoch. */
   wakeAt(time: number): void;
   /**
-   * Called when an event is recorded for a chat that may get no container. The event needs an alarm but is not
-   * activity.
+   * Called when an event is recorded for a chat that is not yet allowed a container. The event needs an alarm but is
+   * not activity.
    */
   onRecord(): void;
   waitUntil(promise: Promise<unknown>): void;
@@ -51,7 +51,7 @@ export class ContainerLedger implements Pick<Ledger, "admit" | "replay"> {
   readonly #store: LedgerStore;
   readonly #dispatcher: Dispatcher;
   readonly #notices: Notices;
-  /** Time at which the gateway became ready, in milliseconds since the epoch, from its last `ready` status. */
+  /** Time at which the gateway became ready, in milliseconds since the epoch. */
   #readyAt: number | undefined;
 
   constructor(options: ContainerLedgerOptions) {
@@ -107,7 +107,7 @@ export class ContainerLedger implements Pick<Ledger, "admit" | "replay"> {
     return { duplicate, ready: state === "ready" };
   }
 
-  /** Delivers an event again. Starts a stopped container, like the original event. */
+  /** Delivers an event again. Starts a stopped container. */
   async replay(key: string): Promise<ReplayResult> {
     const { gateway, waitUntil, clock } = this.#options;
     const result = this.#store.replay(key, clock());

@@ -3,7 +3,7 @@ import type { Backups } from "../edge/ports.ts";
 import { toResult, unwrap, type Result } from "./rpc.ts";
 
 /**
- * One Durable Object method for all backup calls, because their names would clash with those of the ledger and the
+ * The Durable Object's one method for all backup calls. Separate methods would clash with names of the ledger and the
  * sandbox.
  */
 export interface BackupsDoor {

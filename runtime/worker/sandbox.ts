@@ -127,13 +127,13 @@ export class Sandbox extends TenantCalls implements SandboxCalls {
   }
 
   /**
-   * Handles the gateway's broker requests and the sockets of chat pages. A page wakes a sleeping container and retries
-   * later; visitor wakes are limited.
+   * Handles the gateway's broker requests and the sockets of chat pages. A page's request wakes a sleeping container,
+   * and the page retries later. Visitor wakes are limited.
    */
   async fetch(request: Request): Promise<Response> {
     const { broker, chat, gate, gateway } = this.parts;
     if (new URL(request.url).pathname.startsWith(`${BROKER_PATH}/`)) return broker.handle(request);
-    // The Worker has checked this browser with the directory, so it may wake the container without a limit.
+    // The Worker has checked this browser, so it may wake the container without a limit.
     const isAdmitted = request.headers.has(BROWSER_HEADER);
     if (isAdmitted) gate?.open();
     const { state, reason } = await this.#status();

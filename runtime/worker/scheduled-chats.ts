@@ -17,8 +17,8 @@ interface ScheduledChatsOptions {
 }
 
 /**
- * Starts the sandboxes of chats with schedules that nothing else would start: chats that have not written since they
- * got their own sandbox, and chats with new schedules in the config.
+ * Starts the sandboxes of chats with schedules that nothing else starts: those that have not written since they got a
+ * sandbox, and those with new schedules in the config.
  */
 export class ScheduledChats {
   readonly #options: ScheduledChatsOptions;

@@ -7,20 +7,17 @@ import { assemble, type SandboxParts } from "./assembly.ts";
 import { consoleLog, type FormerObject, type TenantObject, type WorkerEnvironment } from "./environment.ts";
 import { toResult, type Remote } from "./rpc.ts";
 
-/** Alarm interval of an object that this version cannot build. */
+/** Alarm interval, in milliseconds, of an object that this version cannot build. */
 const BUILD_AGAIN_MS = 60_000;
 
-/**
- * Methods that the directory and other sandboxes' objects call, if each chat has its own sandbox. See {@link
- * TenantObject} and {@link FormerObject}.
- */
+/** Methods that the directory and other sandboxes' objects call, if each chat has its own sandbox. */
 export abstract class TenantCalls
   extends DurableObject<WorkerEnvironment>
   implements Remote<TenantObject & FormerObject>
 {
   /**
-   * The object's parts, in a property because other objects can only call methods. Reading it throws any error of
-   * {@link assemble}: the object must exist for its alarm even if its parts cannot be built.
+   * Parts of the object. Other objects can call methods but cannot read this property. Reading it throws the error of
+   * {@link assemble}, so that the object exists for its alarm even without parts.
    */
   protected readonly parts!: SandboxParts;
 
@@ -43,7 +40,8 @@ export abstract class TenantCalls
     try {
       parts = this.parts;
     } catch {
-      // Set another alarm: the platform drops one after six failures, and nothing would wake the object for its events.
+      // Set another alarm: the platform drops an alarm after six failures, and nothing would wake the object for its
+      // events.
       await this.ctx.storage.setAlarm(Date.now() + BUILD_AGAIN_MS);
       return;
     }

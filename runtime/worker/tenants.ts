@@ -18,7 +18,7 @@ export function objectNameOf(event: Delivery, { tenancy }: Pick<EdgeSettings, "t
   return (tenancy === "chat" ? tenantOfEvent(event) : undefined) ?? AGENT;
 }
 
-/** Returns `undefined` if one sandbox serves all chats. */
+/** Returns access to the tenants' directory; `undefined` if one sandbox serves all chats. */
 export function remoteTenants({ DIRECTORY }: WorkerEnvironment): Tenants | undefined {
   if (DIRECTORY === undefined) return undefined;
   const directory = () => DIRECTORY.getByName(AGENT);
@@ -56,8 +56,8 @@ export function remoteSandbox({ SANDBOX }: WorkerEnvironment, name: string): San
 }
 
 /**
- * Returns a chat's sandbox with two exceptions. Operations on people go to the directory, which starts no container,
- * and requests for the config file go to the deployment's sandbox.
+ * Returns a chat's sandbox that forwards operations on people to the directory, which starts no container, and
+ * requests for the config file to the deployment's sandbox.
  */
 export function withDeployment(sandbox: Sandbox, env: WorkerEnvironment): Sandbox {
   const { DIRECTORY } = env;

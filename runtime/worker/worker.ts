@@ -90,7 +90,7 @@ function buildEdge(env: WorkerEnvironment, tenant: TenantId | undefined): Edge {
   });
 }
 
-/** Returns true for a liveness check, which needs no edge. Monitors send it constantly. */
+/** Returns true for a liveness check, which needs no edge. */
 function isLivenessCheck({ method, url }: Request): boolean {
   return method === ROUTES.live.method && new URL(url).pathname === ROUTES.live.path;
 }

@@ -1,6 +1,6 @@
 /**
  * `steward-gateway/commands`: the operator's commands as functions. They never write to standard output or exit the
- * process. Callbacks in the options receive texts, and errors carry a stable `code`.
+ * process. Errors carry a stable `code`.
  */
 export { BuildFailure } from "../../infra/shell/failure.ts";
 export { StewardError } from "../../runtime/contract/errors.ts";

@@ -6,9 +6,11 @@ import { BuildFailure, failureOf } from "../../infra/shell/failure.ts";
 import { commandsFor } from "../../infra/shell/package.ts";
 import type { StackConfigSource } from "../config/source.ts";
 
-/** Placeholder for an encrypted value, which cannot be read here. */
+/** Placeholder for an encrypted value. */
 const HIDDEN = "hidden-in-the-settings-file";
-/** Setting that counts as present here, because a Compose file may be written before the API key exists. */
+/**
+ * Setting for which {@link HIDDEN} is the default, because a Compose file may be written before the API key exists.
+ */
 const REQUIRED = "steward:anthropicApiKey";
 
 const projectFile = z.object({ stackConfigDir: z.string().default(".") });
@@ -82,8 +84,8 @@ function isHidden(value: unknown): boolean {
 }
 
 /**
- * Returns a placeholder for an encrypted value. The encrypted map of secrets becomes empty, because even its names are
- * unknown.
+ * Returns a placeholder for an encrypted value. It is an empty map for the secrets, because even their names are
+ * encrypted.
  */
 function hidden(key: string): string {
   return key === "steward:secrets" ? "{}" : HIDDEN;

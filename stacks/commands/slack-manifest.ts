@@ -1,7 +1,4 @@
-/**
- * Writes a stack's Slack app manifest. Needs no backend and no secret, because Slack issues tokens only after the app
- * exists.
- */
+/** Writes a stack's Slack app manifest. Needs no backend and no secret. */
 import { commandLine } from "../../infra/shell/package.ts";
 import { writeFile } from "node:fs/promises";
 import { Argument } from "commander";

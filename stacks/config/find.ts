@@ -15,7 +15,7 @@ interface ConfigProblem {
   key: string;
   /** Never contains a secret. */
   problem: string;
-  /** Way to fix the problem: a command to type, or a sentence with commands in backticks. */
+  /** Command to type, or a sentence with commands in backticks. */
   fix: string;
 }
 
@@ -81,7 +81,7 @@ function withoutSnakeCase(value: unknown): unknown {
   });
 }
 
-/** Sorted by key. */
+/** Returns the problems, sorted by key. */
 export function findConfigProblems(source: StackConfigSource): ConfigProblem[] {
   const given = stewardValues(source);
   const target = targetOf(given);
@@ -115,7 +115,7 @@ function targetProblems(
 /** The Worker's default name. */
 export const WORKER = "steward";
 
-/** Checks keys without an argument, and keys with stricter rules than their argument. */
+/** Checks keys that correspond to no argument, and keys with stricter rules than their argument. */
 function ownRules(
   target: Target,
   { telegramUpdates, docker }: Readonly<Record<string, string>>,
@@ -169,7 +169,7 @@ function moveCommands(key: string, meant: string, commands: OperatorCommands): s
   const set = commands.configSet(NAMESPACE + meant, "<value>", { secret: isSecretKey(meant) });
   return `\`${commands.configRemove(key)}\`, then \`${set}\``;
 }
-/** Reports misspelled namespaces. Pulumi accepts them, but no program reads their keys. */
+/** Reports misspelled namespaces, which Pulumi accepts but no program reads. */
 function nearNamespaces({ values, commands }: StackConfigSource): ConfigProblem[] {
   return Object.keys(values).flatMap((key) => {
     const [namespace = "", ...rest] = key.split(":");

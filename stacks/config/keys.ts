@@ -26,7 +26,7 @@ const PATHS: Readonly<Record<string, string>> = {
   hostAddress: "address",
   hostDataDirectory: "dataDirectory",
 };
-/** Matches arguments without a key of their own, which `cloudflare:*` keys and the program set. */
+/** Matches arguments that have no key: `cloudflare:*` keys and the program set them. */
 const UNSET = /^(?:cloudflare\.|containerName$|volumeName$)/;
 const KEYS = Object.fromEntries(Object.entries(PATHS).map(([key, path]) => [path, key]));
 

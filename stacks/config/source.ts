@@ -21,9 +21,9 @@ export function stackSource(): StackConfigSource {
 }
 
 /**
- * Returns true if Pulumi stores the key's value as a secret. Pulumi exports the function for this but omits it from its
- * types. Without the function, every secret is reported as plain text, which stops the program. `Config.getSecret`
- * cannot tell secrets from plain values.
+ * Returns true if Pulumi stores the key's value as a secret; `Config.getSecret` cannot tell. Uses a function that
+ * Pulumi exports but omits from its types. Without it, every secret is reported as plain text, which stops the
+ * program.
  */
 function isSecret(key: string): boolean {
   return (

@@ -10,12 +10,15 @@ import { type HostFacts, type HostPlan, problemOf } from "./engine.ts";
  * messages.
  */
 const MEMORY = { rest: 112, chat: 44 };
-/** Image with Node.js that an engine has after its first build. */
+/** Image with Node.js. Every engine has it after its first build. */
 const BASE_IMAGE = "steward-base";
 /** Mount points in the trial container: a tmpfs, and the host's data directory. */
 const PLACES = { memory: "/trial", data: "/data" };
 
-/** Returns a script that gives a directory and a process to the first and the last chat's user, as the service does. */
+/**
+ * Returns a script that tests the first and the last chat's user: it gives each user a directory and starts a process
+ * as that user.
+ */
 const program = (chats: number, places: readonly string[]): string => `
 const { spawnSync } = require("node:child_process");
 const { fchownSync, fstatSync, mkdtempSync, openSync, rmdirSync } = require("node:fs");
@@ -53,10 +56,7 @@ export function memoryForChats(chats: number): number {
   return MEMORY.rest + chats * MEMORY.chat;
 }
 
-/**
- * Reports an engine that cannot run chats as separate users. The test needs an image on the engine. Without one, the
- * service detects the problem at startup.
- */
+/** Reports an engine that cannot run chats as separate users. Skips the test if the engine has no image for it. */
 export async function chatProblems(plan: HostPlan, { container, local }: HostFacts): Promise<Reason[]> {
   const { chats, directory, environment: env } = plan;
   if (chats === undefined) return [];

@@ -44,7 +44,7 @@ async function directoryProblems(directory: string, { mapsUsers }: HostFacts): P
   const fix = `sudo install -d -m 700 -o ${CONTAINER_USER} -g ${CONTAINER_USER} ${directory}`;
   const found = await stat(directory).catch((error: unknown) => error);
   if (isError(found, "ENOENT")) return [unwritable(`${directory} does not exist.`, fix)];
-  // If this user may not inspect the directory, the service checks it at startup.
+  // If this user may not inspect the directory, the service does so at startup.
   if (found instanceof Error) return [];
   const { uid, gid, mode, isDirectory } = found as Awaited<ReturnType<typeof stat>>;
   if (!isDirectory.call(found)) return [unwritable(`${directory} is not a directory.`, fix)];
@@ -69,7 +69,7 @@ async function unreadableData({ directory }: HostPlan, host: HostFacts): Promise
   const readable = host.local && host.container?.running !== true && place !== undefined;
   const written = readable ? await writtenSchema(path.join(place, STATE_FILE)) : 0;
   const found = Math.max(written, Number(labels[SCHEMA_LABEL] ?? 0));
-  // OLDEST_STATE_SCHEMA describes this version, so it applies only to an image with this version's schema.
+  // OLDEST_STATE_SCHEMA applies only to images with this version's schema.
   if (schema === STATE_SCHEMA && found > 0 && found < OLDEST_STATE_SCHEMA) {
     const detail = `The data has schema ${found}, and the image to deploy reads ${OLDEST_STATE_SCHEMA} and later.`;
     return [problemOf("data_older", detail, fixOf("data_older"))];
@@ -102,8 +102,8 @@ async function writtenSchema(file: string): Promise<number> {
 }
 
 /**
- * Reports data that is not in the configured place. The new container would start without the data, and Pulumi may
- * delete a volume that has it.
+ * Reports data that is not in the configured place. The new container would start without it, and Pulumi may delete a
+ * volume that contains it.
  */
 async function leftBehind({ directory, names }: HostPlan, host: HostFacts): Promise<Reason[]> {
   const data = host.container?.data;

@@ -23,7 +23,9 @@ export interface HostPlan {
   diskMiB: number;
   /** Name of the image. Absent if the image is built from this checkout. */
   image?: string | undefined;
-  /** Returns the reason why the new version would not start with the running config, given as text. */
+  /**
+   * Returns the reason why the new version would not start with `text`, the running config; `undefined` if it would.
+   */
   judgeConfig?: (text: string) => Promise<Reason | undefined>;
 }
 

@@ -11,14 +11,14 @@ const ANY = new Set(["0.0.0.0", "::", "[::]", ""]);
 export async function portProblems(plan: HostPlan, { local }: HostFacts): Promise<Reason[]> {
   const { names, port } = plan;
   const containers = await publishers(plan);
-  // The service's own container, or the previous version's after a rollback, releases the port when it is replaced.
+  // The service's current or previous container releases the port when it is replaced.
   if (containers.some((name) => [names.container, previousName(names.container)].includes(name))) return [];
   const [container] = containers;
   if (container !== undefined) return [await takenByContainer(plan, container)];
   // Other listening processes are visible only if the engine runs on this machine.
   if (!local || (await isFree(port))) return [];
   const holder = await processAt(port.external);
-  // Do not suggest killing Docker's proxy, because that would only cut off the container that it serves.
+  // Do not suggest killing Docker's proxy: that would only cut off its container.
   if (holder?.name === "docker-proxy") {
     const look = `docker --context <name> ps --filter publish=${port.external}, with a name of docker context ls, shows it`;
     return [portInUse(plan, "a container of another Docker engine on this machine", look)];
@@ -29,8 +29,7 @@ export async function portProblems(plan: HostPlan, { local }: HostFacts): Promis
 }
 
 /**
- * Returns the problem of a port that a container uses. A container with this service's data is this service under
- * another name, so the fix renames it.
+ * Returns the problem of a port that a container uses. If this container has the service's data, the fix renames it.
  */
 async function takenByContainer(plan: HostPlan, container: string): Promise<Reason> {
   const { names, directory, environment: env } = plan;

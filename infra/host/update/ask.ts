@@ -6,7 +6,7 @@ import { runProcess } from "../../shell/process.ts";
 import { printError } from "../../../runtime/shared/terminal.ts";
 
 const PROBE = packageProgramFile("infra/readiness/probe");
-/** Milliseconds until the probe fails; shorter than its default, so that the previous version is restored soon. */
+/** Timeout of the probe in milliseconds. It is short, so that the previous version is restored soon. */
 const TIMEOUT_MS = "40000";
 
 export interface ServiceQuestions {
@@ -15,7 +15,7 @@ export interface ServiceQuestions {
   key: string;
   /** Docker host address. Default: the `docker` command's. */
   dockerHost?: string | undefined;
-  /** True if a previous version is available for a rollback. */
+  /** True if a rollback is possible. */
   hasPrevious: boolean;
 }
 
@@ -47,8 +47,8 @@ interface Tunnel {
 }
 
 /**
- * Returns an address that reaches the container's port. For a remote engine, forwards the port through SSH, because the
- * port may be published only on the loopback interface.
+ * Returns an address that reaches the container's port. Uses an SSH tunnel to a remote engine, which may publish the
+ * port only on its loopback interface.
  */
 async function openTunnel(url: string, engine: string): Promise<Tunnel> {
   if (!engine.startsWith("ssh://")) return { url, close: () => undefined };

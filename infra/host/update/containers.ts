@@ -79,11 +79,11 @@ function trialHostConfig({ network, volume }: Trial): object {
 }
 
 /**
- * Sends a POST request to the engine's API through the `docker` command's connection. The API accepts settings in the
- * format that it reports, so a copy keeps all of them.
+ * Sends a POST request to the engine's API through the `docker` command. Unlike the command, the API accepts a
+ * container's settings in the format that it reports.
  */
 async function post(env: NodeJS.ProcessEnv, path: string, body: object): Promise<void> {
-  // Import lazily: node:http also loads undici, which adds 25 ms to every command, and copies are rare.
+  // Import lazily: node:http also loads undici, which takes 25 ms, and copies are rare.
   const { request } = await import("node:http");
   const dialled = spawn("docker", ["system", "dial-stdio"], { env, stdio: ["pipe", "pipe", "inherit"] });
   const connection = Duplex.from({ readable: dialled.stdout, writable: dialled.stdin });

@@ -9,7 +9,7 @@ const GONE_MS = 30_000;
 const RETRY_AFTER_MS = 500;
 /**
  * Script that prints the data's schema version. If each chat has its own user, `docker exec` runs as root without the
- * capability to read the data, so the script switches to the data's owner.
+ * right to read the data, so the script switches to the owner.
  */
 const READ_SCHEMA = `if (process.getuid() === 0) process.setuid(${CONTAINER_USER});
 const { DatabaseSync } = require("node:sqlite");
@@ -25,10 +25,7 @@ export interface ContainerPair {
   previous: InspectedContainer | undefined;
 }
 
-/**
- * Inspects the service's container and the previous version's. Every step of an update does so before it changes a
- * container.
- */
+/** Inspects the service's container and the previous version's. */
 export async function inspectPair(containers: Containers, name: string): Promise<ContainerPair> {
   const [current, previous] = await Promise.all([
     containers.inspect(name),
@@ -38,10 +35,11 @@ export async function inspectPair(containers: Containers, name: string): Promise
 }
 
 /**
- * Backs up the running version and keeps a stopped copy of its container for a rollback. After a failed update, the
- * previous version already runs and is only backed up.
+ * Backs up the running version and makes a stopped copy of its container for a rollback. If the previous version runs
+ * after a failed update, only backs it up.
  *
- * @returns a report for the operator. @throws StewardError `backup_failed`; nothing has changed.
+ * @returns a report for the operator.
+ * @throws StewardError `backup_failed`; nothing has changed.
  */
 export async function keepPrevious(containers: Containers, name: string): Promise<string> {
   const previous = previousName(name);
@@ -55,8 +53,8 @@ export async function keepPrevious(containers: Containers, name: string): Promis
     await containers.copy(pair.current, previous);
     return keptLine(previous, backup);
   }
-  // Status `exited` means that somebody stopped the container, so its version may work. A container that keeps crashing
-  // has another status and is no rollback target.
+  // Status `exited` means that somebody stopped the container, so its version may work. A container that keeps
+  // crashing has another status.
   if (pair.current?.State.Status === "exited" && pair.previous === undefined) {
     await containers.copy(pair.current, previous);
     return `${previous} is kept until the new version is ready. It was stopped, so there is no new backup.`;
@@ -79,8 +77,8 @@ async function resumeAndCheckReady(
 }
 
 /**
- * Frees the service's name. A container that has the name but is missing from the state was left by an interrupted
- * update or renamed by hand. It becomes the previous version if there is none, otherwise it is removed.
+ * Frees the service's name, which an interrupted update may have left to a container. That container becomes the
+ * previous version, or is removed if there already is one.
  */
 export async function freeName(containers: Containers, name: string): Promise<void> {
   const { current, previous } = await inspectPair(containers, name);
@@ -90,8 +88,8 @@ export async function freeName(containers: Containers, name: string): Promise<vo
 }
 
 /**
- * Starts the service's container in place of the previous version. Backs up a running previous version first. Restarts
- * a service's container that is running but not ready.
+ * Ensures that the service's container runs. Restarts it if it runs but is not ready. If it is stopped, first backs
+ * up and stops a running previous version.
  *
  * @throws StewardError `container_gone`, `backup_failed`; the previous version is still running.
  */
@@ -113,7 +111,7 @@ export async function replacePrevious(containers: Containers, name: string): Pro
   await succeed(containers, ["start", name]);
 }
 
-/** Removes the previous version's container, if any. Tolerates a concurrent removal. */
+/** Removes the previous version's container, if any. */
 export async function removePrevious(containers: Containers, name: string): Promise<void> {
   const previous = previousName(name);
   for (let waited = 0; await containers.inspect(previous); waited += RETRY_AFTER_MS) {
@@ -158,8 +156,7 @@ export async function restorePrevious(containers: Containers, name: string): Pro
 }
 
 /**
- * Restores the newest backup if the data's schema is too new for the container. Returns the id of the restored backup,
- * if any.
+ * Restores the newest backup if the data's schema is too new for the container. Returns the backup's id, if restored.
  */
 async function restoreNewerData(containers: Containers, container: string): Promise<string | undefined> {
   const found = await containers.inspect(container);

@@ -1,5 +1,5 @@
-// Runs last in a destroy: removes the previous version's container. If STEWARD_CONTAINER still exists, an update is
-// replacing the resource and needs the previous version.
+// Removes the previous version's container at the end of a destroy, but not if an update replaces the resource:
+// STEWARD_CONTAINER then still exists.
 import { containersOf } from "./containers.ts";
 import { removePrevious } from "./previous.ts";
 

@@ -20,8 +20,8 @@ export function deployedOf(state: AccountState, modules: ModuleStore): DeployedA
 }
 
 /**
- * Returns the scripts of the versions that serve requests. The version with the largest share runs all Durable Objects.
- * Cloudflare distributes them by share instead:
+ * Returns the scripts of the versions that serve requests. The version with the largest share runs all Durable
+ * Objects. Cloudflare distributes the objects by share instead:
  * https://developers.cloudflare.com/workers/versions-and-deployments/gradual-deployments/with-durable-objects/
  */
 function scriptsOf(state: AccountState, worker: WorkerRecord, modules: ModuleStore): DeployedScript[] {
@@ -36,8 +36,7 @@ function scriptsOf(state: AccountState, worker: WorkerRecord, modules: ModuleSto
 }
 
 /**
- * Returns name and bindings of the second version's script. Its bindings point to the Durable Objects in the first
- * version's script.
+ * Returns the name and bindings of the canary's script. Its bindings point to the Durable Objects of the main script.
  */
 function canaryScript(
   worker: WorkerRecord,

@@ -28,7 +28,7 @@ export interface ServingShare {
   percentage: number;
 }
 
-/** Returns the versions that serve requests, the largest share first. On a tie, the newer version is first. */
+/** Returns the versions that serve requests, the largest share first. */
 export function servingShares(state: AccountState, workerId: string): ServingShare[] {
   const shares = activeDeployment(state, workerId)?.versions ?? [];
   return shares

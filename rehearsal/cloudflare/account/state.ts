@@ -1,6 +1,6 @@
 /** State of an emulated account. Fields in snake_case are stored as the API received them. */
 
-/** A setting that the API echoes and the emulation does not interpret. */
+/** A setting that the emulation returns without interpreting it. */
 export type Settings = Record<string, unknown>;
 
 /** https://developers.cloudflare.com/api/resources/workers/subresources/beta/subresources/workers/ */
@@ -24,7 +24,7 @@ interface ScheduleRecord {
   modified_on: string;
 }
 
-/** A binding as the API received it. The text of a `secret_text` is stored only here and in the account's file. */
+/** A binding as the API received it, including the text of a secret. */
 export interface BindingRecord {
   type: string;
   name: string;
@@ -65,7 +65,7 @@ export interface VersionRecord {
   compatibility_date: string;
   compatibility_flags: string[];
   migrations?: MigrationRecord;
-  /** True after the first deployment, which applies the migrations. Later deployments skip them. */
+  /** True after the first deployment, which applies the migrations. */
   migrated: boolean;
   /** annotations, limits, placement, usage_model and others. */
   settings: Settings;

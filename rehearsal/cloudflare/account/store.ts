@@ -6,8 +6,8 @@ import { emptyAccount, type AccountState } from "./state.ts";
 const FILE = "account.json";
 
 /**
- * An emulated account, stored on disk as one JSON document. Changes run one at a time on a copy, so a failed change has
- * no effect. The file contains secrets, so its mode is 0600.
+ * An emulated account, stored as one JSON file with mode 0600 because it contains secrets. Changes run one at a time
+ * on a copy, so a failed change has no effect.
  */
 export class AccountStore {
   readonly #file: string;
@@ -27,7 +27,7 @@ export class AccountStore {
   static open(dir: string, accountId: string, subdomain: string): AccountStore {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
     const file = join(dir, FILE);
-    // A file written by an older version lacks newer lists, which start empty.
+    // A file of an older version lacks newer lists.
     const state: AccountState = { ...emptyAccount(accountId, subdomain), ...read(file) };
     if (state.accountId !== accountId) {
       throw new Error(`${file} belongs to account ${state.accountId}, not ${accountId}`);

@@ -9,8 +9,8 @@ import { ApiError, ok, readBody } from "../envelope.ts";
 const attachBody = z.looseObject({ hostname: z.hostname(), service: z.string() });
 
 /**
- * Routes for custom domains: https://developers.cloudflare.com/api/resources/workers/subresources/domains/ Attaching a
- * host name to another Worker changes the existing record.
+ * Routes for custom domains. Attaching a host name to another Worker changes the existing record:
+ * https://developers.cloudflare.com/api/resources/workers/subresources/domains/
  */
 export function domainRoutes({ store }: AccountContext): Hono {
   const routes = new Hono();

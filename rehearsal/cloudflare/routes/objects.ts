@@ -4,7 +4,7 @@ import { bucketOf } from "../account/lookup.ts";
 import { ApiError, invalid, notModelled, ok } from "../envelope.ts";
 import type { Bucket } from "../runner.ts";
 
-/** Maximum number of objects per page, and the default here. Cloudflare documents no default. */
+/** Maximum and default number of objects per page. Cloudflare documents no default. */
 const LONGEST_PAGE = 1000;
 
 /**

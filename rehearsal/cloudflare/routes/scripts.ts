@@ -13,7 +13,7 @@ const deploymentBody = z.object({
   annotations: z.record(z.string(), z.unknown()).default({}),
 });
 
-// A cron expression has five fields: https://developers.cloudflare.com/workers/configuration/cron-triggers/
+// https://developers.cloudflare.com/workers/configuration/cron-triggers/
 const schedulesBody = z.array(z.object({ cron: z.string().regex(/^\S+(\s+\S+){4}$/, "five cron fields") }));
 
 const subdomainBody = z.object({ enabled: z.boolean(), previews_enabled: z.boolean().optional() });

@@ -96,7 +96,7 @@ function edit(
 ): WorkerRecord {
   const worker = workerOf(draft, idOrName);
   const { name, subdomain, ...settings } = body;
-  // At Cloudflare a rename moves host names, namespaces and storage. The stack never renames a Worker; it replaces it.
+  // Not emulated: at Cloudflare, a rename moves host names, namespaces and storage. The stack never renames a Worker.
   if (name !== undefined && name !== worker.name) {
     throw new ApiError(501, 10501, "The rehearsal's emulation does not model renaming a Worker");
   }
@@ -111,7 +111,7 @@ function edit(
 }
 
 /**
- * Removes a Worker and its Durable Object namespaces. The namespaces' container applications remain as orphans:
+ * Removes a Worker and its Durable Object namespaces. Their container applications remain as orphans:
  * https://github.com/cloudflare/workers-sdk/issues/12483
  */
 function remove(draft: AccountState, worker: WorkerRecord): void {

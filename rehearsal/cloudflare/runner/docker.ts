@@ -4,9 +4,8 @@ import { runProcess } from "../../../infra/shell/process.ts";
 const STOP_GRACE_S = 10;
 
 /**
- * Removes a namespace's workerd containers together with their sidecars, because a container without its sidecar
- * answers 500, and the reverse. A killed workerd leaves containers behind, and the next workerd would adopt them with
- * their old environment.
+ * Removes a namespace's workerd containers and their sidecars, because neither works without the other. A killed
+ * workerd leaves containers behind, which the next workerd would adopt with their old environment.
  */
 export async function removeContainers(namespaceId: string): Promise<void> {
   const ids = await containersOf(namespaceId, "--all");
@@ -15,10 +14,7 @@ export async function removeContainers(namespaceId: string): Promise<void> {
   await runProcess("docker", ["rm", "--force", "--volumes", ...ids], { timeoutMs: 60_000 });
 }
 
-/**
- * Kills the process with this id in each of a namespace's containers. Sidecars are unaffected, because they have no
- * such process.
- */
+/** Kills the process with this id in each of a namespace's containers. Sidecars have no such process. */
 export async function killInContainers(namespaceId: string, pid: number): Promise<void> {
   for (const id of await containersOf(namespaceId))
     await runProcess("docker", ["exec", "--user", "0", id, "sh", "-c", `kill -KILL ${pid}`], {

@@ -13,8 +13,8 @@ import { ContainerProcess } from "./process.ts";
 const NO_INSTANCE =
   "There is no container instance that can be provided to this Durable Object, try again later";
 /**
- * Error if the maximum number of containers is running. Cloudflare does not document it, but its sandbox-sdk retries
- * this text as `max_container_instances_exceeded` (packages/sandbox).
+ * Error if the maximum number of containers is running. Cloudflare does not document the text, but its sandbox-sdk
+ * recognizes it as `max_container_instances_exceeded` (packages/sandbox).
  */
 const ALL_RUN =
   "Maximum number of running container instances exceeded. Try again later, or try configuring a higher value for max_instances";
@@ -36,10 +36,7 @@ interface Instance {
   ports: ReadonlyMap<number, number>;
 }
 
-/**
- * Runs a local process for each container, and forwards requests to it. The `ctx.container` stand-ins in workerd call
- * this host over HTTP.
- */
+/** Runs a local process for each container, and forwards requests to it. */
 export class ProcessHost {
   readonly #options: ProcessHostOptions;
   readonly #server: Server;

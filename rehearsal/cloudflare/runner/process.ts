@@ -9,7 +9,7 @@ const STOP_GRACE_MS = 10_000;
 
 export interface ContainerProcessOptions {
   command: readonly string[];
-  /** Directory in place of the container's file system. It is emptied at the start and removed at the end. */
+  /** Directory that replaces the container's file system. It is emptied at the start and removed at the end. */
   dir: string;
   env: Record<string, string>;
   onLine: (line: string) => void;
@@ -34,7 +34,7 @@ export class ContainerProcess {
     this.ended = new Promise((resolve) => {
       const end = (code: number): void => {
         this.#isRunning = false;
-        // Kill surviving children, which would write to the directory again.
+        // Kill surviving children, which could still write to the directory.
         this.#signalGroup("SIGKILL");
         endProcesses((pid) => readlinkSync(`/proc/${pid}/cwd`) === place);
         rmSync(dir, { recursive: true, force: true, maxRetries: 3 });

@@ -1,9 +1,3 @@
-/**
- * Stand-in for `ctx.container`, which runs inside workerd and calls the process host over loopback HTTP. It is uploaded
- * as a separate module, so this file must not import anything.
- * https://developers.cloudflare.com/durable-objects/api/container/
- */
-
 export interface StandInOptions {
   /** Address of the process host with its secret, without a trailing slash. */
   host: string;
@@ -26,6 +20,11 @@ export function alreadyRunning(names: readonly string[]): void {
   for (const name of names) running.add(name);
 }
 
+/**
+ * Stand-in for `ctx.container` inside workerd. It calls the process host over loopback HTTP. This file must not import
+ * anything, because it is uploaded as a separate module.
+ * https://developers.cloudflare.com/durable-objects/api/container/
+ */
 export class ContainerStandIn {
   readonly #options: StandInOptions;
   readonly #name: string;

@@ -27,8 +27,8 @@ export interface WorkerConfigOptions {
 }
 
 /**
- * Returns the Miniflare options of a script. With Docker, a container class with an application gets workerd's
- * `ctx.container`. Otherwise it gets the stand-in, which refuses to start without an application.
+ * Returns the Miniflare options of a script. A container class gets workerd's `ctx.container` if containers run in
+ * Docker and the class has an image, otherwise the stand-in.
  */
 export async function workerConfig(
   script: DeployedScript,
@@ -76,8 +76,7 @@ function exportOf(
     ...(native &&
       containers.kind === "docker" &&
       image !== undefined && { container: { imageName: containers.image(image) } }),
-    // Prevent the eviction of the object. A real container's monitor() would prevent it, but the stand-in's pending
-    // fetch does not.
+    // Prevent the eviction of the object. Unlike a real container's monitor(), the stand-in's pending fetch does not.
     ...(containerEnabled && !native && { unsafePreventEviction: true }),
   };
 }

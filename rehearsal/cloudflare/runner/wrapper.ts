@@ -22,7 +22,7 @@ const STAND_IN_MODULE = "__rehearsal/standin.js";
 
 /**
  * Returns modules that wrap an unmodified bundle. In each container class, a subclass replaces `ctx.container` before
- * the original constructor runs. The host's address is part of the code, because `env` must contain only deployed
+ * the original constructor runs. The code contains the host's address, because `env` must contain only deployed
  * bindings.
  */
 export async function wrapperModules(options: WrapperOptions): Promise<Record<string, WorkerModule>> {

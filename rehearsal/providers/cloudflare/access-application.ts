@@ -9,7 +9,7 @@ const DEFAULTS: Properties = {
   sessionDuration: "24h",
 };
 
-/** An Access application. Its `aud` is the audience of the tokens that sign-in issues. */
+/** An Access application. Its `aud` is the audience of its sign-in tokens. */
 export const accessApplication: ResourceDefinition = {
   type: "cloudflare:index/zeroTrustAccessApplication:ZeroTrustAccessApplication",
   required: ["accountId", "name", "type"],

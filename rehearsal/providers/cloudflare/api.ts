@@ -24,8 +24,7 @@ const LONGEST_WAIT_MS = 60_000;
 
 /**
  * Client for Cloudflare's API. Its errors and retries are those of https://github.com/cloudflare/cloudflare-go
- * (internal/requestconfig). The official Node client has 1,900 modules, which would take three quarters of the
- * provider's startup time.
+ * (internal/requestconfig). The official Node client would take three quarters of the provider's startup time.
  */
 export class CloudflareApi {
   readonly #apiToken: string;

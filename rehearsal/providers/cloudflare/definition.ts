@@ -8,7 +8,7 @@ export interface ResourceDefinition {
   readonly optional: readonly string[];
   /** Inputs that replace the resource when they change. Other inputs are updated in place. */
   readonly replaceOn: "all" | readonly string[];
-  /** Defaults of unset inputs. If the account has another value, the resource has changed. */
+  /** Defaults of unset inputs. A different value in the account is a change. */
   readonly defaults?: Properties;
   /** Inputs, at any depth, that the API never returns. */
   readonly unanswered: readonly string[];

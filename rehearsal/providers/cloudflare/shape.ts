@@ -5,7 +5,6 @@ function toWire(value: Value): Value {
   return rename(value, (key) => key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
 }
 
-/** Converts properties to a request body with keys in snake_case. */
 export function bodyOf(properties: Properties): Properties {
   const body = toWire(properties);
   return isProperties(body) ? body : {};
@@ -35,8 +34,8 @@ export function withDefaults(defaults: Properties, given: Properties): Propertie
 }
 
 /**
- * Returns a new resource's outputs: the API's response, in which the inputs override returned values, as in Terraform.
- * Secrets stay wrapped.
+ * Returns a new resource's outputs: the API's response, overridden by the inputs, as in Terraform. Secrets stay
+ * wrapped.
  */
 export function overlay(live: Value | undefined, input: Value): Value {
   if (Array.isArray(input)) return input.map((item, index) => overlay(counterpart(live, item, index), item));
@@ -47,8 +46,8 @@ export function overlay(live: Value | undefined, input: Value): Value {
 }
 
 /**
- * Returns a resource's outputs after a read. The values come from the account. The inputs show which values are secret,
- * and supply those that the API never returns.
+ * Returns a resource's outputs after a read: the account's values. The inputs show which values are secret, and
+ * supply those that the API never returns.
  *
  * @param unanswered keys, at any depth, that the API never returns
  */
@@ -65,8 +64,8 @@ export function outputsOf(live: Value, input: Value | undefined, unanswered: rea
 }
 
 /**
- * Returns a resource's inputs after a read: the previous keys with the account's values, without keys that the account
- * lacks. The official provider does the same (`extractInputs` of pulumi-terraform-bridge).
+ * Returns a resource's inputs after a read: the account's value for each current key. Drops a key without a value in
+ * the account, unless the API never returns it.
  */
 export function inputsOf(input: Value, live: Value | undefined, unanswered: readonly string[]): Value {
   if (isSecret(input)) return makeSecret(inputsOf(input.value, live, unanswered));
@@ -87,8 +86,8 @@ export function inputsOf(input: Value, live: Value | undefined, unanswered: read
 }
 
 /**
- * Returns true if the state differs from a planned value. Ignores additional keys in the state, which the API computes.
- * Lists differ if their lengths do.
+ * Returns true if the state differs from a planned value. Ignores additional keys in the state, which the API
+ * computes. Lists of different lengths differ.
  */
 export function differs(planned: Value | undefined, state: Value | undefined): boolean {
   if (planned === undefined || planned === null) return false;
@@ -103,10 +102,7 @@ export function differs(planned: Value | undefined, state: Value | undefined): b
   return Object.entries(planned).some(([key, item]) => differs(item, state[key]));
 }
 
-/**
- * Finds the list item that corresponds to another: the one with the same name, because the API sorts lists. Items
- * without a name correspond by index.
- */
+/** Finds the list's item with the same name, because the API sorts lists. If `item` has no name, uses the index. */
 function counterpart(list: Value | undefined, item: Value, index: number): Value | undefined {
   if (list !== undefined && isSecret(list)) return counterpart(list.value, item, index);
   if (!Array.isArray(list)) return undefined;

@@ -25,10 +25,7 @@ function fromApi({ "workers/message": workersMessage }: Properties): Properties 
   return workersMessage === undefined ? {} : { workersMessage };
 }
 
-/**
- * Traffic shares of a Worker's versions. A change creates another deployment, which supersedes the previous one.
- * Deletion sends no request.
- */
+/** Traffic shares of a Worker's versions. A change creates another deployment. Deletion sends no request. */
 export const workersDeployment: ResourceDefinition = {
   type: "cloudflare:index/workersDeployment:WorkersDeployment",
   required: ["accountId", "scriptName", "strategy", "versions"],

@@ -23,7 +23,7 @@ interface WrittenArchive {
 }
 
 const PIECE = 64 * 1024;
-/** Flags that refuse a symbolic link, which may have replaced the file, and do not block on a pipe. */
+/** Flags for opening a file: fail if a symbolic link has replaced it, and do not block if it is a pipe. */
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /**
@@ -56,7 +56,7 @@ export async function writeArchive(
     }
   };
   const file = createWriteStream(to, { flags: "wx", mode: 0o600, flush: true });
-  // If one side fails, the other ends too, and the first error is the cause.
+  // If one promise rejects, the other does too. `Promise.all` reports the first error.
   await Promise.all([pipeline(pack, createZstdCompress(), measure, file), fill()]);
   return { ...written, sha256: hash.digest("hex") };
 }
@@ -117,7 +117,11 @@ async function addFile(pack: Pack, { name, path }: ContentEntry, written: Writte
   }
 }
 
-/** Yields the file's content, at most as long as the file was when it was opened. */
+/**
+ * Yields the first `size` bytes of a file, which may have grown since.
+ *
+ * @throws StewardError `backup_failed` if the file has become shorter
+ */
 async function* piecesOf(file: FileHandle, size: number): AsyncGenerator<Buffer> {
   for (let left = size; left > 0;) {
     const piece = Buffer.allocUnsafe(Math.min(left, PIECE));

@@ -21,7 +21,7 @@ import { unlessGone } from "./content.ts";
 const OURS = /^(\d{8}-\d{8})\./;
 
 /**
- * Stored generations in a folder, by default `backups/` of the data directory. A generation exists only if it has a
+ * Generations in a folder, by default `backups/` of the data directory. A generation exists only if it has a
  * manifest.
  */
 export class BackupDirectory {
@@ -32,7 +32,7 @@ export class BackupDirectory {
   }
 
   /**
-   * Runs work that creates, removes or restores generations, while holding a lock across processes.
+   * Runs `work`, which may create, remove or restore generations, under a lock for all processes.
    *
    * @throws StewardError `commands_busy` if another process or call holds the lock
    */
@@ -88,7 +88,7 @@ export class BackupDirectory {
   /** Adds a generation and moves its archive from the path `archive`. Call only within {@link runExclusively}. */
   async add(manifest: GenerationManifest, archive: string): Promise<void> {
     await rename(archive, this.path(manifest.id, GENERATION_FILES.archive));
-    // Write the manifest last, because it makes the generation exist.
+    // Write the manifest last: it completes the generation.
     const path = this.path(manifest.id, GENERATION_FILES.manifest);
     writeFileAtomic(path, `${JSON.stringify(manifest, null, 2)}\n`);
   }
@@ -97,7 +97,7 @@ export class BackupDirectory {
   remove(id: string): Promise<void> {
     return this.runExclusively(async () => {
       await this.find(id);
-      // Delete the manifest first: after a crash in between, the archive counts as unfinished and is removed.
+      // Delete the manifest first: after a crash, the archive then counts as unfinished and is removed.
       await rm(this.path(id, GENERATION_FILES.manifest), { force: true });
       await rm(this.path(id, GENERATION_FILES.archive), { force: true });
     });
@@ -121,7 +121,7 @@ export class BackupDirectory {
     return newest === undefined ? { epoch: 0, sequence: 0 } : readGenerationId(newest.id);
   }
 
-  /** Returns the id for the next generation: in this epoch, or in the newest generation's epoch if it is later. */
+  /** Returns the next generation's id, in this epoch or the newest generation's, whichever is later. */
   async nextId(epoch: number): Promise<string> {
     const last = await this.newestNumber();
     const isNew = last.epoch < epoch;

@@ -61,10 +61,10 @@ function previousIdRow(database: DatabaseSync, { platform, chat }: TenantChat) {
 }
 
 /**
- * Returns SQL conditions that select a chat's rows, by table. Tables without a condition belong to the deployment or to
- * a later version.
+ * Returns SQL conditions that select a chat's rows, by table. Tables without a condition belong to the deployment or
+ * to a later version.
  *
- * @param of Schema name of the database that is read.
+ * @param of Schema name of the source database.
  */
 export function conditionsOf({ platform, chat }: TenantChat, of: string): Record<string, string> {
   const [ours, own, where] = [text(`${platform}:${chat}`), text(chat), text(platform)];
@@ -90,8 +90,8 @@ export function conditionsOf({ platform, chat }: TenantChat, of: string): Record
       OR id IN (SELECT 'schedule:' || schedule || ':' || due_at FROM ${of}.schedule_runs
         WHERE schedule IN ${ownSchedules}))`,
     chat_moves: `platform = ${where} AND former = ${own}`,
-    // A button records the only person who may press it, but not its chat. Copy the buttons of people who write only in
-    // this chat.
+    // Buttons do not record their chat, only who may press them. Copy the buttons of people who write only in this
+    // chat.
     chat_actions: `platform = ${where} AND action ->> '$.does' IN ('say', 'file')
       AND by IN (SELECT sender FROM ${of}.messages WHERE ${conversation})
       AND by NOT IN (SELECT sender FROM ${of}.messages WHERE sender IS NOT NULL AND NOT ${conversation})`,
@@ -100,7 +100,7 @@ export function conditionsOf({ platform, chat }: TenantChat, of: string): Record
   };
 }
 
-/** Recomputes totals that triggers otherwise maintain. */
+/** SQL statements that recompute the totals that triggers maintain, by table. */
 const SUMS: Readonly<Record<string, string>> = {
   session_totals:
     "INSERT INTO session_totals SELECT 1, (SELECT count(*) FROM sessions), (SELECT count(*) FROM messages)",
@@ -115,11 +115,11 @@ export function recomputeSums(database: DatabaseSync): void {
   for (const [table, sum] of Object.entries(SUMS)) if (hasTable(database, table)) database.exec(sum);
 }
 
-/** Table in a tenant's database that describes its copy from the shared state: time, last message, file digests. */
+/** Table in a tenant's database that describes its origin in the shared state: time, last message, file digests. */
 export const ORIGIN_TABLE = "chat_origin";
 
 /**
- * Returns the part of a data directory that one chat's sandbox needs. It omits the approvals: each gateway gets its own
+ * Returns the part of a data directory that one chat's sandbox needs. It omits the approvals, which each gateway gets
  * from the tenant directory.
  */
 export async function chatPart(home: string, tenant: TenantId, now: number): Promise<StatePart> {
@@ -148,9 +148,7 @@ export async function chatPart(home: string, tenant: TenantId, now: number): Pro
   };
 }
 
-/**
- * Lists the tenants in a data directory. `broughtBack` has the id of the backup that was last merged for each tenant.
- */
+/** Lists the tenants in a data directory. */
 export async function chatsIn(home: string): Promise<ChatsReport> {
   const tenants = new Set<TenantId>();
   const scheduled = new Set<TenantId>();
@@ -196,7 +194,7 @@ async function hasFiles(home: string, folder: string): Promise<boolean> {
   return false;
 }
 
-/** Chat that a schedule or the heartbeat writes to. The gateway validates the rest of the config. */
+/** Chat that a schedule or the heartbeat writes to. */
 const address = z.object({ platform: z.string(), chat: z.string() });
 const scheduling = z.object({
   schedules: z._default(z.record(z.string(), z.object({ to: address })), {}),
@@ -215,7 +213,7 @@ export type BroughtBack = Readonly<Record<string, string>>;
 /** Name of the row that records the merged approvals; no tenant has this name. */
 export const APPROVALS = "approvals";
 
-/** Table with the merged version of each tenant and of the approvals. Older versions of steward ignore it. */
+/** Table with the merged version of each tenant and of the approvals. */
 export const BROUGHT_BACK_TABLE = "brought_back";
 
 function mergedVersions(database: DatabaseSync): BroughtBack {
@@ -224,7 +222,7 @@ function mergedVersions(database: DatabaseSync): BroughtBack {
   return Object.fromEntries(rows.map(({ name, version }) => [String(name), String(version)]));
 }
 
-/** Returns the SHA-256 of each file in a folder, by its name in the data directory. */
+/** Returns the SHA-256 of each file in a folder, by its path in the data directory. */
 export async function digestsBelow(home: string, folder: string): Promise<Map<string, string>> {
   const digests = new Map<string, string>();
   for await (const { name, path, stats } of contentBelow(home, folder)) {

@@ -33,10 +33,10 @@ export interface StatePart {
 
 /**
  * Copies the state into a new generation, even while the gateway writes. Call only within
- * `backupDirectory.runExclusively`.
+ * `backupDirectory.runExclusively`. If this fails, removes the incomplete generation.
  *
- * @throws StewardError `backup_failed`, `disk_full`, `store_corrupt`, `data_directory_unwritable`, or an error of
- * `accept`; the incomplete generation is removed then
+ * @throws StewardError `backup_failed`, `disk_full`, `store_corrupt`, `data_directory_unwritable`, or an error that
+ * `accept` throws
  */
 export async function makeGeneration(options: GenerationOptions): Promise<GenerationManifest> {
   const { backupDirectory, id } = options;

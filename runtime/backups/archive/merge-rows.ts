@@ -10,7 +10,7 @@ import {
   type TranscriptEntry,
 } from "./merge.ts";
 
-/** The connection's two databases: `main` is the state that serves every chat, `theirs` is the tenant's. */
+/** The connection's databases: `main` is the state that serves every chat, `theirs` is the tenant's. */
 type Schema = "main" | "theirs";
 
 interface Position {
@@ -50,7 +50,7 @@ class ChatRows {
   /** Copies a table's rows from `theirs`. Replaces an existing row only if the condition holds. */
   copy(table: string, key: string, condition?: string): void {
     if (!this.#has(table)) return;
-    // Each database assigns its own `seq`.
+    // Do not copy `seq`: each database assigns its own.
     const columns = this.#columns(table).filter((one) => one !== "seq");
     const keys = new Set(key.split(", "));
     const set = columns.filter((one) => !keys.has(one)).map((one) => `${one} = excluded.${one}`);
@@ -100,8 +100,7 @@ class ChatRows {
   }
 
   /**
-   * Deletes messages that were deleted in `theirs`. Adds them to the count of removed messages, so that the deletion
-   * does not look like data loss.
+   * Deletes messages that were deleted in `theirs`. Counts them as removed, so that they do not look like data loss.
    */
   #delete(seqs: readonly number[]): void {
     for (const seq of seqs) this.#run("DELETE FROM main.messages WHERE seq = ?", seq);
@@ -109,7 +108,11 @@ class ChatRows {
       this.#run("UPDATE main.retention SET messages = messages + ?", seqs.length);
   }
 
-  /** @returns the last `seq` that was assigned; 0 if there was nothing to append */
+  /**
+   * Copies or moves messages to the end of the transcript in `main`.
+   *
+   * @returns the last `seq` that was assigned; 0 if there was nothing to append
+   */
   #append({ appended }: MergedTranscript): number {
     if (appended.length === 0) return 0;
     const columns = this.#columns("messages").filter((one) => one !== "seq");

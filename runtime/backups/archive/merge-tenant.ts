@@ -13,7 +13,7 @@ import { mergeFile, type Origin } from "./merge.ts";
 import { mergeRows } from "./merge-rows.ts";
 import { copyTables } from "./tables.ts";
 
-/** Subfolder of a chat's folder. It receives the tenant's copy of a file if the shared copy changed too. */
+/** Subfolder for the tenant's copy of a file if the shared copy changed too. */
 const CONFLICTS = "brought-back";
 /** Error codes that mean: a file blocks a folder, or a folder blocks a file. */
 const IN_THE_WAY = new Set(["EEXIST", "ENOTDIR", "EISDIR", "ENOTEMPTY"]);
@@ -32,8 +32,8 @@ interface PartOrigin {
 }
 
 /**
- * Merges a tenant's backup into the state that serves every chat. The gateway must not run. If the backup and the state
- * both changed a file, both copies are kept.
+ * Merges a tenant's backup into the state that serves every chat. If both changed a file, keeps both copies. The
+ * gateway must not run.
  */
 export async function mergeTenant(home: string, { tenant, id, directory }: TenantPart): Promise<void> {
   const [theirs, ours] = [join(directory, STATE_FILE), join(home, STATE_FILE)];
@@ -51,8 +51,8 @@ export async function mergeTenant(home: string, { tenant, id, directory }: Tenan
 }
 
 /**
- * Replaces the approvals and pairing requests with those of the tenant directory, unless this version or a later one is
- * already in place. The gateway must not run.
+ * Replaces the approvals and pairing requests with the tenant directory's. Does nothing if `version` or a later one
+ * is already in place. The gateway must not run.
  */
 export function replaceApprovals(home: string, { version, platforms, browsers = [] }: Approvals): void {
   const folder = join(home, "credentials");

@@ -20,9 +20,9 @@ export interface Side {
 }
 
 export interface MergedTranscript {
-  /** `seq`, in our copy, of the messages that were deleted in theirs. */
+  /** Messages to delete from our transcript, by `seq`, because they were deleted from theirs. */
   deleted: number[];
-  /** Messages for the end of our transcript, in order. Those that we already have are moved there. */
+  /** Messages to append to our transcript, in order. Messages `from` ours move to its end. */
   appended: Side[];
   /** Ours has messages that theirs lacks. */
   oursIsNewer: boolean;
@@ -33,7 +33,7 @@ export interface MergedTranscript {
 /**
  * Merges two ordered copies of a transcript. Messages that only one copy has are ordered by time.
  *
- * @param origin Point at which theirs was copied from ours; `undefined` if it was not.
+ * @param origin Point at which theirs was copied from ours; `undefined` if it is not a copy.
  */
 export function mergeTranscripts(
   ours: readonly TranscriptEntry[],
@@ -75,7 +75,7 @@ function byTime(ours: readonly TranscriptEntry[], theirs: readonly TranscriptEnt
 export interface Summary {
   text: string;
   to: number;
-  /** Merged positions of all messages in the copy of the transcript that was summarized. */
+  /** Positions, in the merged transcript, of the messages in the summarized copy. */
   covers: ReadonlySet<number>;
 }
 
@@ -102,7 +102,7 @@ type FileDecision = "ours" | "theirs" | "both";
  * Decides by digest which copy of a file to keep.
  *
  * @param ours Digest of our copy; `undefined` if we have no such file.
- * @param origin Digest when theirs was copied from ours; `undefined` if it was not copied.
+ * @param origin Digest when theirs was copied from ours; `undefined` if it is not a copy.
  */
 export function mergeFile(
   ours: string | undefined,

@@ -38,7 +38,7 @@ const markerSchema = z.strictObject({
   config: z.enum(["replace", "remove", "keep"]),
   /** True to back up the current state first. */
   copyFirst: z.boolean(),
-  /** The state has already been changed, so the restore can only be completed. */
+  /** True if the state has already been changed, so that the restore can only be completed. */
   begun: z.boolean(),
 });
 
@@ -94,12 +94,12 @@ export async function stageRestore(
   const { home, manifest } = options;
   const { report } = await inScratch(options, async (scratch) => {
     const unpacked = join(home, scratch, PARTS.unpacked);
-    // Create missing folders: an absent one would look as if it had been moved into place already.
+    // Create missing folders: {@link place} would treat an absent one as already moved.
     for (const folder of FOLDERS) await mkdir(join(unpacked, folder), { recursive: true, mode: 0o700 });
     await mkdir(join(home, scratch, PARTS.replaced), { mode: 0o700 });
     const fromArchive = exists(join(unpacked, CONFIG_FILE)) ? "replace" : "remove";
     const what = { generation: fromArchive, fresh: "remove", current: "keep" } as const;
-    // If an earlier restore was interrupted halfway, there is no intact state to return to.
+    // If an earlier restore has changed the state, there is no intact state to return to.
     const begun = await readMarker(home).then(
       (other) => other?.begun ?? false,
       () => true,
@@ -111,13 +111,13 @@ export async function stageRestore(
 }
 
 /**
- * Replaces the state with the marked archive, if there is one. The gateway must not run. Can be repeated after any
- * interruption.
+ * Replaces the state with the marked archive, if there is one. The gateway must not run. After an interruption, call
+ * it again.
  *
  * @param copy Backs up the current state.
  * @returns the generation's id
- * @throws StewardError `restore_failed` if the state was changed in part; the marker stays. Any other code: the restore
- * was cancelled and the state is unchanged.
+ * @throws StewardError `restore_failed` if the state was changed in part; the marker stays. Any other code: the
+ * restore was cancelled and the state is unchanged.
  */
 export async function finishRestore(home: string, copy: () => Promise<unknown>): Promise<string | undefined> {
   const marker = await readMarker(home);
@@ -177,7 +177,7 @@ async function inScratch(
   }
 }
 
-/** Moves an unpacked folder into the data directory. A missing folder was already moved, before an interruption. */
+/** Moves an unpacked folder into the data directory. A missing folder was moved before an interruption. */
 async function place(home: string, scratch: string, folder: string): Promise<void> {
   const [unpacked, placed] = [join(scratch, PARTS.unpacked, folder), join(home, folder)];
   if (!exists(unpacked)) return;
@@ -220,7 +220,11 @@ function restoreFailed(error: unknown): StewardError {
   return new StewardError("restore_failed", `The state could not be put in place: ${why}`, { cause: error });
 }
 
-/** @throws StewardError `backup_corrupt` if the content does not match the manifest */
+/**
+ * Checks the unpacked content against the manifest.
+ *
+ * @throws StewardError `backup_corrupt` if they differ
+ */
 async function checkUnpacked(
   directory: string,
   files: number,

@@ -11,10 +11,13 @@ interface SchemaEntry {
 }
 
 const BUSY_TIMEOUT_MS = 5_000;
-/** Tables of the edge, which shares the database file on a host. They are neither backed up nor restored. */
+/** Tables of the edge, which shares the database file on a host. Backups and restores skip them. */
 const INTAKES = Object.keys(INTAKE_TABLES).map((platform) => `'${platform}_intake'`);
 const EDGE_TABLES = `(tbl_name GLOB 'ledger*' OR tbl_name IN (${INTAKES.join(", ")}))`;
-/** Schema objects in order of creation. Triggers come after the rows, which they would otherwise count twice. */
+/**
+ * Schema objects in order of creation. Triggers are created after the rows are copied, so that they do not count the
+ * copied rows again.
+ */
 const KINDS = ["table", "index", "trigger"];
 
 /**

@@ -16,7 +16,7 @@ import { expiredGenerations } from "../retention.ts";
 import type { BackupStore, WriteOptions } from "../store.ts";
 import { ABSENT, CachedConfig } from "./cached-config.ts";
 
-/** Type of an upload in Cloudflare's types, which describe a stream differently from Node's types. */
+/** Type of an upload's content. Cloudflare's stream type differs from Node's. */
 type Value = Parameters<R2Bucket["put"]>[1];
 
 export interface StoredGeneration {
@@ -165,7 +165,7 @@ export class BucketStore implements BackupStore<StreamedArchive["content"]> {
     try {
       for (const id of expiredGenerations(aged, clock())) await this.#remove(id);
     } catch (error) {
-      // Only warn: the new backup is stored, and the next one removes the rest.
+      // Only warn: the new backup is stored.
       log.warn("old backups could not be removed", { error: String(error) });
     }
   }
@@ -200,7 +200,7 @@ export class BucketStore implements BackupStore<StreamedArchive["content"]> {
     if (stored === null) throw new StewardError("backup_stale", `${id} was written by another deployment.`);
   }
 
-  /** Removes the manifest first. If the archive then remains, it counts as abandoned and is removed later. */
+  /** Removes a backup, its manifest first. An archive without a manifest is later removed as abandoned. */
   async #remove(id: string): Promise<void> {
     for (const file of ["manifest", "archive"] as const)
       await this.#options.bucket.delete(this.#keyOf(id, file));

@@ -28,7 +28,7 @@ export const ABSENT = { etagDoesNotMatch: "*" } as const;
 interface CachedConfigOptions {
   bucket: R2Bucket;
   keys: StateKeys;
-  /** True if the config belongs to the deployment instead of this sandbox, which then reads but never writes it. */
+  /** True if the config belongs to the deployment. This sandbox then reads but never writes it. */
   sharesConfig: boolean;
   onConfig?: (() => void) | undefined;
   record: BackupRecord;
@@ -48,7 +48,7 @@ export class CachedConfig {
     const [config, marker] = await Promise.all([bucket.get(keys.config), bucket.get(keys.marker)]);
     const described = config && (await describe(config, await config.text()));
     return {
-      // A shared config is written elsewhere, so it always counts as a manual edit.
+      // The deployment writes a shared config, so it always counts as a manual edit.
       ...(described !== null && { config: { ...described, synced: described.synced && !sharesConfig } }),
       ...(marker !== null && { marker: { text: await marker.text(), etag: marker.etag } }),
     };
@@ -120,14 +120,13 @@ export class CachedConfig {
   }
 }
 
-/** Returns the cached config if somebody else wrote it after the container took its own. */
 function byHand({ config }: Cached, seen: Seen): Cached["config"] {
   return config === undefined || config.synced || config.etag === seen.config ? undefined : config;
 }
 
 /**
- * Returns true if the operator deleted the config or the marker while the container runs. Neither is then written
- * before the next start, since operators delete one after the other.
+ * Returns true if the operator has deleted the config or the marker since the container read them. Neither may be
+ * written again then: operators delete both, one after the other.
  */
 function isCleared(now: Cached, seen: Seen): boolean {
   const markerGone = seen.marker !== undefined && now.marker === undefined;

@@ -59,8 +59,8 @@ const RESTORING = reason("gateway_not_ready", "The gateway's state is being rest
 type Content = Archive["content"];
 
 /**
- * State in a data directory and its backups in a folder on disk. Only one operation runs at a time across all
- * processes; a concurrent one is refused with `commands_busy`.
+ * State in a data directory and its backups in a folder on disk. Refuses concurrent operations, even by other
+ * processes, with `commands_busy`.
  */
 export class DiskStore extends BackupDirectory implements BackupStore<Content>, GatewayState<Content> {
   readonly #options: DiskStoreOptions;
@@ -104,7 +104,7 @@ export class DiskStore extends BackupDirectory implements BackupStore<Content>, 
   /**
    * Fetches the next backup from another process with `send`, verifies it and stores it.
    *
-   * @throws StewardError `backup_corrupt`, or an error of `send` or `accept`; nothing of the backup remains then
+   * @throws StewardError `backup_corrupt`, or an error of `send` or `accept`. Stores nothing then.
    */
   async take(
     send: (id: string) => Promise<Archive>,
@@ -179,7 +179,7 @@ export class DiskStore extends BackupDirectory implements BackupStore<Content>, 
       if (report.configProblems.length > 0) throw new StewardError("config_no_good", detail);
       const editor = await this.#options.editConfig();
       const expected = (await editor.read("file")).sha256 ?? "none";
-      // Accept plain-text secrets: the config already contained them when it was backed up.
+      // Accept plain-text secrets, because the original config contained them.
       const taken = await editor.replace(config, { expected, unchecked: true, write: true });
       if (!("sha256" in taken)) throw new StewardError("config_no_good", detail);
       return taken;

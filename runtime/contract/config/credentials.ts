@@ -13,8 +13,8 @@ const PLATFORMS = Object.keys(CHANNEL_CREDENTIALS) as Platform[];
 
 /**
  * Returns a parsed config in which every channel with credentials in the environment is configured. Adds missing
- * sections, and references to variables for missing keys. Never replaces a key of the file, such as `"enabled": false`.
- * Does not modify the input, and returns it unchanged if it is not a config.
+ * sections, and references to variables for missing keys. Never replaces a key of the file, such as `"enabled":
+ * false`. Returns the input unchanged if it is not a config.
  */
 export function withCredentials(value: unknown, environment: Environment): unknown {
   if (!isRecord(value)) return value;

@@ -38,7 +38,9 @@ function keysHelp({ path, meant }: ConfigProblem, unknownKey: string): string | 
   return `Keys here: ${keys.join(", ")}.`;
 }
 
-/** Returns the description of the value at a path. It may be on the schema inside a default or an optional. */
+/**
+ * Returns the description of the value at a path. Also searches the schemas inside `default` and `optional` wrappers.
+ */
 function describe(path: string): string | undefined {
   for (let schema = schemaAt(path); schema !== undefined; schema = schema.def.innerType) {
     const description = z.globalRegistry.get(schema)?.description;

@@ -15,7 +15,7 @@ export const USER_IDS: Readonly<Record<Platform, IdForm>> = {
   discord: { form: "\\d{1,20}", words: "Discord's ids are numbers, such as 290926798626357999" },
 };
 
-/** Ids of groups; Telegram's are negative, Discord's are those of servers. https://core.telegram.org/bots/api#chat */
+/** Ids of groups; on Discord, of servers. https://core.telegram.org/bots/api#chat */
 export const GROUP_IDS: Readonly<Record<Platform, IdForm>> = {
   telegram: {
     form: "-\\d{1,20}",
@@ -33,10 +33,7 @@ const CHAT_IDS: Readonly<Record<Platform, IdForm>> = {
   discord: { form: "\\d{1,20}", words: "Discord's channel ids are numbers, such as 290926798626357999" },
 };
 
-/**
- * Schema of an id, or `*` for everyone. Any other text is refused: it could match nobody, and would lock out the
- * intended people.
- */
+/** Schema of an id, or `*` for everyone. Any other text is refused, because it could match nobody. */
 export function idOrAll({ form, words }: IdForm) {
   return z.string().check(
     z.regex(new RegExp(`^(?:\\*|${form})$`), {
@@ -77,7 +74,5 @@ const place = (platform: Platform) =>
 
 const places = platformSchema.options.map(place) as [Place, ...Place[]];
 
-/**
- * Schema of the chats that a group or a schedule may write to, in addition to its own chat. Malformed ids are refused.
- */
+/** Schema of the chats that a group or a schedule may write to, in addition to its own chat. */
 export const sendElsewhere = z.array(z.discriminatedUnion("platform", places)).check(z.maxLength(100));

@@ -11,7 +11,7 @@ export interface ConfigProblem {
   message: string;
   /** Line in the file, from 1. Set only for a problem of the text itself, such as a repeated key. */
   line?: number;
-  /** Key that is not in the schema. `meant` is the key that was probably intended, `at` the path to the object. */
+  /** Key that is not in the schema. `meant` is the key probably intended, `at` the path to the object. */
   unknownKey?: string;
   meant?: string;
   at?: readonly PropertyKey[];
@@ -19,7 +19,7 @@ export interface ConfigProblem {
 
 export type ConfigResult = { ok: true; config: Config } | { ok: false; problems: ConfigProblem[] };
 
-/** Validates a parsed config. Reports all problems, not only the first. */
+/** Validates a parsed config and reports all problems. */
 export function checkConfig(value: unknown): ConfigResult {
   const parsed = configSchema.safeParse(value);
   if (parsed.success) return { ok: true, config: parsed.data };

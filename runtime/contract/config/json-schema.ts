@@ -1,12 +1,12 @@
 import * as z from "zod/mini";
 import { configSchema } from "./schema.ts";
 
-/** Name of the JSON Schema next to the bundle. A config can name it in `"$schema"`, for editors. */
+/** Name of the JSON Schema next to the bundle. A config can refer to it in `"$schema"`, for editors. */
 export const JSON_SCHEMA_FILE = "steward.schema.json";
 
 /**
  * Returns the config file's JSON Schema (draft 2020-12). Keys with a default are optional. Rules across several keys
- * are missing; `steward config validate` checks them.
+ * are missing.
  */
 export function configJsonSchema(): object {
   return { title: "steward.json", ...z.toJSONSchema(configSchema, { io: "input" }) };

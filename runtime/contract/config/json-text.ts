@@ -1,11 +1,11 @@
 import type { ConfigProblem } from "./index.ts";
 
 /**
- * Matches JSON tokens and line ends. An unclosed string extends to the end of the text, since retrying at each later
- * quote would take quadratic time.
+ * Matches JSON tokens and line ends. An unclosed string extends to the end, since retrying at each later quote would
+ * take quadratic time.
  */
 const TOKEN = /"(?:[^"\\]|\\[^])*"?|[{}[\],]|\n/g;
-/** Maximum length of a text that is parsed, in characters; far more than a config needs. */
+/** Maximum length of a parsed text, in characters. */
 const LONGEST = 256 * 1024;
 const DEEPEST = 64;
 const BYTE_ORDER_MARK = "\ufeff";
@@ -39,7 +39,7 @@ function sizeProblem(text: string): ConfigProblem | undefined {
   return undefined;
 }
 
-/** Returns a syntax error with line and column. It quotes no part of the text, which may contain secrets. */
+/** Returns a syntax error with line and column. Does not quote the text, which may contain secrets. */
 function syntaxProblem(text: string): ConfigProblem | undefined {
   const error = syntaxError(text);
   if (error === undefined) return undefined;

@@ -4,9 +4,7 @@ import { misplacedKey } from "./references.ts";
 import { secretsOf } from "./text.ts";
 import { gatewayVariables, secretNames, type Environment } from "../variables.ts";
 
-/**
- * Maximum number of passes. Migrating a key, such as a channel at the top level, can reveal further deprecated keys.
- */
+/** Maximum number of passes. Migrating a key can reveal further deprecated keys. */
 const MAX_ROUNDS = 8;
 /** Matches the names of keys that may restrict access. */
 const RIGHTS = /allow|deny|block|users|roles|policy/i;
@@ -20,8 +18,8 @@ export interface MendedConfig {
 }
 
 /**
- * Migrates deprecated keys and drops unknown ones, but keeps those that may restrict access: without them, the bot
- * might answer more people than before. The input is not modified.
+ * Migrates deprecated keys and drops unknown ones. Keeps keys that may restrict access, because without them the bot
+ * might answer more people. The input is not modified.
  */
 export function mendConfigValue(value: unknown): MendedConfig {
   const root = structuredClone(value);

@@ -13,7 +13,7 @@ export interface VariableReference {
 export function isReference(value: unknown): value is { env: string } {
   if (typeof value !== "object" || value === null) return false;
   if (!("env" in value) || typeof value.env !== "string" || Object.keys(value).length !== 1) return false;
-  // Any other value of `env` may be a secret that was put there by mistake, and must not be shown as a name.
+  // Any other value may be a secret, put here by mistake. Never show it.
   return /^[A-Z][A-Z0-9_]*$/.test(value.env);
 }
 
@@ -44,7 +44,8 @@ export function referencesInText(text: string): VariableReference[] {
 }
 
 /**
- * The only allowed config path of each channel credential. At another path, it would be sent to a different service.
+ * The only config path at which each channel credential is allowed. A key at another path would be sent to a
+ * different service.
  */
 const PLACES: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
@@ -57,8 +58,8 @@ const PLACES: Readonly<Record<string, string>> = {
 const PROVIDER_KEY = /^models\.(?:providers\.[^.]+|transcription)\.apiKey$/;
 
 /**
- * Returns an error message if a service's key is at the wrong config path, else `undefined`. The broker sends each key
- * only to its own service, so a message that needs the key elsewhere would fail.
+ * Returns an error message if a service's key is at the wrong config path, else `undefined`. The broker sends each
+ * key only to its own service.
  */
 export function misplacedKey(
   { path, name, baseUrl }: VariableReference,

@@ -4,8 +4,8 @@ import { withCredentials } from "./credentials.ts";
 const OPENAI_BASE_URL = "https://api.openai.com/v1";
 
 /**
- * Returns the config file for a new data directory, built from the environment. Its secrets are references to
- * variables, so the file and its copies contain none.
+ * Returns the config file for a new data directory, built from the environment. The file refers to variables and
+ * contains no secrets.
  */
 export function renderConfig(environment: Environment): string {
   const has = (name: string): boolean => Boolean(environment[name]);

@@ -18,7 +18,7 @@ const roles = (allowed: Role[], help: string) => withHelp(z._default(z.array(z.e
 const NOT_GUESTS =
   '"guest" cannot have this, because it means everyone whom "*" admits. List people by id instead';
 
-/** Schema of the roles that have a capability. The role `guest` is refused. */
+/** Schema for the roles that have a capability. Refuses `guest`. */
 const rolesOfKnown = (allowed: Role[], help: string) =>
   withHelp(
     z._default(

@@ -33,8 +33,8 @@ export const schedule = z
     ...what,
     to: chatAddress,
     enabled: z._default(z.boolean(), true),
-    // Optional without a default, so that a stored schedule has this key only if it is set. Older versions refuse
-    // schedules with unknown keys.
+    // Optional without a default: a stored schedule has this key only if it is set, because older versions refuse
+    // unknown keys.
     sendElsewhere: withHelp(
       z.optional(sendElsewhere),
       "For `prompt`: other chats to which the agent may send messages. Not set: none.",

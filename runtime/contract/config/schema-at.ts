@@ -22,7 +22,7 @@ export function schemaKeys(): ReadonlySet<string> {
   return keys;
 }
 
-/** A zod schema with the parts of its definition that contain other schemas. */
+/** A zod schema. `def` has the parts that contain other schemas. */
 interface Node extends z.core.$ZodType {
   def: {
     type: string;

@@ -133,5 +133,5 @@ export const configSchema = z.strictObject({
   logging,
 });
 
-/** After defaults. */
+/** The config after defaults. */
 export type Config = z.output<typeof configSchema>;

@@ -13,7 +13,7 @@ export interface ConfigReading {
 
 /**
  * Validates a config file's text against the schema and the environment. The result enables every channel with
- * credentials in the environment, even if the file does not contain the channel.
+ * credentials in the environment, even one that the file lacks.
  */
 export function readConfigText(text: string, environment: Environment): ConfigReading {
   const unreadable = jsonProblem(text);
@@ -47,22 +47,22 @@ function misplacedKeys(value: unknown, environment: Environment): ConfigProblem[
   });
 }
 
-/** Lists the variables that a reference may name, to help with a mistyped name. */
+/** Lists the variables that a reference may name, to help correct a mistyped name. */
 function known(environment: Environment): string {
   const names = Object.keys(gatewayVariables(environment)).filter((name) => !name.startsWith("STEWARD_"));
   const set = names.length === 0 ? "none is" : `set: ${names.sort().join(", ")}`;
   return ` (${set}; steward:secrets and steward:variables add others)`;
 }
 
-/** Returns a secret's value. It is empty if the variable is not set, which validation of the config rules out. */
+/** Returns a secret's value; empty if the variable is not set, which validation rules out. */
 export function resolveSecret(secret: Secret, environment: Environment): string {
   return typeof secret === "string" ? secret : (environment[secret.env] ?? "");
 }
 
-/** Config keys whose values are secrets. All values in `headers` and `env` of an MCP server are secrets too. */
+/** Config keys whose values are secrets. All `headers` and `env` values of an MCP server are secrets too. */
 const SECRET_KEYS = new Set(["botToken", "signingSecret", "webhookSecret", "token", "apiKey"]);
 
-/** Returns every secret of a config with its dotted path, as a literal or a reference. The config need not be valid. */
+/** Returns every secret of a config with its dotted path. The config need not be valid. */
 export function secretsOf(value: unknown, path: string[] = []): { path: string; secret: Secret }[] {
   const [section, kind, , group, name] = path;
   const inServer = section === "tools" && kind === "mcp" && name !== undefined;

@@ -31,7 +31,6 @@ const mcpServer = z
     }),
   );
 
-/** Built-in tools. */
 export const TOOL_NAMES = [
   "read_file",
   "write_file",
@@ -44,7 +43,7 @@ export const TOOL_NAMES = [
   "schedule",
 ] as const;
 
-/** `tools`: what the agent may do besides answering. */
+/** Config section `tools`: the agent's abilities besides answering. */
 export const tools = z.prefault(
   z.strictObject({
     disabled: z._default(z.array(z.enum(TOOL_NAMES)), []),

@@ -3,10 +3,8 @@ import { platformSchema } from "../delivery.ts";
 import { parseDuration } from "../duration.ts";
 import "../english.ts";
 
-/** Schemas of values that several sections of the config share. */
-
-// Turn off zod's compiled validators before the first schema is created. Compiling them takes 8 ms, which does not pay
-// off for the single validation at a start.
+// Turn off zod's compiled validators before the first schema is created. Compiling takes 8 ms, too long for a single
+// validation.
 z.config({ jitless: true });
 
 /** Adds a description to a schema, for editors and error messages. */
@@ -25,7 +23,7 @@ export function integer(least: number, most: number) {
 
 const variableName = z.string().check(z.regex(/^[A-Z][A-Z0-9_]*$/, "must name an environment variable"));
 
-/** A secret: a literal, or a reference to a variable, which keeps the secret out of the file. */
+/** A secret: a literal, or a reference to an environment variable. */
 export const secret = z.union([z.string().check(z.minLength(1)), z.strictObject({ env: variableName })], {
   error: 'must be a text or {"env": "NAME"}, the name of an environment variable in capital letters',
 });
@@ -53,7 +51,7 @@ export const httpUrl = z
   .url({ protocol: /^https?$/, error: "must be an http or https address" })
   .check(z.refine((text) => !/^https?:\/\/[^/]*@/.test(text), "must not hold a user name or password"));
 
-/** Chat for messages that are not replies, given by its platform's ids. */
+/** Chat for scheduled messages and other messages that are not replies. The ids are the platform's. */
 export const chatAddress = z.strictObject({
   platform: platformSchema,
   chat: textUpTo(128),
@@ -61,8 +59,8 @@ export const chatAddress = z.strictObject({
 });
 
 /**
- * Options for a rule across several fields. By default, zod skips such a rule if any part of the object is invalid.
- * With these options it skips the rule only if one of `fields` is invalid, so that one report has all problems.
+ * Returns options for a rule across several fields. With them, zod skips the rule only if one of `fields` is invalid,
+ * not if any part of the object is.
  */
 export function whenFieldsValid(...fields: string[]) {
   return {

@@ -2,7 +2,6 @@ import type { OperatorCommands } from "../operator-commands.ts";
 
 /** HTTP status of an error code, and its texts for people. */
 export interface ErrorText {
-  /** HTTP status of the edge's response with this error. */
   status: number;
   title: string;
   cause: string;

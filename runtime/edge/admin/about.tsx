@@ -10,7 +10,6 @@ import { Dated } from "../ui/time.tsx";
 import { LIMIT_MS } from "./answers.ts";
 import type { AdminOptions, PageContext } from "./options.ts";
 
-/** Maximum entries; equals the number stored. */
 const ENTRIES = 1_000;
 
 /** `GET /_admin/rollouts`: versions that have run here. Does not wake the container. */
@@ -53,7 +52,7 @@ export async function showRollouts(
 
 /** Returns the rollouts among the activity entries, each with its change from the previous rollout. */
 function rolloutsOf(entries: readonly ActivityEntry[]) {
-  // The in-memory activity record ignores the action in a query, so filter here.
+  // Filter here, because the in-memory activity record ignores the query's action.
   const builds = entries
     .filter(({ action }) => action === "deploy")
     .map(({ at, by, detail }) => {

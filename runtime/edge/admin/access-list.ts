@@ -9,10 +9,10 @@ import { grantedTo, isUsable } from "../../shared/devices.ts";
 import { attempt, operate, commandTimeout } from "../operate.ts";
 import type { Clock, Sandbox } from "../ports.ts";
 
-/** Timeouts, 10 s together: first for the lists, then for the pairing files if a list is missing. */
+/** Timeouts in milliseconds for the lists, and then for the pairing files if a list is missing. */
 const LISTS_MS = 7_000;
 const FILES_MS = 3_000;
-/** Lifetime of a pairing request. Pairing files may still contain expired requests. */
+/** Lifetime of a pairing request in milliseconds. Files may contain expired requests. */
 const PAIRING_LIFE_MS = 60 * 60_000;
 
 /** A request to write to the bot. Times are milliseconds since the epoch. */
@@ -106,10 +106,7 @@ async function listDevices(sandbox: Sandbox): Promise<Pick<AccessList, "requests
   return { requests, devices: approved };
 }
 
-/**
- * Reads access requests directly from the pairing files. The container starts no process for this, so it works even if
- * commands fail.
- */
+/** Reads access requests directly from the pairing files. This works even if the container's commands fail. */
 async function sendersOfFiles(sandbox: Sandbox, clock: Clock): Promise<SenderRequest[]> {
   const oldest = clock() - PAIRING_LIFE_MS;
   const read = async (platform: Platform): Promise<SenderRequest[]> => {

@@ -21,7 +21,7 @@ export interface Answer<T> {
 interface AskOptions<T> {
   /** Default: {@link LIMIT_MS}. */
   limitMs?: number;
-  /** Returns false for an incomplete answer, which is then not stored. By default, every answer is stored. */
+  /** Returns false for an incomplete answer, which must not be stored. Default: true. */
   isWhole?(value: T): boolean;
 }
 
@@ -29,8 +29,8 @@ interface AskOptions<T> {
 type AnswerContext = Pick<Visitor, "reuseAfter"> & { facts: Pick<Visitor["facts"], "status"> };
 
 /**
- * Asks a running container and stores its answer. If the container is stopped or fails to answer, returns the stored
- * answer with its time. Never rejects, and never wakes the container.
+ * Asks a running container and stores its answer. Without an answer, returns the stored one with its time. Never
+ * rejects, and never wakes the container.
  *
  * @param ask Resolves to `undefined` if the container has no answer.
  */

@@ -55,14 +55,14 @@ export async function showBackups(context: PageContext, { backups, clock }: Admi
     </>
   );
   const flash = readFlash(context);
-  // Omit the notice of a problem that the page's content already shows in detail.
+  // Omit the notice if the page already shows the same problem in detail.
   const shown = problem !== undefined && flash.problem === problem.code ? {} : flash;
   return adminPage(context, { title: "Backups", flash: shown, waits: true }, content);
 }
 
 /**
- * `POST /_admin/backups/create`, field `force`: makes a backup. With `yes`, it may contain far less than the previous
- * one.
+ * `POST /_admin/backups/create`: makes a backup. With the field `force=yes`, it may contain far less than the
+ * previous one.
  */
 export async function createBackup(context: PageContext, options: AdminOptions): Promise<Response> {
   const { force } = await readFields(context.req.raw, { force: FORCE });
@@ -83,10 +83,7 @@ export async function downloadBackup(context: PageContext, options: AdminOptions
   });
 }
 
-/**
- * `POST /_admin/backups/verify`, field `id`, which may be `newest`: verifies a backup, and records the check if it
- * succeeds.
- */
+/** `POST /_admin/backups/verify`, field `id`, which may be `newest`: verifies a backup, and records a success. */
 export async function verifyBackup(context: PageContext, options: AdminOptions): Promise<Response> {
   const { backups, log } = options;
   const fields = await readFields(context.req.raw, { id: /^(?:newest|\d{8}-\d{8})$/ });

@@ -8,8 +8,7 @@ const LONGEST = 8_000;
 
 /**
  * Returns a diff of at most 8 kB: lines that begin with `+`, `-` or a space, in groups headed by `@`. Returns
- * `undefined` if nothing or too much changed. Masks only what looks like a secret, so the caller must mask known
- * secrets.
+ * `undefined` if nothing or too much changed. Redacts what looks like a secret; the caller must redact known secrets.
  */
 export function diffText(before: string, after: string): string | undefined {
   const redact = createRedactor({});

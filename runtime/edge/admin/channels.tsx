@@ -144,7 +144,6 @@ function detailsPart({ channels, models, servers = [], findings = [] }: GatewayS
   );
 }
 
-/** Renders the state of an MCP server. The failure of one server affects only its own tools. */
 function serverCard({ name, state, tools, leftOut, problem }: ToolServerHealth): Markup {
   const [tone, words] = CHANNEL_STATES[state];
   return (

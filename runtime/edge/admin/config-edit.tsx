@@ -23,7 +23,7 @@ import { diffText } from "./change-diff.ts";
 import { goTo } from "./flash.ts";
 import type { AdminOptions, PageContext } from "./options.ts";
 
-/** SHA-256 of the config file that the edit is based on, or `none` if no file existed. */
+/** Matches the SHA-256 of the config file that the edit is based on, or `none` if no file existed. */
 export const EXPECTED = /^(?:[0-9a-f]{64}|none)$/;
 const FORM = { text: /^/, expected: EXPECTED };
 const ABOUT = "Saving makes these changes. A running gateway then applies the file automatically.";
@@ -42,7 +42,7 @@ export async function editConfig(context: PageContext, { sandbox }: AdminOptions
 }
 
 /**
- * `POST /_admin/config/edit`, fields `text` and `expected`: leads back from the review to the editor, with the same
+ * `POST /_admin/config/edit`, fields `text` and `expected`: shows the editor again after the review, with the same
  * text.
  */
 export async function editConfigOn(context: PageContext): Promise<Response> {

@@ -15,7 +15,7 @@ import { nextPath } from "../sign-in.tsx";
 import { isPage } from "../ui/console.tsx";
 import { LIMIT_MS } from "./answers.ts";
 
-/** Errors that pages show to the operator. They report any other error as an unavailable supervisor. */
+/** Errors that pages show to the operator. Pages report any other error as an unavailable supervisor. */
 const REFUSALS = ["config_changed", "body_too_large", "body_invalid", "disk_full"] as const;
 const REFUSED = 422;
 
@@ -40,13 +40,13 @@ export function withOrigin(context: Context, path: string): string {
   return from === undefined ? path : `${path}?${new URLSearchParams({ from })}`;
 }
 
-/** Reads the redacted config file for editing. Rejects with StewardError. */
+/** Reads the redacted config file for editing. */
 export async function readConfigText(sandbox: Sandbox, as: ConfigTextKind): Promise<ConfigText> {
   const path = `${CONTROL_ROUTES.configFile}?as=${as}`;
   return readEditedConfig(await answer(await ask(sandbox, { method: "GET", path })));
 }
 
-/** Validates a text, and writes it if `write` is set. Rejects with StewardError. */
+/** Validates a text, and writes it if `write` is set. */
 export async function replaceConfigText(
   sandbox: Sandbox,
   { text, expected }: Edited,
@@ -58,14 +58,14 @@ export async function replaceConfigText(
   return { problems: [], text: (await readEditedConfig(await answer(response))).text ?? "" };
 }
 
-/** Runs the repairs of `steward doctor --fix` in the container. Rejects with StewardError. */
+/** Runs the repairs of `steward doctor --fix` in the container. */
 export async function repairInPlace(sandbox: Sandbox, expected: string): Promise<void> {
   const { sha256 } = await readConfigText(sandbox, "file");
   if (sha256 !== expected) throw new StewardError("config_changed");
   await operate(sandbox, doctor, { fix: true });
 }
 
-/** Sets the config file aside and restarts the gateway, which writes the defaults. Rejects with StewardError. */
+/** Sets the config file aside and restarts the gateway, which writes the defaults. */
 export async function resetConfig(sandbox: Sandbox, expected: string): Promise<void> {
   const path = `${CONTROL_ROUTES.configFile}/fresh?expected=${expected}`;
   await answer(await ask(sandbox, { method: "POST", path }));

@@ -44,7 +44,6 @@ interface Proposal extends ConfigReview {
   nothing: string;
 }
 
-/** Shows the changes of a proposed config file for review. */
 async function propose(
   context: PageContext,
   repair: Promise<Proposal>,
@@ -170,10 +169,7 @@ async function readLastGood({ sandbox, backups }: AdminOptions): Promise<Proposa
   };
 }
 
-/**
- * `GET /_admin/config/allow-group?platform=&group=&from=`: proposes to add a group to the config, so that the bot no
- * longer ignores its messages.
- */
+/** `GET /_admin/config/allow-group?platform=&group=&from=`: proposes to add a group to the config. */
 export async function allowGroup(context: PageContext, { sandbox }: AdminOptions): Promise<Response> {
   const { platform, group } = readQuery(context, groupQuery());
   return propose(context, proposeGroup(sandbox, platform, group));

@@ -8,7 +8,10 @@ import { askOrRecall } from "./answers.ts";
 import { ProblemList } from "./config-review.tsx";
 import type { AdminOptions, PageContext } from "./options.ts";
 
-/** Repairs of an invalid config, mildest first. Each shows its changes before the operator confirms. */
+/**
+ * Repairs of an invalid config, from the smallest change to the largest. Each shows its changes before the operator
+ * confirms.
+ */
 const REPAIRS = [
   {
     path: ROUTES.configMend.path,

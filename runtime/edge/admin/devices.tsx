@@ -26,14 +26,15 @@ import { Facts } from "../ui/table.tsx";
 import { offerUndo, type Removal } from "./undo.ts";
 
 /**
- * Timeout in milliseconds, above the 10 s of {@link readAccessList}, so that the page also receives incomplete lists.
+ * Timeout in milliseconds. It exceeds the 10 s of {@link readAccessList}, which then still returns an incomplete
+ * list.
  */
 const LISTS_MS = 11_000;
 
-/** People per page, few enough to leave space for the requests above them. */
+/** People per page, which leaves space for the requests above. */
 const PEOPLE = 30;
 
-/** Number of requests shown, and how many of them are reserved for browsers: their requests expire first. */
+/** Number of requests shown. `BROWSERS` of them are reserved for browsers, because their requests expire first. */
 const REQUESTS = 6;
 const BROWSERS = 2;
 
@@ -191,10 +192,7 @@ async function changeAll(
   return goTo(context, ROUTES.devicesPage, done, problem);
 }
 
-/**
- * Returns the arguments of a change for the activity log. Replaces a request's code with the person's id, because the
- * code soon becomes meaningless.
- */
+/** Returns a change's arguments for the activity log. Replaces a request's short-lived code with the person's id. */
 function recordedArguments(values: readonly string[], result: unknown): readonly string[] {
   const { approved, rejected: sender = approved } = result as { approved?: unknown; rejected?: unknown };
   const id = isRecord(sender) ? sender["deviceId"] : sender;

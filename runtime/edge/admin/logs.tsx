@@ -26,7 +26,7 @@ const logsQuery = () =>
 
 /**
  * `GET /_admin/logs?level=&text=&follow=1`: the end of the gateway's redacted output. Does not wake the container. A
- * script adds new lines; for browsers without scripts, `follow` reloads the page.
+ * script adds new lines; without scripts, `follow` reloads the page.
  */
 export async function showLogs(context: PageContext, { sandbox, answers }: AdminOptions): Promise<Response> {
   const { follow, ...filter } = readQuery(context, logsQuery());
@@ -48,7 +48,7 @@ export async function downloadLogs(
   { sandbox, answers }: AdminOptions,
 ): Promise<Response> {
   const { lines, next } = await readLog(sandbox, answers, LIMIT_MS);
-  // The page's script continues after these lines.
+  // The page's script requests the lines from this number on.
   if (next !== undefined) context.header("x-log-next", String(next));
   context.header("content-disposition", 'attachment; filename="steward-logs.jsonl"');
   return context.body(lines.map((line) => `${line}\n`).join(""), 200, {

@@ -19,7 +19,6 @@ import { Table } from "../ui/table.tsx";
 const LIMIT_MS = 12_000;
 const MODEL = /^[a-z][a-z0-9-]{0,31}\/[\w.:/-]{1,128}$/;
 
-/** Tone and label of each state. */
 const STATES: Record<ModelHealth["state"], [tone: string, words: string]> = {
   ready: ["ok", "Ready"],
   unknown: ["wait", "Not checked yet"],

@@ -86,7 +86,6 @@ export function schedulesCard(rows: readonly ScheduleRow[], names: Names): Marku
   );
 }
 
-/** Renders the browsers with access to the web chat. */
 export function browsersCard(access: AccessList | undefined, now: number): Markup | null {
   if (access === undefined) return null;
   const devices = access.devices.filter(({ revoked }) => !revoked);
@@ -172,13 +171,12 @@ export function gatewayCard(
   );
 }
 
-/** Returns the hours awake, which determine the cost. */
 function awakeText({ measuredHours, awakeHours }: Duty): string {
   if (measuredHours < SHORTEST_DUTY_HOURS) return "available after 24 h";
   return `${awakeHours.toFixed(1)} hours a day, ${formatSpan(measuredHours)}`;
 }
 
-/** Renders the bundle hashes of edge and container, or a single hash if both are equal, as on a host. */
+/** Renders the bundle hashes of edge and container, or one hash if both are equal. */
 function bundlePart(edge: string, container: string | undefined): Markup {
   if (edge === container) return <code>{edge}</code>;
   return (

@@ -24,7 +24,7 @@ export function excerpt({ text, prompt = "" }: ScheduleRow): string {
   return line.length > LONGEST_EXCERPT ? `${line.slice(0, LONGEST_EXCERPT - 1).toWellFormed()}…` : line;
 }
 
-/** Renders a schedule's time in words, or the bare expression if an older container supplies no words. */
+/** Renders a schedule's time in words, or as an expression if an older container supplies no words. */
 export function Times({ row: { at, every, cron, timezone = "UTC", words } }: { row: ScheduleRow }): Markup {
   if (cron === undefined) return <>{words ?? (at === undefined ? `Every ${every}` : "Once")}</>;
   return (
@@ -93,7 +93,7 @@ export function schedulesTable(
   );
 }
 
-/** Returns a readable outcome: the gateway reports `said` for a run that sent its message. */
+/** Returns a readable outcome. For a sent message, the gateway reports `said`. */
 function outcomeText(note: string | null): string | null {
   return note === "said" ? "sent" : note;
 }

@@ -133,7 +133,8 @@ async function page(
 }
 
 function sessionPart({ conversation, messages, typed }: Shown, session: Session, word: string): Markup {
-  // Event keys also contain team and thread, so search for the chat's id, the last part of the conversation's id.
+  // Event keys also contain the team and the thread, so search only for the chat's id, which ends the conversation's
+  // id.
   const chat = conversation.split(":").at(-1) ?? "";
   const { messages: kept, inUse, firstAt, lastAt, model, summarised } = session;
   const value = ["conversation", conversation] as const;

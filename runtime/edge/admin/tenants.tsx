@@ -41,8 +41,8 @@ function namedChat({ url }: Request): string | undefined {
 }
 
 /**
- * Preserves the chat that a URL selects: otherwise the page's links and buttons would affect the deployment's sandbox.
- * Opening such a page stores the chat in a cookie; redirects keep it in their URL. Refuses invalid chats.
+ * Applies the chat that a URL selects. A page's URL stores the chat in a cookie, so that the page's links and buttons
+ * affect that chat. Redirects pass the chat on in their URL. Refuses invalid chats.
  */
 export function keepNamedChat(): MiddlewareHandler {
   return async function namedChatMiddleware(context, next) {
@@ -135,7 +135,7 @@ function chatsTable(tenants: readonly Tenant[], names: Names, query: ListingQuer
     return { id, entry: names.get(id), lead: platformOf(id) };
   };
   const usedAt = ({ firstSeenAt, report }: Tenant): number => Date.parse(report?.usedAt ?? firstSeenAt);
-  // Show no counts for web chats: their pages, not the ledger, store unanswered messages.
+  // Show no counts for web chats, because the ledger does not store their messages.
   const count = (read: (counts: LedgerCounts) => number) => {
     const by = ({ id, report }: Tenant) => (id.startsWith("web-") || !report ? 0 : read(report.counts));
     return {

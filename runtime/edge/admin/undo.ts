@@ -22,13 +22,10 @@ interface Offer {
   records: string[];
 }
 
-/** Key of the stored answer that holds an operator's last removal. */
+/** Storage key of an operator's last removal. */
 const slotOf = (context: PageContext) => `undo ${context.get("identity").name}`;
 
-/**
- * Offers to undo removals, if all of them can be undone. Only this browser can use the offer: a cookie contains its
- * token, so no URL reveals it.
- */
+/** Offers to undo removals if all of them can be undone. A cookie restricts the offer to this browser. */
 export async function offerUndo(
   context: PageContext,
   { answers, clock }: AdminOptions,

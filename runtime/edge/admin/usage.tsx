@@ -36,10 +36,7 @@ const usageQuery = () =>
 
 type UsageQuery = z.output<ReturnType<typeof usageQuery>>;
 
-/**
- * `GET /_admin/usage?range=&sort=`: messages, tokens and cost per UTC day, as the gateway counts them. Does not wake
- * the container.
- */
+/** `GET /_admin/usage?range=&sort=`: messages, tokens and cost per UTC day. Does not wake the container. */
 export async function showUsage(
   context: PageContext,
   { sandbox, answers, directory }: AdminOptions,

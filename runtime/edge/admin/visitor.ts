@@ -13,25 +13,25 @@ interface VisitorOptions extends Pick<
   AdminOptions,
   "clock" | "ledger" | "answers" | "sandbox" | "backups" | "tenants"
 > {
-  /** True if steward itself manages the sign-in session, so that pages can offer to sign out. */
+  /** True if steward itself manages the sign-in session, so pages offer to sign out. */
   signsOut: boolean;
   environmentName: string | undefined;
   chat: Visitor["chat"];
 }
 
-/** Timeout in milliseconds for each request about the state that all pages show. */
+/** Timeout in milliseconds for each part of the deployment's health. */
 const LIMIT_MS = 3_000;
 /** Maximum age of container answers that automatic page updates reuse, in milliseconds. */
 const REUSED_MS = 15_000;
 /**
- * Maximum age, in milliseconds, during an update right after a change. Several changes in a row then cause a single
- * request.
+ * Maximum age of reused answers, in milliseconds, if a change caused the update. Quick successive changes then share
+ * one request.
  */
 const REUSED_AFTER_CHANGE_MS = 500;
 
 /**
- * Adds `visitor` to the context: the operator's identity and the deployment's health. Does not start the container and
- * does not count as activity.
+ * Adds `visitor` to the context: the operator's identity and the deployment's health. Neither starts the container
+ * nor counts as activity.
  */
 export function describeVisitor(options: VisitorOptions): MiddlewareHandler<AccessVariables> {
   return async function describeVisitorMiddleware(context, next) {

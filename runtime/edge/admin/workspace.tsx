@@ -21,10 +21,7 @@ import type { AdminOptions, PageContext } from "./options.ts";
 import { Table } from "../ui/table.tsx";
 
 const FILE_TITLE = "A file of the workspace";
-/**
- * Paths of existing files, which may have names that are no longer valid. {@link fileNameProblem} is stricter and
- * checks new files.
- */
+/** Matches the paths of existing files. {@link fileNameProblem} checks new files and is stricter. */
 const FILE = /^(?!-)[^\p{Cc}]{1,1000}$/u;
 const EXPECTED = /^(?:[0-9a-f]{64}|none)$/;
 const ANY = /^[\s\S]*$/;
@@ -181,7 +178,7 @@ function purposeOf(name: string): string {
   return (Object.hasOwn(KNOWN, name) && KNOWN[name]) || "";
 }
 
-/** Renders links to the files of chats. Each chat has a separate list, so that its files do not hide another chat's. */
+/** Renders links to the files of chats. Each chat has a separate list. */
 function Chats({ chats = [] }: List): Markup | null {
   if (chats.length === 0) return null;
   return (
@@ -249,7 +246,7 @@ async function pathPage(
 
 interface FileView {
   name: string;
-  /** Set if the page shows a previous version of the file: its id, and the file's current text. */
+  /** Set for a previous version of the file: its id, and the file's current text. */
   version?: { id: string; present: string } | undefined;
   /** `undefined` if it cannot be read. */
   file: File | undefined;

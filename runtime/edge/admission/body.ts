@@ -5,8 +5,8 @@ import type { ServiceOperation } from "../../contract/service-operations.ts";
 
 const MAX_BODY_BYTES = 1024 * 1024;
 /**
- * Maximum nesting depth, far above that of any platform's requests. JSON with thousands of levels could not be encoded
- * again.
+ * Maximum nesting depth, far above that of any platform's requests. Encoding JSON with thousands of levels would
+ * fail.
  */
 const DEEPEST = 200;
 const JSON_TYPE = /^application\/json\s*(?:;|$)/i;
@@ -22,8 +22,8 @@ export async function readJsonBody(request: Request): Promise<Record<string, unk
 }
 
 /**
- * Reads a JSON body of at most 1 MiB as text, to check its signature before parsing: a megabyte of nested arrays
- * takes half a second to parse. Throws body_too_large or media_type_unsupported.
+ * Reads a JSON body of at most 1 MiB as text, so that its signature can be checked first: parsing a megabyte of
+ * nested arrays takes half a second. Throws body_too_large or media_type_unsupported.
  */
 export async function readJsonText(request: Request): Promise<string> {
   if (!isJson(request.headers.get("content-type"))) {
@@ -76,16 +76,15 @@ function isTooDeep(text: string): boolean {
 export interface OutgoingBody {
   bytes: string | Uint8Array<ArrayBuffer>;
   headers: { "content-type": string };
-  /** Values of the validated fields. Absent for a model request, which is not parsed. */
+  /** Values of the validated fields; absent for a model request. */
   fields?: Record<string, unknown>;
 }
 
 /**
- * Reads a body and re-encodes its validated fields, so that the service parses what was validated. Model requests
- * are forwarded unparsed.
+ * Reads a body and re-encodes its validated fields, so that the service parses the same values. Model requests are
+ * forwarded unparsed.
  *
- * @returns `undefined` for an operation without a body.
- *
+ * @returns `undefined` for an operation without a body
  * @throws StewardError `body_too_large` or `broker_arguments_invalid`
  */
 export async function readServiceBody(

@@ -58,7 +58,7 @@ const pressInteraction = once(() =>
   }),
 );
 
-// Cache the imported key: importing costs more than using it, and a deployment has only one key.
+// Cache the imported key, because importing costs more than using it.
 let cached: { publicKey: string; key: Promise<VerifyKey> } | undefined;
 
 /** Callback types: https://docs.discord.com/developers/interactions/receiving-and-responding#interaction-response-object-interaction-callback-type */
@@ -77,9 +77,9 @@ interface DiscordInteractionsOptions {
 }
 
 /**
- * Handles Discord's interactions. Stores a command before it sends the deferred response, because Discord waits three
- * seconds, never retries, and accepts the reply for 15 minutes. A wrong signature always gets 401: Discord tests this
- * and removes endpoints that answer otherwise.
+ * Handles Discord's interactions. Stores a command before it sends the deferred response: Discord waits three
+ * seconds, never retries, and accepts the reply for 15 minutes. A wrong signature always gets 401, because Discord
+ * removes endpoints that answer otherwise.
  * https://docs.discord.com/developers/interactions/overview#setting-up-an-endpoint
  */
 export function discordInteractions({
@@ -120,7 +120,7 @@ interface InteractionRead {
 
 /**
  * Converts a Discord interaction; returns `undefined` for anything else. A button press gets a conversation separate
- * from its chat's, because it may stop the chat's answer and so must not wait for it.
+ * from its chat's, because it may stop the chat's answer and must not wait for this answer.
  */
 export function readInteraction(value: unknown, receivedAt: number): InteractionRead | undefined {
   const kind = interaction().safeParse(value);

@@ -61,7 +61,7 @@ const blockActions = once(() => {
 
 const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(?:;|$)/i;
 
-// Cache the imported key: importing costs more than using it, and a deployment has only one secret.
+// Cache the imported key: importing costs more than using it.
 let cached: { secret: string; key: Promise<SigningKey> } | undefined;
 
 /** Maximum characters of a body that is parsed before its signature is checked. Slack's URL challenge is shorter. */
@@ -72,10 +72,7 @@ interface SlackEventsOptions {
   clock: Clock;
 }
 
-/**
- * Handles Slack's events. Answers the URL challenge before it checks signatures, so that an unsigned test request gets
- * its answer.
- */
+/** Handles Slack's events. Answers the URL challenge even if it is unsigned, as in a test by hand. */
 export function slackEvents({ signingSecret, clock }: SlackEventsOptions): WebhookOptions["read"] {
   return async function readSlackRequest(request) {
     const isPress = FORM_TYPE.test(request.headers.get("content-type") ?? "");
@@ -84,15 +81,14 @@ export function slackEvents({ signingSecret, clock }: SlackEventsOptions): Webho
       await verify(request, text);
       return eventOrNothing(pressDelivery(text, clock()));
     }
-    // Parse a short body before its signature is checked: a malformed one then gets 400 even if unsigned, which helps
-    // people who test the route by hand.
+    // Parse a short body first: a malformed one then gets 400 even if unsigned, which helps in tests by hand.
     const short = text.length > LONGEST_UNSIGNED ? undefined : parseJsonObject(text);
     const verification = urlVerification().safeParse(short);
     if (verification.success) {
       return { kind: "answer", response: Response.json({ challenge: verification.data.challenge }) };
     }
     await verify(request, text);
-    // Some verified events have no id, such as app_rate_limited. They need no answer.
+    // Events without an id, such as app_rate_limited, need no answer.
     return eventOrNothing(slackDelivery(short ?? parseJsonObject(text), clock()));
   };
 
@@ -120,8 +116,7 @@ export function recordedBySlack(ready: boolean, { payload }: Delivery): Response
 }
 
 /**
- * Returns the delivery of a button press. Its conversation differs from the chat's, so that the press does not wait for
- * the answer in progress.
+ * Returns the delivery of a button press. In a separate conversation, it does not wait for the answer in progress.
  */
 function pressDelivery(form: string, receivedAt: number): Delivery | undefined {
   const body = parseJsonObject(new URLSearchParams(form).get("payload") ?? "");
@@ -138,7 +133,7 @@ function pressDelivery(form: string, receivedAt: number): Delivery | undefined {
   };
 }
 
-/** Type of a signing key, derived because its global name differs between Node and Workers. */
+/** Type of a signing key. Its global name differs between Node and Workers. */
 type SigningKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 
 interface SignedRequest {
@@ -158,8 +153,8 @@ async function verifySlack(secret: string, request: SignedRequest, now: number):
 }
 
 /**
- * Returns the delivery of a verified body, or `undefined` if the event needs no answer. In a channel, each thread is a
- * conversation; a direct-message channel is a single conversation.
+ * Returns the delivery of a verified body; `undefined` if the event needs no answer. Each thread of a channel is a
+ * conversation; a direct-message channel is a single one.
  */
 function slackDelivery(body: unknown, receivedAt: number): Delivery | undefined {
   const parsed = eventCallback().safeParse(body);
@@ -169,7 +164,7 @@ function slackDelivery(body: unknown, receivedAt: number): Delivery | undefined 
   const { channel = "none", message, previous_message: former } = event;
   const changed = message ?? former;
   const { ts = "", thread_ts: thread } = changed ?? event;
-  // Slack sometimes omits the channel type of an edit or a deletion. Ids of direct-message channels begin with D.
+  // Slack sometimes omits the channel type of an edit or deletion. Direct-message channels' ids begin with D.
   const isDirect = event.channel_type === "im" || (changed !== undefined && channel.startsWith("D"));
   const conversation = [team, channel, isDirect ? "" : (thread ?? ts)]
     .filter((part) => part !== "")
@@ -178,8 +173,8 @@ function slackDelivery(body: unknown, receivedAt: number): Delivery | undefined 
 }
 
 /**
- * Returns true for events that need no answer and would only fill the ledger: reactions, changes to a bot's messages,
- * and edits that mention the bot in a channel. Slack sends such an edit a second time, as a mention.
+ * Returns true for events that need no answer and would only fill the ledger. In a channel, this includes edits that
+ * mention the bot, which Slack also sends as a mention.
  */
 function isUnanswerable({ event, authorizations = [] }: z.infer<ReturnType<typeof eventCallback>>): boolean {
   const { type, subtype = "", channel = "", message, previous_message: former } = event;

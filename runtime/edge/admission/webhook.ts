@@ -6,7 +6,7 @@ import type { Clock, Ledger, Sandbox } from "../ports.ts";
 import type { RateLimit } from "../rate-limit.ts";
 import { sendError, sendProblem } from "../problems.ts";
 
-/** Retry-After of refusals, in seconds. Most platforms ignore it and retry on their own schedule. */
+/** Retry-After of refusals, in seconds. Most platforms ignore it. */
 const RETRY_AFTER_SECONDS = 10;
 const STATE_FOR_FLOODS_MS = 5_000;
 
@@ -32,8 +32,8 @@ export interface WebhookOptions {
 
 /**
  * Creates the handler for a platform's events. It verifies an event, stores it, starts its delivery, and responds.
- * While the gateway is down, refused requests get 503 only: a 401 would look as if the identity gateway blocked the
- * route. During a flood of refused requests, it caches the gateway's state, because each lookup costs a separate
+ * While the gateway is down, it refuses every invalid request with 503, because 401 or 403 could also come from the
+ * identity gateway. During a flood of these requests, it caches the gateway's state, because each lookup costs a
  * request on Cloudflare.
  */
 export function webhook({
@@ -70,7 +70,8 @@ export function webhook({
   };
 
   /**
-   * Refuses a request. `wait` is the number of seconds until the client may retry, or 0 if it is within its rate limit.
+   * Refuses a request. `wait` is the number of seconds until the client may retry; 0 if the client has not exceeded
+   * its rate limit.
    */
   async function refuse(error: StewardError, wait: number): Promise<Response> {
     if (!(await isReady(wait > 0 ? STATE_FOR_FLOODS_MS : 0))) {

@@ -85,7 +85,7 @@ function receive(message: Exclude<ToPage, { type: "challenge" }>): void {
       messages.answer(message.id);
       break;
     case "accepted":
-      // A pressed button sends its text as a message. Store it like any other message until it is answered.
+      // Store a pressed button's text like any other message until it is answered.
       if (items.isPressed(message.id))
         messages.put(message.id, { text: message.text, files: [], conversation });
   }
@@ -126,7 +126,6 @@ function showMessage(message: ToPage): void {
   stop.hidden = transcript.busy.length === 0;
 }
 
-/** Marks a message of the user as no longer waiting. */
 function showAccepted(id: string): void {
   if (transcript.has(id)) transcript.showOwn(id);
 }
@@ -185,7 +184,6 @@ function say(id: string, said: Said): void {
   connection.reconnectIfAsleep();
 }
 
-/** Sends a message that replaces the last one. */
 function replace(former: string, said: Said): void {
   transcript.remove(former);
   messages.delete(former);

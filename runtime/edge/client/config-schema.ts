@@ -1,5 +1,3 @@
-/** Finds the config key at a text offset and its JSON schema. The text need not be valid JSON. */
-
 /** The JSON Schema keywords that describe a value or contain other schemas. */
 export interface Schema {
   description?: string;
@@ -17,14 +15,14 @@ export interface Schema {
 }
 
 export interface Place {
-  /** Keys and indexes that lead to the value at this place. If the place is a key, they lead to its object. */
+  /** Keys and indexes that lead to the value at the offset. For a key, they lead to its object. */
   path: string[];
   isKey: boolean;
-  /** Start of the word at the place, including its quotes. Without a word, `from` and `to` equal the offset. */
+  /** Start of the word at the offset, including its quotes. Without a word, `from` and `to` are the offset. */
   from: number;
   to: number;
   word: string;
-  /** Keys that the object has before this place. */
+  /** Keys of the object before the offset. */
   taken: string[];
 }
 
@@ -44,6 +42,7 @@ interface Open {
   keys: string[];
 }
 
+/** Returns the place at a text offset. The text need not be valid JSON. */
 export function placeAt(text: string, offset: number): Place {
   const open: Open[] = [];
   let word = { from: offset, to: offset, text: "" };
@@ -118,7 +117,7 @@ function valueOffers(schema: Schema): Offer[] {
   }));
 }
 
-/** Describes a value by its schemas: description, allowed values and default. */
+/** Describes a value: description, allowed values and default. */
 export function describe(schemas: readonly Schema[]): string {
   const said = schemas.flatMap(spread);
   const description = said.find((one) => one.description !== undefined)?.description;

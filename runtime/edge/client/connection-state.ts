@@ -36,7 +36,7 @@ const TROUBLES: Partial<Record<State, Trouble>> = {
   refused: { text: "The chat refused this page. Reload it.", label: "Reload" },
 };
 
-/** Storage key of a mark that the gateway admitted this browser last time. */
+/** Storage key of a flag: the gateway admitted this browser last time. */
 const PAIRED = "steward-chat-paired";
 
 const field = element("text", HTMLTextAreaElement);

@@ -4,7 +4,7 @@ import { displayName, openDevice } from "./device.ts";
 
 const LONGEST_WAIT_MS = 30_000;
 /**
- * Maximum reconnection delay while the user waits, in milliseconds. After a longer one, the gateway might already sleep
+ * Maximum reconnection delay while the user waits, in milliseconds. If it were longer, the gateway might fall asleep
  * again.
  */
 const LONGEST_WAITED_FOR_MS = 2_000;
@@ -38,10 +38,10 @@ export class PageConnection {
   #attempts = 0;
   /**
    * True while the gateway sleeps. The page then reconnects only when the user types, so that an idle page does not
-   * keep the gateway awake.
+   * wake the gateway.
    */
   #isAsleep = false;
-  /** True while the user waits for a connection. Ends when the page is connected or needs approval. */
+  /** True while the user waits for a connection, until the page is connected or needs approval. */
   #isWanted = false;
 
   constructor(options: ConnectionOptions) {
@@ -91,7 +91,8 @@ export class PageConnection {
   }
 
   #end(socket: WebSocket, code: number): void {
-    // The gateway may fall asleep while a message is on its way. Reconnect then, so that the user need not type again.
+    // The gateway may fall asleep while a message is on its way. Reconnect then, so that the user need not type
+    // again.
     const isDue = this.#isWanted || (this.isWelcome && this.#options.isDue());
     this.isWelcome = false;
     const ended = ENDS[code] ?? "lost";

@@ -6,8 +6,7 @@ const STORE = { database: "steward-chat", store: "keys" };
 const KEY = "device";
 
 /**
- * Browser names with their user-agent tokens; the first match wins. Edge's user agent, for example, also contains
- * Chrome's token.
+ * Browser names with their user-agent tokens; the first match wins. Edge's user agent also contains Chrome's token.
  */
 const BROWSERS = { Edge: "Edg/", Firefox: "Firefox/", Chrome: "Chrome/", Safari: "Safari/" };
 const SYSTEMS = ["Android", "iPhone", "iPad", "Windows", "Mac OS", "Linux"];
@@ -22,7 +21,7 @@ export interface Device {
 }
 
 /**
- * Opens this browser's key, or creates one. `renew` replaces it.
+ * Opens this browser's key. Creates one if there is none, or if `renew` is true.
  *
  * @throws if the browser lacks Ed25519, or the page is neither on https nor on localhost.
  */

@@ -7,7 +7,7 @@ import remove from "lucide/dist/esm/icons/x.mjs";
 /**
  * Returns an element by its id.
  *
- * @throws Error if it is missing or has another type, which means that page and script do not match.
+ * @throws Error if it is missing or has another type.
  */
 export function element<Kind extends HTMLElement>(id: string, kind: new () => Kind): Kind {
   const found = document.querySelector(`#${id}`);
@@ -26,7 +26,7 @@ export function made<Name extends keyof HTMLElementTagNameMap>(
   return Object.assign(node, typeof properties === "string" ? { className: properties } : properties);
 }
 
-/** Appends nodes one by one: spreading a long answer's nodes as arguments would overflow the stack. */
+/** Appends nodes one by one: spreading many nodes as arguments would overflow the stack. */
 export function fill(parent: ParentNode, content: readonly (Node | string)[]): void {
   for (const part of content) parent.append(part);
 }
@@ -81,7 +81,6 @@ const ICONS = { edit, again, remove, more };
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** Returns a button with an icon instead of text. */
 export function iconButton(icon: keyof typeof ICONS, label: string, act: () => void): HTMLButtonElement {
   const svg = document.createElementNS(SVG, "svg");
   svg.setAttribute("viewBox", "0 0 24 24");

@@ -1,6 +1,5 @@
 /**
- * Script of the editor pages. It replaces the field `text` with a code editor and keeps the field's value in sync.
- * Without the script, the field itself is editable.
+ * Script of the editor pages. It replaces the field `text` with a code editor and copies each change to the field.
  */
 import {
   autocompletion,

@@ -1,4 +1,4 @@
-/** Highlights code. A separate bundle that the chat page loads on first use. */
+/** Separate bundle that highlights code. The chat page loads it on first use. */
 import highlighter from "highlight.js/lib/core";
 import bash from "highlight.js/lib/languages/bash";
 import cpp from "highlight.js/lib/languages/cpp";

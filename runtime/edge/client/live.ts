@@ -1,6 +1,5 @@
 /**
- * Script of the admin pages: replaces a page's content after a change, but preserves form input, selections and
- * open sections. Without the script, pages are reloaded manually.
+ * Script of the admin pages: updates a page after a change, but preserves form input, selections and open sections.
  */
 import { RELOAD_CHANGE, RELOAD_HEADER } from "../../contract/client.ts";
 import { button, element, made, onClick, overlay } from "./dom.ts";
@@ -72,15 +71,15 @@ function replaceContent(next: Document): void {
 }
 
 /**
- * Sets the browser's time zone as default of empty time zone fields. A default does not count as input, so updates
- * continue.
+ * Sets the browser's time zone as default of empty time zone fields. Updates continue, because a default is not
+ * input.
  */
 function fillZones(): void {
   for (const field of content.querySelectorAll<HTMLInputElement>("input[data-zone]"))
     field.defaultValue ||= Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
-/** Loads a page without accepting `text/html` explicitly, so that automatic updates do not wake the container. */
+/** Loads a page without accepting `text/html`, so that the request does not wake the container. */
 async function loadPage(
   href: string,
   look = "1",
@@ -122,7 +121,7 @@ function follow(): void {
   stream?.addEventListener("change", onChange);
 }
 
-/** Removes a notice after a delay, unless it is hovered or focused. Its undo button has expired by then. */
+/** Removes a notice after a delay, unless it is hovered or focused. */
 function dismiss(notice: Element): void {
   setTimeout(() => {
     notice.querySelector("form")?.remove();
@@ -143,11 +142,11 @@ async function copy(button: HTMLButtonElement): Promise<void> {
 const drawer = overlay(made("dialog", [], "drawer"));
 let opener: HTMLAnchorElement | undefined;
 
-/** Opens a link's page in the drawer. On failure, such as after sign-out, follows the link. */
+/** Opens a link's page in the drawer. Follows the link on failure, such as after sign-out. */
 async function showInDrawer(link: HTMLAnchorElement): Promise<void> {
   opener = link;
   const page = await loadPage(link.href, undefined, "error").catch(() => undefined);
-  // Another link was clicked in the meantime.
+  // Another link was clicked while the page loaded.
   if (opener !== link) return;
   const main = page?.querySelector("main");
   const heading = main?.querySelector("h1");
@@ -159,7 +158,7 @@ async function showInDrawer(link: HTMLAnchorElement): Promise<void> {
   drawer.showModal();
 }
 
-// The list may have been replaced in the meantime, so find the link again by its address.
+// An update may have replaced the list, so find the link again by its address.
 drawer.addEventListener("close", () => {
   const links = content.querySelectorAll<HTMLAnchorElement>("a[data-drawer]");
   [...links].find(({ href }) => href === opener?.href)?.focus();

@@ -19,7 +19,8 @@ export function render(target: HTMLElement, text: string, blocks?: readonly Bloc
 }
 
 /**
- * Converts text with code fences to nodes. In `parts`, text and code alternate, with the fence's language between them.
+ * Converts text with code fences to nodes. `parts` repeats: text, the opening fence's language, code, the closing
+ * fence's language.
  */
 function plain(text: string): Node[] {
   const nodes: Node[] = [];

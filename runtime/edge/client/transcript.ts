@@ -57,7 +57,6 @@ export class Transcript {
     return text.slice(0, words);
   }
 
-  /** Shows or updates one of the user's messages. */
   showOwn(id: string, text = this.#own.get(id)?.text ?? "", tone: Tone = ""): void {
     const words = messages.get(id)?.text.length;
     this.show("user", id, { text, ...(words !== undefined && { words }) }, tone);
@@ -87,7 +86,6 @@ export class Transcript {
     if (files.length > 0) article.append(made("div", files, "files"));
   }
 
-  /** Shows that a message failed, and optionally offers a retry. */
   fail(id: string, text: string, again: boolean): void {
     this.show("assistant", id, { text }, "failed");
     if (!again) return;

@@ -27,10 +27,7 @@ export interface StoredMessage extends Said {
   state: "unsent" | "withdrawn" | "answered";
 }
 
-/**
- * Separate from the device key's database: older pages open that one with schema version 1, so its schema cannot
- * change.
- */
+/** Separate from the device key's database, which older pages open with schema version 1. */
 const STORE = { database: "steward-chat-messages", store: "messages", keyPath: "id" };
 /** Session storage key of earlier versions. */
 const FORMER = "steward-chat-unanswered";

@@ -17,7 +17,7 @@ export class AnswerStore {
     );
   }
 
-  /** Stores an answer. If it exceeds the size limit, only deletes the previous one. */
+  /** Stores an answer. Only deletes the previous one if the answer exceeds the size limit. */
   keep(question: string, text: string): void {
     if (text.length > LONGEST) this.#sql.all("DELETE FROM ledger_answers WHERE question = ?", question);
     else

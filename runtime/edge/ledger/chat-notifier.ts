@@ -22,7 +22,7 @@ const TEXTS: Record<OutageWord, string> = {
 
 /**
  * Notifies chats of delayed or dropped messages. A running gateway sends the notice, since it checks who may be
- * answered. While the gateway is down, the edge sends it with the deployment's keys, once per chat and outage.
+ * answered. Otherwise, the edge sends it once per chat and outage.
  */
 export class ChatNotifier {
   readonly #options: ChatNotifierOptions;
@@ -64,7 +64,7 @@ export class ChatNotifier {
         .finally(() => this.#sending.delete(key));
       this.#sending.set(key, sending);
     }
-    // Several messages of a chat may expire together and share a notice that is still being sent.
+    // Several messages of a chat may expire together and share one notice.
     await this.#sending.get(key);
     return claim !== "not known";
   }

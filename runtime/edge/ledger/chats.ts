@@ -18,7 +18,10 @@ export class Chats {
     this.#sql = sql;
   }
 
-  /** Records that the gateway answered a chat. The outage is over, so every chat may get a notice in the next one. */
+  /**
+   * Records that the gateway answered a chat. This ends the outage: in the next one, every chat may get a notice
+   * again.
+   */
   answered(chatKey: string, now: number): void {
     this.#sql.all(
       `INSERT INTO ledger_chats (chat, answered_at) VALUES (?1, ?2)
@@ -74,8 +77,8 @@ export interface LedgerTurn {
 }
 
 /**
- * Holds each chat's turn, the entry to deliver next: the oldest one that is not in progress, if it is within {@link
- * WINDOW}. A separate table keeps lookups fast regardless of backlog. The column `conversation` holds the chat key.
+ * Table of each chat's turn, the entry to deliver next: the oldest one that is not in progress, if it is within
+ * {@link WINDOW}. The table keeps lookups fast regardless of backlog. The column `conversation` holds the chat key.
  */
 export class Turns {
   readonly #sql: Sql;
@@ -141,7 +144,7 @@ export class Turns {
   }
 
   next(after: number): number | undefined {
-    // Query each value of `follows` separately: it is the index's first column, so each query is a single index lookup.
+    // Query each value of `follows` separately, so that each query is a single index lookup.
     const [row] = this.#sql.all(
       `SELECT min(at) AS at FROM (
          SELECT min(next_at) AS at FROM ledger_turns WHERE follows = 0 AND next_at > ?

@@ -72,8 +72,7 @@ function resultOf(end: Omit<DeliveryEnd, "index">, now: number): AttemptResult {
   const note = `${status} ${code} ${detail}`.trim();
   if (status === 400 || status === 413) return { kind: "refused", note };
   const afterMs = retryAfterMs(retryAfter ?? null, now);
-  // Older gateways lack the route (404), and stopping gateways accept nothing (503). Both are soon replaced, so count
-  // them as absent.
+  // Count a gateway as absent if it is too old for the route (404) or is stopping (503). Both are soon replaced.
   const absent = status === 404 || (status === 503 && code === "gateway_unavailable");
   return { kind: "retry", note, ...(afterMs !== undefined && { afterMs }), ...(absent && { absent }) };
 }

@@ -54,8 +54,8 @@ export interface DispatcherOptions {
   /** Time at which the gateway last became ready, in milliseconds since the epoch. */
   readyAt?(): number | undefined;
   /**
-   * Maximum concurrent requests. A chat with a request in progress gets another only if fewer than half of them are in
-   * use.
+   * Maximum concurrent requests. A chat gets a second request only while fewer than half of this number are in
+   * progress.
    */
   concurrency: number;
 }
@@ -67,7 +67,7 @@ export interface DispatcherOptions {
 export class Dispatcher {
   readonly #options: DispatcherOptions;
   #stopped = false;
-  /** True if the store may contain `delivering` entries that no request is delivering. The next run resets them. */
+  /** True if the store may contain `delivering` entries without a request. The next run resets them. */
   #orphans = false;
   #tidiedAt = Number.NEGATIVE_INFINITY;
   readonly #requests = new Set<Promise<void>>();
@@ -101,8 +101,8 @@ export class Dispatcher {
   }
 
   /**
-   * Expires old events and prunes settled ones. If the clock ran ahead when an event arrived, makes this event due now.
-   * Runs at most once a minute.
+   * Expires old events and prunes settled ones. Events that arrived while the clock was ahead become due. Runs at
+   * most once a minute.
    */
   tidy(): void {
     const { store, clock, log } = this.#options;
@@ -149,8 +149,8 @@ export class Dispatcher {
       });
       this.#requests.add(request);
     }
-    // Use the same `now` as `take`. A due entry that was not taken needs no timer: the next run after a delivery takes
-    // it.
+    // Use the same `now` as `take`. A due entry that `take` left needs no timer: the run after the next delivery
+    // takes it.
     const next = store.nextDue(now);
     if (next !== undefined) wakeAt(next);
   }
@@ -159,7 +159,6 @@ export class Dispatcher {
     while (this.#requests.size > 0) await Promise.all(this.#requests);
   }
 
-  /** True if the limit of concurrent requests is reached. */
   get full(): boolean {
     return this.#requests.size >= this.#options.concurrency;
   }
@@ -270,7 +269,6 @@ export type NotifyChat = (
 export interface NoticesOptions {
   store: Pick<LedgerStore, "takeNotices" | "nextNotice" | "chats">;
   notify: NotifyChat;
-  /** Requests another run at `time` (milliseconds since the epoch) or earlier. */
   wakeAt(time: number): void;
   clock: Clock;
   log: Log;

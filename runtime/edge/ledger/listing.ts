@@ -16,8 +16,8 @@ import type { Row, Sql } from "./sql.ts";
 export const PLATFORM = "substr(key, 1, instr(key, ':') - 1)";
 
 /**
- * Returns one page, newest first. Reads about `limit` rows regardless of the ledger's size: with a filter, it takes the
- * newest rows of each matching platform and state from the index.
+ * Returns one page, newest first. Reads about `limit` rows regardless of the ledger's size. With a filter, reads that
+ * many for each matching platform and state.
  */
 export function listEntries(sql: Sql, query: LedgerQuery): LedgerPage {
   const { state, platform, limit, before = Number.MAX_SAFE_INTEGER } = query;
@@ -109,7 +109,7 @@ function searchEntries(sql: Sql, query: LedgerQuery): LedgerPage {
   return { entries: readEntries(sql, shown), ...(isMore && from !== undefined && { next: from }) };
 }
 
-/** Columns of a listing. They exclude the event and its attempt log, which may be long. */
+/** Columns of a listing, without the event and its attempt log, which may be long. */
 const COLUMNS = `key, ${PLATFORM} AS platform, conversation, state, attempts, received_at, next_at, settled_at, note,
   group_id, sender, place, times`;
 
@@ -121,7 +121,8 @@ export function detailsOf(sql: Sql, key: string): LedgerDetails | undefined {
   const entry = entryOf(row);
   const log = parseJson(String(row["attempt_log"]));
   const attempts = (Array.isArray(log) ? log : []).map(attemptOf);
-  // The log lacks the attempt that settled the entry, so add it. An expired entry had no such attempt.
+  // Add the attempt that settled the entry, because the log lacks it. Expired entries were settled without an
+  // attempt.
   const { attempted: at, settled: endedAt } = entry.timeline ?? {};
   if (entry.attempts > 0 && endedAt !== undefined && at !== attempts.at(-1)?.at)
     attempts.push({ ...(at !== undefined && { at }), endedAt, note: entry.note ?? entry.state });

@@ -18,10 +18,7 @@ const TIMEOUT_MS = 10_000;
 /** Maximum bytes read of a platform's response. */
 const MAX_BYTES = 64 * 1024;
 
-/**
- * Returns the platform request that replies to an event; `undefined` if it is uncertain that the event addresses the
- * bot.
- */
+/** Returns the request that replies to an event; `undefined` if the event may not be addressed to the bot. */
 export function replyRequest(
   { platform, payload }: Delivery,
   text: string,
@@ -103,9 +100,7 @@ export async function post(
     throw new Error(`${platform} refused: ${String(answer["error"] ?? answer["description"])}`);
 }
 
-/**
- * Returns the private chat to reply to; `undefined` for groups, where only the gateway knows if the bot was addressed.
- */
+/** Returns the private chat to reply to; `undefined` for groups. */
 function telegramTarget({ message }: Record<string, unknown>): object | undefined {
   if (!isRecord(message) || !isRecord(message["chat"]) || !isRecord(message["from"])) return undefined;
   const { chat, from, message_thread_id: thread } = message;
@@ -127,8 +122,8 @@ function slackTarget({ event }: Record<string, unknown>): object | undefined {
 const MESSAGE_COMPONENT = 3;
 
 /**
- * Replies to commands, direct messages and mentions. A command's token permits replies for 15 minutes, without the
- * bot's key.
+ * Returns the request that replies to a command, direct message or mention. A command's token permits replies for 15
+ * minutes without the bot's key.
  */
 function discordRequest(
   { t: kind, d: message, bot, type, application_id: application, token }: Record<string, unknown>,

@@ -4,7 +4,7 @@ import { PLATFORM } from "./listing.ts";
 import type { Sql } from "./sql.ts";
 import { WINDOW } from "./chats.ts";
 
-/** Schema of a new ledger. Add every change to the migrations in {@link ADDED} too; a test compares both results. */
+/** Schema of a new ledger. Add every change to the migrations in {@link ADDED} too. */
 const SCHEMA = [
   `CREATE TABLE ledger (
      seq INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -74,7 +74,7 @@ const FORMAT = [
   "CREATE TABLE ledger_format (format INTEGER NOT NULL)",
   `INSERT INTO ledger_format VALUES (${LEDGER_FORMAT})`,
 ];
-/** Migrations. Each has run if its `column` exists. */
+/** Migrations. If a migration's `column` exists, the migration has run. */
 const ADDED = [
   {
     column: "message",

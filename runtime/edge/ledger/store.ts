@@ -55,8 +55,8 @@ export interface DueChat {
 const NOTICE_MS = 60_000;
 
 /**
- * Maximum characters of several events in one delivery. With three bytes per character and escapes, they stay below the
- * gateway's limit of 2 MiB. A longer event is delivered alone.
+ * Maximum characters of several events in one delivery, to stay below the gateway's limit of 2 MiB in UTF-8 with
+ * escapes. A longer event is delivered alone.
  */
 const LONGEST = 512 * 1024;
 
@@ -68,7 +68,7 @@ const LONGEST_REASON = 200;
 
 const UNREADABLE = "this version cannot read the entry";
 
-/** Stores every verified event, from its arrival until it is pruned. */
+/** Stores verified events until they are pruned. */
 export class LedgerStore {
   readonly chats: Chats;
   readonly names: NameStore;
@@ -127,8 +127,8 @@ export class LedgerStore {
 
   /**
    * Marks due entries as `delivering` and returns them by chat, at most `limit` chats. Idle chats come first; chats
-   * with deliveries in progress are added while the total is below `followerLimit`. Unreadable entries fail, so that
-   * they do not block their chat. The timeline of an event received before `readyAt` shows its wait for the gateway's
+   * with deliveries in progress are added while the total is below `followerLimit`. An unreadable entry fails, so
+   * that it does not block its chat. For an event received before `readyAt`, records the wait for the gateway's
    * start.
    */
   take(
@@ -151,7 +151,7 @@ export class LedgerStore {
           const begun = turns.flatMap((turn) => this.#begin(turn, now, readyAt) ?? []);
           for (const { chatKey } of begun) passed.add(chatKey);
           taken.push(...begun);
-          // Look again after an unreadable entry has failed: its chat may have another due entry.
+          // Look again: the chat of a failed unreadable entry may have another due entry.
           again = begun.length < turns.length;
         }
       };

@@ -7,7 +7,7 @@ interface Carried {
   message: string;
   /** Absent for a new message. */
   change?: "edit" | "deletion";
-  /** True if the change matters even if the ledger does not contain the message. */
+  /** True to record the change even if the ledger does not contain the message. */
   always?: boolean;
 }
 
@@ -32,9 +32,8 @@ const READERS: Record<Platform, (payload: Fields) => Carried | undefined> = {
 };
 
 /**
- * Returns false for changes that no answer depends on: edits of unknown messages or in unlisted groups, edits without
- * visible changes, and deletions of answered messages. Platforms also report link previews and reactions as edits,
- * which would clutter the ledger.
+ * Returns false for changes that affect no answer: edits of unknown messages or in unlisted groups, edits without
+ * visible changes, and deletions of answered messages. Platforms also report link previews and reactions as edits.
  */
 export function isRelevant(sql: Sql, delivery: Delivery, { message, change, always }: Carried): boolean {
   if (change === undefined || always) return true;
@@ -69,8 +68,8 @@ function carriedBySlack({ team_id: team, event }: Fields): Carried | undefined {
   // Slack replaces a deleted message that has replies with a tombstone.
   if (subtype === "message_deleted" || kind === "tombstone") return { message, change: "deletion" };
   if (subtype === "message_changed") return { message, change: "edit" };
-  // Slack sends `app_mention` again after an edit, even if the edit has only just added the mention. Such an event
-  // may be the first with this message, so it is always recorded.
+  // An `app_mention` with `edited` may be the first event with this message, because the edit may have added the
+  // mention.
   return edited == null ? { message } : { message, change: "edit", always: true };
 }
 

@@ -11,8 +11,8 @@ const groups = () => z._default(z.record(z.string(), group()), {});
 const policy = z.enum(["open", "allowlist", "disabled"]);
 
 /**
- * The part of a channel's config that decides access. The complete schema would add 5 % to the Worker's bundle; the
- * gateway validates the rest.
+ * Schema of the settings that decide access on a channel. The complete schema would add 5 % to the Worker's bundle.
+ * The gateway validates the rest.
  */
 const section = (groupPolicy: z.infer<typeof policy>) =>
   z.prefault(

@@ -8,9 +8,8 @@ import type { Tenants } from "./ports.ts";
 const PASS = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/;
 /** Maximum look-ups of unknown tenants in the directory, per client and minute. */
 const UNKNOWN_PER_MINUTE = 60;
-/** Cache duration of a refusal. If the chat is admitted meanwhile, its container takes longer than this to start. */
+/** Cache duration of a refusal. A newly admitted chat's container takes longer than this to start. */
 const REFUSED_MS = 2_000;
-/** Maximum cached refusals. */
 const MAX_REFUSED = 1_000;
 
 interface BrokerDoorOptions {
@@ -20,8 +19,8 @@ interface BrokerDoorOptions {
 }
 
 /**
- * Decides which broker requests reach a tenant's Durable Object. Anyone can send such requests, and addressing an
- * object creates storage, so unknown tenants are refused.
+ * Decides which broker requests reach a tenant's Durable Object. Refuses unknown tenants, because anyone can send a
+ * request and addressing an object creates storage.
  */
 export class BrokerDoor {
   readonly #options: BrokerDoorOptions;

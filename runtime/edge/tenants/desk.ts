@@ -31,8 +31,8 @@ export interface TenantDeskOptions {
 }
 
 /**
- * Admits chats. Replies to strangers itself, with the gateway's texts and the deployment's keys, so that no container
- * starts.
+ * Admits chats. Replies to strangers without starting a container, with the gateway's texts and the deployment's
+ * keys.
  */
 export class TenantDesk {
   readonly #options: TenantDeskOptions;
@@ -42,7 +42,8 @@ export class TenantDesk {
   }
 
   /**
-   * Decides whether to admit a chat. Rejects if a stranger's answer could not be sent, so that the event is retried.
+   * Decides whether to admit a chat. Rejects if a reply to a stranger could not be sent, so that the event is
+   * retried.
    */
   async decide(tenant: TenantId, event: Delivery): Promise<AdmissionDecision> {
     const place = placeOf(event);
@@ -88,7 +89,7 @@ export class TenantDesk {
     { group, sender }: Whose,
     event: Delivery,
   ): Promise<AdmissionDecision> {
-    // Assume that the bot is addressed: the group's own gateway checks this for each message.
+    // Assume that the bot is addressed. The group's own gateway checks each message.
     const decision = access.group(group, sender, true);
     if (decision.becomes !== "ignored") return { admitted: true };
     const { reason, unlisted } = decision;

@@ -1,7 +1,6 @@
 import { AGENT } from "../../contract/names.ts";
 import type { TenantId } from "../../contract/tenant.ts";
 
-/** Maximum cached edges. */
 const MAX_EDGES = 50;
 
 /** Caches one edge for the deployment and one for each recent chat. */

@@ -13,7 +13,7 @@ import type { Grant, AdmissionDecision, TenantDirectory } from "./ports.ts";
 /** Cache duration of a refusal, so that a flood in one chat does not reach the directory. */
 const REFUSED_MS = 10_000;
 const UNDECIDED = "undecided";
-/** State of a chat: an operator has approved the sender, who has not written since then. */
+/** State of a chat: an operator approved the sender, who has not written since. */
 const APPROVED = "approved";
 /** Maximum lag of the container's clock. */
 const SKEW_MS = 60_000;
@@ -47,8 +47,8 @@ export function refusedResult(
 export type Gate = Pick<TenantGate, "isOpen" | "movedTo" | "followMove" | "ask" | "passOnGrant">;
 
 /**
- * Returns a gate that forwards every event to the object that serves the chat now. Used for a ledger from before a
- * change between one sandbox for all chats and one per chat.
+ * Returns a gate that forwards every event to the object that serves the chat now. Used for a ledger after a switch
+ * between a shared sandbox and separate ones.
  *
  * @param belongsTo Returns that object's name; `undefined` for an event without a chat.
  */
@@ -73,7 +73,7 @@ export class TenantGate {
   readonly #options: TenantGateOptions;
   /** Pending questions and cached refusals, by sender. */
   readonly #questions = new Map<string, { standing: Promise<AdmissionDecision>; until: number }>();
-  /** Number of changes of rights, to detect a change while the directory decides. */
+  /** Number of changes of rights. Shows whether rights changed while the directory decided. */
   #changes = 0;
 
   constructor(options: TenantGateOptions) {
@@ -104,7 +104,7 @@ export class TenantGate {
     this.#options.notes.write("admitted", "yes");
   }
 
-  /** Applies a browser's changed rights; its pages must reconnect. Without `role`, access is revoked. */
+  /** Applies a browser's changed rights and disconnects its pages. Without `role`, revokes access. */
   changeBrowser(role: GrantedRole | undefined, pages: Pick<ChatRelay, "closePages">): void {
     if (role === undefined) this.#options.notes.write("admitted", "");
     pages.closePages(role === undefined ? "revoked" : "restart");
@@ -115,7 +115,7 @@ export class TenantGate {
     this.#options.notes.write("scheduled", "yes");
   }
 
-  /** Reports to the directory that the platform has given the chat a new id. */
+  /** Reports the chat's new id to the directory. */
   async followMove(event: Delivery): Promise<void> {
     const { tenant, directory, notes } = this.#options;
     const { chat, move } = placeOf(event) ?? {};
@@ -125,8 +125,7 @@ export class TenantGate {
   }
 
   /**
-   * Decides whether to admit an event of a chat that is not admitted yet, separately for each sender. Rejects if the
-   * directory does not answer.
+   * Asks the directory whether to admit an event's sender. Caches refusals. Rejects if the directory does not answer.
    */
   ask(event: Delivery): Promise<AdmissionDecision> {
     const { clock } = this.#options;
@@ -172,8 +171,7 @@ export class TenantGate {
   }
 
   /**
-   * Sends a changed grant to the gateway. Repeats it in each new run until a backup contains it, because a run starts
-   * from the last backup.
+   * Sends a changed grant to the gateway. Repeats it in each new run until a backup contains it.
    *
    * @returns false if the gateway did not accept it.
    */
@@ -192,7 +190,7 @@ export class TenantGate {
       role === undefined
         ? await askOperation(sandbox, pairing.revoke, { channel, sender })
         : await askOperation(sandbox, pairing.grant, { channel, sender, role });
-    // A revocation also succeeds if the gateway does not know the sender: access is already denied.
+    // A revocation also succeeds if the gateway does not know the sender.
     const isTold = reply.ok === true || (role === undefined && reply.error.code === "sender_unknown");
     if (isTold && run === undefined) notes.write("grant", "");
     else if (isTold)

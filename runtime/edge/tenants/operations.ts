@@ -31,7 +31,7 @@ interface UncheckedRequest {
   input?: unknown;
 }
 
-/** Returns true for operations about people, which the directory runs itself. */
+/** Returns true for operations about people, which run in the directory. */
 function isAboutPeople({ operation, input }: UncheckedRequest): boolean {
   const isPairing = [pairing, devices].some((group) =>
     Object.values(group).some(({ name }) => name === operation),
@@ -82,7 +82,9 @@ interface DeploymentParts {
   operate(request: OperationRequest): Promise<OperationReply>;
 }
 
-/** Returns a chat's sandbox that sends requests for the config file, and operations about people, to the deployment. */
+/**
+ * Returns a chat's sandbox. Requests for its config file and operations about people go to the deployment instead.
+ */
 export function withDeploymentParts(sandbox: Sandbox, { deployment, operate }: DeploymentParts): Sandbox {
   const whose = (port: SandboxPort | undefined, { path }: PortRequest): Sandbox =>
     port === "supervisor" && path.startsWith(CONTROL_ROUTES.configFile) ? deployment : sandbox;
@@ -125,8 +127,8 @@ interface AdoptOptions {
 }
 
 /**
- * Copies approvals and requests from the time when one sandbox served every chat. If that sandbox had loaded the last
- * stored approvals, its lists replace the directory's; otherwise both are merged. Starts the sandbox's container.
+ * Copies the approvals and requests of the sandbox that served every chat. If it had loaded the last stored
+ * approvals, its lists replace the directory's; otherwise both are merged. Starts that sandbox's container.
  *
  * @throws StewardError, and copies nothing, if the container does not answer.
  */
@@ -142,7 +144,7 @@ export async function adoptApprovals({ sandbox, people, browsers, stored }: Adop
   browsers[knows ? "replace" : "adopt"](paired.map(wholeDevice));
 }
 
-/** Adds the fields that the list of browsers omits. */
+/** Adds the fields that `devices.list` omits. */
 function wholeDevice({ tokens, ...device }: Listed): PairedDevice {
   const { scopes, approvedAtMs: createdAtMs } = device;
   const whole = Object.entries(tokens).map(([role, token]) => [

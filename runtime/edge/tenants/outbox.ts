@@ -86,7 +86,7 @@ export class TenantOutbox {
         return;
       }
     }
-    // Delete only this text: a newer text may have been queued meanwhile.
+    // Delete only this text: a newer one may have been queued during the send.
     sql.all(`DELETE FROM ${table} WHERE tenant = ? AND text = ?`, tenant, text);
   }
 }

@@ -23,7 +23,7 @@ import type { Clock } from "../ports.ts";
 
 const NOBODY: PairingList = { requests: [], allowFrom: [], operators: [] };
 
-/** Approvals and requests of the sandbox that served every chat. */
+/** Lists of the shared sandbox, which served every chat while tenancy was off. */
 type MovedLists = Pick<PairingList, "allowFrom" | "operators"> & {
   requests?: readonly MovedRequest[];
 };
@@ -70,7 +70,7 @@ export class People {
     return row && String(row["tenant"]);
   }
 
-  /** Adds approvals and requests from the time before each chat had a sandbox. Does not call `onChange`. */
+  /** Adds the shared sandbox's approvals and requests. Does not call `onChange`. */
   adopt(platform: Platform, { allowFrom, operators, requests = [] }: MovedLists): void {
     const known = this.#read(platform);
     this.#write(platform, {
@@ -82,8 +82,8 @@ export class People {
   }
 
   /**
-   * Replaces the approvals with the lists of the sandbox that served every chat in the meantime. Calls `onChange` only
-   * for senders who lost access.
+   * Replaces the approvals with the shared sandbox's, and adds its requests. Calls `onChange` only for senders who
+   * lost access.
    */
   replace(platform: Platform, { allowFrom, operators, requests = [] }: MovedLists): void {
     const known = this.#read(platform);
@@ -98,7 +98,7 @@ export class People {
     this.#write(platform, { ...lists, requests: mergeRequests(lists, moved, this.#options.clock()) });
   }
 
-  /** Returns an interface to one platform's lists, with the methods of a gateway's pairing store. */
+  /** Returns one platform's lists, with the methods of a gateway's pairing store. */
   lists(platform: Platform) {
     const { onChange, clock } = this.#options;
     const read = (): PairingList => this.#read(platform);

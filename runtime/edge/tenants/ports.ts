@@ -4,7 +4,7 @@ import type { Reason } from "../../contract/errors.ts";
 import type { Renewal, TenantId } from "../../contract/tenant.ts";
 import type { LedgerCounts, Sighting } from "../ports.ts";
 
-/** A sender's rights, as the directory sends them to the gateway. */
+/** A sender's rights, which the directory sends to the gateway. */
 export interface Grant {
   channel: Platform;
   sender: string;
@@ -14,7 +14,7 @@ export interface Grant {
 
 export type AdmissionDecision =
   | { admitted: true; grant?: Grant | undefined }
-  /** The chat's id has changed: the tenant `movedTo`, named after the previous id, owns its events. */
+  /** The chat's id has changed. The tenant `movedTo`, named after the previous id, owns the chat's events. */
   | { admitted: false; note: string; movedTo: TenantId }
   /** `group`: id of a group that the config does not list; see `LedgerEntry`. */
   | { admitted: false; note: string; group?: string | undefined; movedTo?: undefined };
@@ -22,7 +22,7 @@ export type AdmissionDecision =
 /** Status report that a tenant sends to the directory once a minute while active. */
 export interface TenantReport {
   running: boolean;
-  /** Version with which the container last ran, if it ever ran. */
+  /** Version of the container's last run. */
   version?: string | undefined;
   counts: LedgerCounts;
   /** Last use, ISO 8601. */
@@ -41,9 +41,9 @@ export interface TenantDirectory {
   report(tenant: TenantId, report: TenantReport): Promise<void>;
   moved(tenant: TenantId, to: TenantId): Promise<void>;
   /**
-   * Frees a slot for a container by putting another tenant's to sleep.
+   * Puts another tenant's container to sleep to make room.
    *
-   * @returns false if no container could be put to sleep.
+   * @returns false if no container could be put to sleep
    */
   makeRoom(tenant: TenantId): Promise<boolean>;
   /** Sends the deployment's changed config to all running containers. */
@@ -71,13 +71,13 @@ export interface TenantTotals {
 export interface Tenants {
   /** Starts no container. */
   totals(): Promise<TenantTotals>;
-  /** Returns tenants with problems first, and then by id. Starts no container. */
+  /** Returns the tenants sorted by id, those with problems first. Starts no container. */
   tenants(query: TenantQuery): Promise<Tenant[]>;
   /** Returns true for an admitted chat. */
   knows(tenant: TenantId): Promise<boolean>;
   /**
-   * Returns the update's progress. With `look`, checks the updated containers and starts the canaries. Absent on a
-   * host, which updates all chats together.
+   * Returns the update's progress. With `look`, first checks the updated containers and starts the canaries. Absent
+   * on a host, which updates all chats at once.
    */
   renewal?(options: { look: boolean }): Promise<Renewal>;
 }

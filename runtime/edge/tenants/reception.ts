@@ -46,11 +46,11 @@ export interface TenantReceptionOptions {
   notes: Notes;
   environment: Environment;
   readConfig(): Promise<string | undefined>;
-  /** The sandbox that served every chat before. */
+  /** Shared sandbox, which served every chat before. */
   sandbox: Sandbox;
   /** ISO 8601 time since which one sandbox has served every chat; `undefined` if that sandbox has no state. */
   servedAllSince(): Promise<string | undefined>;
-  /** Stores the approvals for a return to one sandbox for every chat. Absent if nothing has to be stored for it. */
+  /** Stores the approvals, which the shared sandbox needs if the deployment returns to it. Absent on a host. */
   storeApprovals?(approvals: Approvals): Promise<void>;
   /** Applies a person's changed rights in a chat. Its next event asks the directory again. */
   changeRights(tenant: TenantId, grant: Grant): Promise<void>;
@@ -63,10 +63,7 @@ export interface TenantReceptionOptions {
   log: Log;
 }
 
-/**
- * The directory of a deployment with one sandbox per chat. It decides which chats are admitted and replies to
- * strangers.
- */
+/** Directory of a deployment with one sandbox per chat. Decides which chats are admitted and replies to strangers. */
 export class TenantReception {
   readonly roster: TenantRoster;
   readonly names: NameStore;
@@ -76,7 +73,7 @@ export class TenantReception {
   readonly #desk: TenantDesk;
   readonly #outbox: TenantOutbox;
   /**
-   * Queue of changed rights. Sending is retried forever, since a revoked person has access until the tenant applies
+   * Queue of changed rights. Sending never gives up, because a revoked person has access until the tenant applies
    * them.
    */
   readonly #rights: TenantOutbox;
@@ -147,7 +144,7 @@ export class TenantReception {
     this.names.record(peopleOf(event).sightings, this.#options.clock());
     await this.#adopt();
     const standing = await this.#desk.decide(tenant, event);
-    // The refused stranger may have a new pairing code. Store it later, so that a flood of strangers causes few writes.
+    // The refused stranger may have a new pairing code. Store it later, so that many strangers cause few writes.
     if (!standing.admitted && this.#unstored() !== undefined)
       this.#options.wakeAt(this.#options.clock() + KEEP_CODES_MS);
     return standing;
@@ -184,7 +181,7 @@ export class TenantReception {
     this.#schedule();
   }
 
-  /** Copies the approvals of the sandbox that served every chat, once for each period in which it did. */
+  /** Copies the approvals of the shared sandbox, once after each time that it served every chat. */
   async #adopt(): Promise<void> {
     if (this.#isAdopted) return;
     this.#adopting ??= this.#adoptOnce().finally(() => {
@@ -208,7 +205,7 @@ export class TenantReception {
     await this.#storeApprovals();
   }
 
-  /** Stores the approvals for a return to one sandbox. Never rejects. */
+  /** Stores the approvals for a return to the shared sandbox. Never rejects. */
   async #storeApprovals(): Promise<void> {
     this.#keeping = this.#keeping.then(() => this.#storeOnce());
     await this.#keeping;
@@ -235,13 +232,13 @@ export class TenantReception {
     const { notes, storeApprovals } = this.#options;
     const lists = platformSchema.options.map((platform) => {
       const { approved, operators, pending } = this.#people.lists(platform);
-      // Omit the time of the last request: it changes too often to be worth a write.
+      // Omit the time of the last request, which changes too often.
       const requests = pending().map(({ id, code, createdAt, meta }) => ({ id, code, createdAt, meta }));
       return [platform, { allowFrom: approved(), operators: operators(), requests }] as const;
     });
     // The schema accepts additional fields, which the type of `paired()` cannot express.
     const browsers = this.#browsers.paired() as unknown as NonNullable<Approvals["browsers"]>;
-    // Ignore a browser's time of last use too: it also changes too often.
+    // Ignore a browser's time of last use, which changes too often.
     const text = JSON.stringify([lists, browsers], (key, value) =>
       key === "lastUsedAtMs" ? undefined : value,
     );

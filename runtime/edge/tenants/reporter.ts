@@ -13,10 +13,13 @@ interface TenantReporterOptions {
   log: Log;
 }
 
-/** Reports a tenant's status to the directory, once a minute and when its container starts or stops. */
+/**
+ * Reports changes of a tenant's status to the directory: immediately when its container starts or stops, otherwise at
+ * most once a minute.
+ */
 export class TenantReporter {
   readonly #options: TenantReporterOptions;
-  /** True at first: a new instance does not know the last reported status. */
+  /** True at first, because a new instance does not know the last reported status. */
   #changed = true;
   #sentAt = Number.NEGATIVE_INFINITY;
 

@@ -47,7 +47,7 @@ export class TenantRoster {
     this.#sql.all("INSERT OR REPLACE INTO tenant_moves (id, tenant) VALUES (?, ?)", to, tenant);
   }
 
-  /** Returns the tenant that serves a chat with a changed id. */
+  /** Returns the tenant of the chat that now has this id; `undefined` if no chat moved to it. */
   movedTo(id: TenantId): TenantId | undefined {
     const [row] = this.#sql.all("SELECT tenant FROM tenant_moves WHERE id = ?", id);
     return row && String(row["tenant"]);
@@ -92,7 +92,7 @@ export class TenantRoster {
 
   /** Returns tenants with problems first, and then by id. */
   list({ limit, after }: TenantQuery): Tenant[] {
-    // Select `?2` instead of the column `id`: otherwise SQLite seeks by only one of the two columns.
+    // Select `?2` instead of the column `id`, so that SQLite seeks by both columns.
     const from =
       after === undefined ? "" : "WHERE (is_well, id) > (SELECT is_well, ?2 FROM tenants WHERE id = ?2)";
     const rows = this.#sql.all(

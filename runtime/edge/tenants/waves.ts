@@ -19,9 +19,8 @@ interface WavesOptions {
 }
 
 /**
- * Decides which running containers an update may replace. The canaries come first. Once they answer, growing waves of
- * one, two, four and more containers follow, each after the previous wave answers. A failing container stops the
- * update.
+ * Decides which running containers an update may replace. The canaries come first. Then growing waves of one, two,
+ * four and more containers follow, each after the previous wave answers. A failing container stops the update.
  */
 export class Waves {
   readonly #options: WavesOptions;
@@ -43,7 +42,7 @@ export class Waves {
   /** Returns true if a tenant's container may be replaced now. The permission lasts until the next version. */
   async mayRenew(tenant: TenantId): Promise<boolean> {
     const canaries = this.#beginCanaries();
-    // A failing tenant may always be updated: it cannot get worse, and it proves nothing about the update.
+    // A failing tenant may always be updated: it cannot get worse.
     if (this.#hasAnswered(tenant) !== undefined || !this.#options.isWell(tenant)) return true;
     await this.look();
     if (this.#failing.size > 0 || canaries.some((one) => this.#hasAnswered(one) !== true)) return false;

@@ -17,22 +17,22 @@ export interface Chart {
   unit: keyof typeof FORMATS;
 }
 
-/** Formats an amount in dollars. A positive amount below one cent must not look like zero. */
+/** Formats an amount in dollars. A positive amount below one cent is not shown as zero. */
 const dollars = (value: number): string =>
   value > 0 && value < 0.01 ? "under $0.01" : `$${value.toFixed(2)}`;
 
 export const FORMATS = { count: (value: number) => value.toLocaleString("en-US"), dollars };
-/** Minimum values at the top of the scale, so that the label in its middle differs from zero. */
+/** Smallest top of the scale, so that the label in its middle is not shown as zero. */
 const LEAST = { count: 2, dollars: 0.02 };
 
 const HEIGHT = 100;
-/** Width per label in the chart, and the share of it that the bars use, in SVG units. */
+/** Width of a label's place and of its bars, in SVG units. */
 const PLACE = 10;
 const BAR = 8;
 
 /**
- * A bar chart with a table of the same figures, which screen readers get instead. `usage.js` replaces the bars with
- * an interactive chart.
+ * A bar chart with a table of the same figures for screen readers. `usage.js` replaces the bars with an interactive
+ * chart.
  */
 export function BarChart(chart: Chart): Markup {
   const { title, labels, series, unit } = chart;
@@ -100,7 +100,7 @@ export function Sparkline({ values }: { values: readonly number[] }): Markup {
   );
 }
 
-/** Returns the total and peak of each series. A sum of several series would count the same thing twice. */
+/** Returns the total and peak of each series. There is no common total, because series overlap. */
 function summary({ series, unit }: Chart): string {
   const texts = series.map(({ name, values }) => {
     const known = values.filter((value) => value !== undefined);
@@ -113,7 +113,7 @@ function summary({ series, unit }: Chart): string {
   return texts.join(" ");
 }
 
-/** Returns the value at the top of the scale: the next even digit times a power of ten. */
+/** Returns the top of the scale: the next even digit times a power of ten. */
 function topOf(most: number): number {
   const power = 10 ** Math.floor(Math.log10(most));
   const digit = [2, 4, 6, 8].find((one) => one * power >= most) ?? 10;
@@ -165,7 +165,7 @@ function formatFigure(value: number | undefined, unit: Chart["unit"]): string {
   return value === undefined ? "unknown" : FORMATS[unit](value);
 }
 
-/** Rounds to hundredths, which are finer than a pixel. */
+/** Rounds to hundredths of a unit. */
 function round(value: number): number {
   return Math.round(value * 100) / 100;
 }

@@ -67,9 +67,7 @@ const TONES: Record<Overall, string> = {
 
 /** Reload interval while the container starts. */
 const STARTING_SECONDS = 3;
-/**
- * Actions that soon change the displayed state. Without scripts, the page reloads, which removes the action's notice.
- */
+/** Actions that soon change the displayed state. Without scripts, the page then reloads, which removes the notice. */
 const CHANGES_STATE: ReadonlySet<Done> = new Set(["restarting", "restored", "fresh", "saved", "waking"]);
 
 interface FrameOptions {
@@ -77,10 +75,7 @@ interface FrameOptions {
   /** Result of the last pressed button. Default: read from the query. */
   flash?: Flash;
   refreshSeconds?: number | undefined;
-  /**
-   * True for a page that shows the container's state. Scripts update it; without them, it reloads while the container
-   * starts.
-   */
+  /** True if the page shows the container's state. Without scripts, the page reloads while the container starts. */
   waits?: boolean;
   /** Scripts in addition to `live.js`. */
   scripts?: readonly AssetName[];
@@ -201,7 +196,7 @@ function Header({ title, visitor }: { title: string; visitor: Visitor }): Markup
   );
 }
 
-/** Renders a link to a page. The badge is outside the link, so that it does not change the link's accessible name. */
+/** Renders a link to a page. The badge is outside the link, so it does not change the link's accessible name. */
 function navigationLink(
   { path, title, icon }: NavigationEntry,
   isCurrent: boolean,
@@ -251,7 +246,7 @@ function ShownChat({ chat }: { chat: Visitor["chat"] }): Markup | null {
   );
 }
 
-/** Renders the environment's name. Production stands out, so that nobody mistakes it for a test environment. */
+/** Renders the environment's name. Production stands out. */
 function Environment({ name }: { name: string | undefined }): Markup | null {
   if (name === undefined) return null;
   return <span class={`badge ${/^prod/i.test(name) ? "production" : "environment"}`}>{name}</span>;

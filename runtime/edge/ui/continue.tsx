@@ -9,8 +9,8 @@ interface ContinueProps {
 }
 
 /**
- * Asks the visitor to confirm an address opened from another site or from the sign-in, because a link alone must not
- * run a command.
+ * Asks the visitor to confirm an address that another site or the sign-in opened, because a link alone must not run a
+ * command.
  */
 export function ContinuePage({ address, method = "get" }: ContinueProps): Markup {
   const { pathname, searchParams } = new URL(address, "http://here.invalid");

@@ -2,7 +2,7 @@ import { structuredPatch } from "diff";
 import type { Markup } from "./document.tsx";
 
 const CONTEXT_LINES = 3;
-/** Maximum changed lines. For more, finding the shortest diff takes too long, so all lines are shown as replaced. */
+/** Maximum changed lines. With more, the shortest diff takes too long to find, so all lines are shown as replaced. */
 const MAX_CHANGES = 1_000;
 
 interface Hunk {
@@ -62,7 +62,7 @@ function compare(before: string, after: string): Hunk[] {
   return [{ at: 1, lines: [...signed("-", old), ...signed("+", made)] }];
 }
 
-/** Normalises line endings to LF, as the form's reader does, and adds one at the end. */
+/** Normalises line endings to LF and adds one at the end. */
 function ended(text: string): string {
   const lines = text.replaceAll("\r\n", "\n");
   return lines === "" || lines.endsWith("\n") ? lines : `${lines}\n`;

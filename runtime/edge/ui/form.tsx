@@ -12,7 +12,7 @@ interface ActionButtonProps {
   /** Field sent by the button itself. */
   value?: Field;
   tone?: string | undefined;
-  /** Accessible name, which says what the button affects. */
+  /** Accessible name: what the button affects. */
   label?: string;
   hint?: Markup;
   children: string;

@@ -36,7 +36,7 @@ interface ListProps<Row> {
   now: number;
   rows: readonly Row[];
   columns: readonly Column<Row>[];
-  /** Returns the text to search, and the row's time in milliseconds since the epoch. */
+  /** Returns the text to search, and the row's time (milliseconds since the epoch). */
   read(row: Row): { text: string; at: number };
   label: string;
   /** Rows per page. Default: 50. */

@@ -20,10 +20,7 @@ interface PersonProps {
   lead?: string | undefined;
 }
 
-/**
- * Renders the name of a person or place, or the id if the name is unknown. The id also appears on hover and can be
- * copied.
- */
+/** Renders the name of a person or place, or the id if the name is unknown. */
 export function Person(props: PersonProps): Markup {
   const { id, entry, href, lead } = props;
   const shown = nameOf(props);

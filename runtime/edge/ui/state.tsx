@@ -23,7 +23,7 @@ const TONES: Record<SandboxStatus["state"], string> = {
   "crash-looping": "bad",
 };
 
-/** Shows the gateway's state. `overall` is the health in the page's header, so that both agree. */
+/** Shows the gateway's state, in agreement with `overall`, the health in the page's header. */
 export function StateLine({ status, overall }: { status: SandboxStatus; overall?: Overall }): Markup {
   const { state } = status;
   const isMute = state === "ready" && (overall === "Down" || sandboxFault(status) !== undefined);
@@ -39,7 +39,6 @@ interface ReasonProps {
   reason: Reason | undefined;
 }
 
-/** Renders a box with a problem and its fix. */
 export function ReasonBox({ reason }: ReasonProps): Markup | null {
   if (reason === undefined) return null;
   return (
@@ -49,7 +48,7 @@ export function ReasonBox({ reason }: ReasonProps): Markup | null {
   );
 }
 
-/** Shows why the requested action failed. Screen readers announce the box, and form fields may refer to its id. */
+/** Shows why the requested action failed. Screen readers announce the box. */
 export function AlertBox({ reason }: ReasonProps): Markup | null {
   if (reason === undefined) return null;
   return (
@@ -106,7 +105,7 @@ export function Prose({ text }: { text: string }): Markup {
   return <>{text.split("`").map((part, at) => (at % 2 === 1 ? <code>{part}</code> : part))}</>;
 }
 
-/** Renders a problem and its fix without a box. The detail may have several lines. */
+/** Renders a problem and its fix without a box. */
 export function ReasonText({ reason: { code, detail, fix } }: { reason: Reason }): Markup {
   return (
     <>
@@ -120,7 +119,7 @@ export function ReasonText({ reason: { code, detail, fix } }: { reason: Reason }
   );
 }
 
-/** Links to the page that repairs an invalid config. The page requires signing in. */
+/** Links to the page that repairs an invalid config. */
 export function RepairLink({ reason }: ReasonProps): Markup | null {
   if (reason?.code !== "config_invalid") return null;
   return <LinkLine href={`${ROUTES.configPage.path}#repairs`}>Repair the configuration</LinkLine>;

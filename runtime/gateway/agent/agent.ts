@@ -27,7 +27,7 @@ interface AgentOptions {
   log: Log;
 }
 
-/** An error that stops an answer if a limit is reached while the model generates it. */
+/** Error that stops the model when a usage limit is reached during an answer. */
 class LimitReached extends Error {
   readonly reason: Reason;
 
@@ -48,10 +48,10 @@ export class Agent {
   }
 
   /**
-   * Answers a question and returns the text to send. Stores the model's answer in the transcript first, so that a retry
-   * does not ask the model again. Refusals are not stored.
+   * Answers a question and returns the text to send. Stores the model's answer in the transcript first, so that a
+   * retry does not ask the model again.
    *
-   * @throws RetryableError if another attempt may help.
+   * @throws RetryableError if another attempt may help
    */
   async answer(question: Question, options: AnswerOptions): Promise<AgentAnswer> {
     this.#active += 1;
@@ -93,7 +93,7 @@ export class Agent {
     const timer = ms !== undefined && ms <= LONGEST_TIMER_MS ? setTimeout(() => late.abort(), ms) : undefined;
     try {
       const text = await this.#run(question, AbortSignal.any([signal, late.signal]), onText);
-      // Store only the answer's text: the model would imitate stored remarks about tools.
+      // Store only the text, because the model would imitate remarks about tools.
       sessions.keepAnswer(session, deliveries, text, clock());
       return { text, delivery };
     } catch (error) {
@@ -115,7 +115,7 @@ export class Agent {
     return { text: failure.detail, delivery, failure };
   }
 
-  /** Returns the model with a meter, which counts tokens and throws LimitReached if today's are used up. */
+  /** Returns the model with a token meter, which throws LimitReached if the day's tokens are used up. */
   #metered(question: Question): Pick<Model, "answer"> {
     const { model, limits } = this.#options;
     return {

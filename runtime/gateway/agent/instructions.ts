@@ -28,8 +28,8 @@ interface InstructionsOptions {
 }
 
 /**
- * Builds the system prompt from the workspace's current files. `circumstances` holds the place and time separately, so
- * that providers can cache `instructions`.
+ * Builds the system prompt from the workspace's current files. Place and time are in `circumstances`, so that
+ * providers can cache `instructions`.
  */
 export function instructions(
   options: InstructionsOptions,
@@ -60,8 +60,8 @@ export function instructions(
 }
 
 /**
- * Reads the workspace's files, up to `most` characters in total. Up to a quarter is reserved for the memory file, of
- * which the end is read.
+ * Reads the workspace's files, up to `most` characters in total. Reserves up to a quarter of `most` for the memory
+ * file. If that file does not fit, reads only its end.
  */
 function workspaceFiles(workspace: Workspace, most: number): Pick<SystemParts, "files" | "memories"> {
   const memory = readQuietly(workspace.shared, MEMORY);
@@ -98,7 +98,7 @@ function skills(workspace: Workspace): SystemParts["skills"] {
 
 /**
  * Returns a skill's description from the front matter, or else its first line. Reads line by line, because a regular
- * expression over the whole text can take cubic time.
+ * expression can take cubic time.
  */
 function description(text: string): string {
   const lines = text.slice(0, LONGEST_HEAD).split("\n");
@@ -116,7 +116,7 @@ function folders(workspace: Workspace): string[] {
   }
 }
 
-/** Reads a file. Returns an empty text if it is unreadable, which must not prevent an answer. */
+/** Reads a file. Returns an empty text if it is unreadable. */
 function readQuietly(root: Pick<Reach, "read">, name: string): string {
   try {
     return root.read(name)?.trim() ?? "";

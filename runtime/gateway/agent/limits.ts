@@ -6,10 +6,10 @@ import { DAY_MS, dayOf, type SourceUsageStore } from "../models/usage.ts";
 import type { Question } from "./question.ts";
 
 const MINUTE_MS = 60_000;
-/** Days to store. Only the current day counts for limits; older days are for inspection. */
+/** Days to store. Limits use only the current day. */
 const KEPT_DAYS = 7;
 
-/** Stores the tokens that each chat and person used per UTC day. Older versions ignore the table. */
+/** Stores the tokens that each chat and person used per UTC day. */
 export class SpendingStore {
   readonly #database: DatabaseSync;
   readonly #add: StatementSync;
@@ -112,7 +112,7 @@ export class Limits {
     }
     const last = question.messages.at(-1) ?? question.messages[0];
     const own = this.#recent.filter(({ person }) => person === personOf(question, last.sender));
-    // Compare the message's position in the minute, so that a retry of an accepted message is accepted too.
+    // Each of the first `most` messages of a minute is accepted, also when it is retried.
     if (own.findIndex(({ delivery }) => delivery === last.delivery) < most) return undefined;
     const detail = `That was more than ${most} messages within a minute, so I have not read this one. Write again in a minute.`;
     return reason("message_limit_reached", detail);

@@ -35,13 +35,16 @@ export interface Question extends Place {
 }
 
 export interface AnswerOptions {
-  /** Aborts the answer, which then fails as retryable. */
+  /** Aborts the answer, which then fails with a retryable error. */
   signal: AbortSignal;
   /** Called with the text so far. The text is empty if the answer starts over. */
   onText?(soFar: string): void;
 }
 
-/** The model's answer, or a refusal. `delivery` is the question's last event, in the attempt that made the answer. */
+/**
+ * The model's answer, or a refusal. `delivery` is the last event of the question as it was answered; a retry may
+ * group events differently.
+ */
 export interface AgentAnswer {
   text: string;
   delivery: string;

@@ -20,13 +20,13 @@ export interface Reach {
   /**
    * Writes a text file.
    *
-   * @throws also if the name is invalid or there is no room.
+   * @throws for an invalid name, or if there is no room.
    */
   write(name: string, text: string): void;
   list(folder: string): WorkspaceEntry[] | undefined;
   /**
-   * Stores a file from a tool in the chat's folder and returns its name. Removes the oldest such files to make room.
-   * Does not overwrite an existing file.
+   * Stores a file from a tool in the chat's folder and returns its name. Removes the oldest of these files to make
+   * room. Does not overwrite files.
    *
    * @throws StewardError if there is no room.
    */
@@ -37,7 +37,7 @@ export interface Reach {
   folder?: string;
 }
 
-/** Folder for files from tools, inside the chat's root. Their number and total bytes are limited. */
+/** Folder for files from tools, inside the chat's root. */
 const FROM_TOOLS = "from-tools";
 const MAX_KEPT_FILES = 50;
 const MAX_KEPT_BYTES = 4 * 1024 * 1024;
@@ -46,8 +46,8 @@ const MAX_KEPT_BYTES = 4 * 1024 * 1024;
 export type Asker = Pick<Place, "platform" | "target"> & Pick<Rights, "may">;
 
 /**
- * Returns access to a chat's files: all roots, or only its own root and, if permitted, the shared root for reading. In
- * the second case, the result holds no reference to other roots.
+ * Returns access to a chat's files. With rights to read and write the workspace, the chat can use all roots.
+ * Otherwise, it can use its own root and, if permitted, read the shared root.
  */
 export function reachOf(workspace: Workspace, { platform, target, may }: Asker): Reach {
   const chat = chatName(platform, target.chat);

@@ -167,8 +167,8 @@ export class AnswerRun {
   }
 
   /**
-   * Omits files after a refusal that they may have caused, since not every model accepts every file. Returns false if
-   * there are no files or this was already tried.
+   * Omits files after a refusal that they may have caused. Returns false if there are no files or this was already
+   * tried.
    */
   #withhold({ code, tooLong }: ModelRefusal): boolean {
     if (this.#withheld || (code !== "model_failed" && !tooLong)) return false;

@@ -5,10 +5,11 @@ import type { PlacedTurn } from "../sessions/store.ts";
 
 const CHARACTERS_A_TOKEN = 4;
 const TOKENS_AN_IMAGE = 1_600;
-/** Estimated tokens of a document's page, which the model gets both as a picture and as text. */
+/** Estimated tokens of a document's page. The model gets each page both as a picture and as text. */
 const TOKENS_A_PAGE = 3_000;
 /**
- * Minimum estimate for a ratio. A smaller request is mostly overhead and does not reflect the conversation's language.
+ * Minimum estimated tokens of a request from which {@link tokenRatio} is computed. Smaller requests are mostly
+ * overhead.
  */
 const SMALLEST_SAMPLE = 1_000;
 

@@ -19,7 +19,6 @@ const LONGEST_FAILURE = 500;
 export interface ToolboxOptions extends BuiltinOptions {
   mcp: McpServers;
   media: Pick<Media, "read" | "transcriptRefusal">;
-  /** Removes secrets from tool results. */
   redact: Redactor;
 }
 
@@ -78,7 +77,7 @@ export class Toolbox {
     };
   }
 
-  /** Reads the files of a tool's result, like those of a message, for the model. Stores them in the chat's folder. */
+  /** Reads the files of a tool's result for the model and stores them in the chat's folder. */
   async #read(tool: string, { text, files }: ToolOutcome, context: ToolContext) {
     if (files.length === 0) return { text, images: [] };
     const { workspace, media, config } = this.#options;

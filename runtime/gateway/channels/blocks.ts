@@ -2,10 +2,10 @@ import type { Inbound, ReplyTarget } from "../../contract/message.ts";
 
 /**
  * Extracts text from nested blocks: Telegram's rich messages and Slack's Block Kit. Relies only on what both formats
- * share, so it keeps the text of unknown block types. Runs in linear time, and omits anything nested deeper than 64
- * levels.
+ * share, so it keeps the text of unknown block types. Takes linear time.
  */
 
+/** Maximum nesting; deeper content is omitted. */
 const DEEPEST = 64;
 /** Keys that hold a block's visible content, in display order. */
 const INLINE_KEYS = ["text", "content", "alt_text"] as const;
@@ -35,7 +35,7 @@ export function asEdit(inbound: Inbound): Inbound {
   switch (inbound.kind) {
     case "message":
     case "context": {
-      // An edit waits for no further parts, because those of the original message have already arrived.
+      // An edit waits for no further parts: those of the original have arrived.
       const { continues: _, ...content } = inbound;
       return { ...content, edited: true };
     }
@@ -63,7 +63,7 @@ function lines(value: unknown, depth: number): string[] {
   if (!isNode(value)) return [];
   const kind = kindOf(value);
   if (kind.includes("table")) return rowsOf(value).map((row) => `| ${cells(row, depth + 1).join(" | ")} |`);
-  // Handle lists before `insideOf` reads their content: reading it twice at each level would take exponential time.
+  // Handle lists before `insideOf`: reading the content twice at each level would take exponential time.
   if (kind.includes("list")) return itemsOf(value).flatMap((item, at) => bullet(item, at, value, depth + 1));
   const inside = insideOf(value, depth);
   if (/head|title/.test(kind)) return inside.map((line) => `# ${line}`);

@@ -27,17 +27,14 @@ interface FileSender {
   send(target: ReplyTarget, file: OutgoingFile, caption?: string): Promise<void>;
 }
 
-/**
- * A chat platform. Its methods handle payloads, mentions, threads, limits and errors, so the rest of the gateway does
- * not depend on the platform. Sending methods reject with a RetryableError if the platform does not accept the request.
- */
+/** A chat platform. Sending methods reject with a RetryableError if the platform does not accept the request. */
 export interface Channel {
   readonly platform: Platform;
 
   /** True if a reply is sent early and edited while it is generated. Otherwise it is sent when it is complete. */
   readonly streams: boolean;
 
-  /** Maximum bytes of a received file. The model learns that a larger file exists, but not its content. */
+  /** Maximum bytes of a received file. The model gets no content of a larger file. */
   readonly mediaMaxBytes: number;
 
   /**
@@ -46,10 +43,7 @@ export interface Channel {
    */
   readonly bot?: { readonly id: string; readonly username: string | undefined };
 
-  /**
-   * Parses one event without sending or storing anything. A retried event gives the same result while the sender's
-   * access is unchanged.
-   */
+  /** Parses one event without sending or storing anything. */
   receive(payload: Record<string, unknown>): Inbound;
 
   /** Returns the names of payload fields that the channel does not know, such as `message.hologram`. */
@@ -74,8 +68,8 @@ export interface Channel {
   answerPress?(press: ButtonPress, word: string, done: boolean): Promise<void>;
 
   /**
-   * Requests the name of a person or place, which is `undefined` if none exists. Rejects if the platform refuses.
-   * Absent if events include all names.
+   * Requests the name of a person or place; `undefined` if it has none. Rejects if the platform refuses. Absent if
+   * events include all names.
    */
   nameOf?(kind: NameKind, id: string): Promise<string | undefined>;
 
@@ -118,7 +112,7 @@ export function sessionOf(platform: string, { chat }: Pick<ReplyTarget, "chat">)
 
 export interface OutgoingHealthOptions {
   platform: Platform;
-  /** Maps a platform's error to a StewardError. Default: unchanged. */
+  /** Maps a platform's error to a StewardError. Default: returns it unchanged. */
   read?(error: unknown): unknown;
   /** Milliseconds since the epoch. */
   clock(): number;
@@ -196,7 +190,7 @@ interface Fields {
   left: readonly string[];
 }
 
-/** Returns fields that are neither read nor ignored on purpose, prefixed with `name`. */
+/** Returns the paths of fields that are neither read nor ignored on purpose. */
 export function unknownFields(part: unknown, name: string, { read, left }: Fields): string[] {
   if (typeof part !== "object" || part === null) return [];
   const known = new Set([...Object.keys(read), ...left]);
@@ -205,8 +199,5 @@ export function unknownFields(part: unknown, name: string, { read, left }: Field
     .map((field) => (name === "" ? field : `${name}.${field}`));
 }
 
-/**
- * Makes a part of a schema optional. A `null` or malformed part is dropped, so that a platform's change loses no other
- * content.
- */
+/** Makes a part of a schema optional. A `null` or malformed part is dropped, so that the other parts remain valid. */
 export const maybe = <T extends core.$ZodType>(part: T) => recovered(optional(part), undefined);

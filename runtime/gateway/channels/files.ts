@@ -17,7 +17,7 @@ export interface FetchFileOptions {
 }
 
 /**
- * Fetches a file from allowed hosts only, because its URL comes from outside. Enforces `maxBytes` during the download.
+ * Fetches a file from allowed hosts only. Enforces `maxBytes` during the download.
  *
  * @throws StewardError if the file cannot be fetched.
  */

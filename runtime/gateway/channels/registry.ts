@@ -37,9 +37,7 @@ export interface ChannelsOptions {
 
 type Section<Of extends Platform> = NonNullable<Config["channels"][Of]>;
 
-/**
- * Creates the configured channels without sending requests, so that an unreachable platform does not delay the start.
- */
+/** Creates the configured channels. Sends no requests, so that an unreachable platform does not delay the start. */
 export function createChannels(options: ChannelsOptions): Channels {
   const { config, environment, pairing, intakes, telegramMoves: moves, clock, log } = options;
   const shared = { environment, clock, log };

@@ -10,7 +10,7 @@ import { readConfigFile } from "./config-file.ts";
 import type { CommandContext } from "./context.ts";
 
 interface SetOptions {
-  /** Name of an environment variable that the config references instead of containing the value. */
+  /** Environment variable that the config references instead of containing the value. */
   env: string | undefined;
   /** Allows a secret in plain text. */
   plain: boolean | undefined;
@@ -64,7 +64,7 @@ export async function unsetConfig(context: CommandContext, path: string): Promis
 
 /**
  * Changes the config file. Checks the new text before it takes the file lock, to hold the lock only briefly. Starts
- * over if the file has changed meanwhile.
+ * over if the file has changed during the check.
  */
 async function change(
   { settings, environment }: CommandContext,

@@ -13,12 +13,12 @@ import { isErrorCode, StewardError } from "../../contract/errors.ts";
 import { homeName } from "../../process/settings.ts";
 import type { CommandContext } from "./context.ts";
 
-/** Timeout in milliseconds. A local gateway answers much sooner unless it hangs. */
+/** Timeout in milliseconds. A local gateway answers sooner unless it hangs. */
 const TIMEOUT_MS = 2_000;
 
 /**
  * Answer of the local gateway. `details` is absent without the control token or a readable status token. `foreign` is
- * true if another program uses the port, such as the gateway of another data directory.
+ * true if another program uses the port.
  */
 export interface GatewayAnswer {
   url: string;
@@ -74,7 +74,6 @@ function bearer({ settings }: Surroundings): Record<string, string> {
   return { authorization: `Bearer ${controlToken}` };
 }
 
-/** Returns the status token; empty if its file cannot be read. */
 function statusToken(home: string): string {
   try {
     return readFileSync(path.join(home, STATUS_TOKEN_FILE), "utf8").trim();

@@ -30,7 +30,7 @@ try {
   const settings = readProcessSettings(received);
   becomeOwnerOf(settings.home);
   const setExitCode = (code: number): void => void (process.exitCode = code);
-  // Drop the shell's other variables, which the gateway would not have.
+  // Drop variables that the gateway would not have.
   const environment = gatewayVariables(received);
   const context = { environment, settings, redact, output, clock: Date.now, setExitCode };
   const isRequest = args.length === 1 && args[0] === REQUEST_FLAG;

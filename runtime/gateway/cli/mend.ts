@@ -7,7 +7,7 @@ import type { CommandContext } from "./context.ts";
 
 /**
  * Makes all lossless repairs of the config file, or none if the result would be invalid. Saves a copy of the old
- * file. A second call changes nothing.
+ * file.
  *
  * @returns one line per change.
  */

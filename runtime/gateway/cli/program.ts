@@ -28,8 +28,8 @@ export async function runCommandLine(context: CommandContext, args: readonly str
 }
 
 /**
- * Runs an {@link OperationRequest} and writes its reply as JSON. Validates the request again, although the supervisor
- * already has.
+ * Runs an {@link OperationRequest} and writes its reply as JSON. Validates the request, as the supervisor has already
+ * done.
  */
 export async function runRequest(context: CommandContext, text: string): Promise<void> {
   const reply = await replyOf(async () => {

@@ -19,8 +19,8 @@ const PEOPLE = `SELECT key, name, admitted, first_at, seen_at FROM ledger_names
 const SILENT = { debug: noop, info: noop, warn: noop, error: noop };
 
 /**
- * Creates the local tools that operations use, whether or not the gateway runs. Imports modules on use, to keep
- * commands fast.
+ * Creates the local tools that operations use, whether or not the gateway runs. Imports modules on use, so that
+ * commands start fast.
  */
 export function commandTools(context: CommandContext, places: () => Place[]) {
   const { settings, environment, redact, output, clock } = context;
@@ -39,7 +39,7 @@ export function commandTools(context: CommandContext, places: () => Place[]) {
     configPath,
     redact,
     clock,
-    /** Modules of the config schema, imported on use. A Worker loads the operations without these modules. */
+    /** Modules of the config schema, imported on use. A Worker loads the operations without them. */
     contract: {
       config: () => import("../../contract/config/index.ts"),
       ids: () => import("../../contract/config/ids.ts"),
@@ -53,10 +53,7 @@ export function commandTools(context: CommandContext, places: () => Place[]) {
     /** Returns rows of state.db; none if the file or table does not exist. Never creates or migrates the file. */
     rows: async (table: string, query: string, ...values: (string | number)[]) =>
       (await readTable(file, table, (database): Row[] => database.prepare(query).all(...values))) ?? [],
-    /**
-     * Returns people from a host's directory table, last seen first; none in a serverless container, which lacks that
-     * table.
-     */
+    /** Returns people from a host's directory table, last seen first; none in a serverless container. */
     async people(most: number) {
       const rows = await readTable(file, "ledger_names", (database): Row[] =>
         database.prepare(PEOPLE).all(most),
@@ -64,8 +61,7 @@ export function commandTools(context: CommandContext, places: () => Place[]) {
       return (rows ?? []).map(personOf);
     },
     /**
-     * Calls `act` with the stored sessions and returns its result. If state.db does not exist, returns `undefined`
-     * and skips the call.
+     * Calls `act` with the stored sessions and returns its result. Returns `undefined` if state.db does not exist.
      */
     async sessions<T>(act: (sessions: Sessions, remove: (name: string) => number | undefined) => T) {
       if (!existsSync(file)) return undefined;

@@ -34,7 +34,7 @@ import { testModel as askModel } from "../models/test-question.ts";
 import { completions, type CompletionsOptions } from "./completions.ts";
 import { hooks, type HooksOptions } from "./hooks.ts";
 
-/** Maximum request body in bytes. A platform event has at most 1 MiB; its envelope and JSON escaping add to that. */
+/** Maximum request body in bytes. A platform event has at most 1 MiB, plus envelope and JSON escaping. */
 const LONGEST_BODY = 2 * 1024 * 1024;
 
 const channelTestSchema = z.strictObject({ platform: platformSchema });
@@ -44,7 +44,7 @@ const chatFileSchema: z.ZodMiniType<ChatFileRequest> = z.strictObject({
   item: z.string(),
 });
 
-/** Timeout in milliseconds for asking a platform for a name, since the edge's request stays open meanwhile. */
+/** Timeout in milliseconds for asking a platform for a name, because the edge's request stays open for this time. */
 const NAME_MS = 5_000;
 
 export interface GatewayAppOptions extends CompletionsOptions, HooksOptions {
@@ -162,7 +162,7 @@ export function gatewayApp(options: GatewayAppOptions): Hono {
     const names = body.names === undefined ? undefined : learnNames(body.names, channels, log);
     return answerEach(all, log, { names, more: (index) => moreOf(read[index]?.data) });
   });
-  // Parses the event a second time. This is safe, since parsing stores and sends nothing.
+  // Parses the event again; parsing stores and sends nothing.
   const moreOf = (delivery: Delivery | undefined): Pick<DeliveryEnd, "firstWordMs" | "admitted"> => {
     if (delivery === undefined) return {};
     const heardAt = options.firstWordAt(delivery);

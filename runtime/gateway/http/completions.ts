@@ -49,7 +49,7 @@ const completionSchema = z.object({
   tools: z.nullish(z.array(z.unknown()).check(z.maxLength(0, "tools of the caller are not supported"))),
 });
 
-/** Includes images in base64. */
+/** Maximum request body in bytes, including images in base64. */
 const LONGEST_BODY = 20 * 1024 * 1024;
 /** Model name that callers use to try the configured models in order. */
 const DEFAULT_MODEL = "steward";
@@ -64,7 +64,7 @@ export interface CompletionsOptions extends GatewayTokenOptions {
 /**
  * Creates the `/v1` routes, compatible with OpenAI (https://platform.openai.com/docs/api-reference/chat). They relay
  * requests to the configured models and fallbacks, store nothing and use no tools or workspace. A request without
- * instructions gets the agent's. `model` is `steward`, or a configured model to try first.
+ * instructions gets the agent's.
  */
 export function completions(options: CompletionsOptions): Hono {
   const { parts, clock, log } = options;
@@ -171,7 +171,7 @@ async function stream(
   const run = async (): Promise<void> => {
     try {
       const answer = await models.answer({ ...request, signal, onText });
-      // Send what was not streamed, such as the note that the answer was cut.
+      // Send the rest of the answer, such as the note that it was cut.
       if (answer.text.startsWith(sent)) piece(answer.text.slice(sent.length));
       chunk({}, "stop");
       if (stream_options?.include_usage) {

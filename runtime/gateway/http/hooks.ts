@@ -38,8 +38,8 @@ export interface HooksOptions extends GatewayTokenOptions {
 
 /**
  * Creates the `/hooks` routes, through which other programs ask the agent. `/hooks/agent` returns the answer, or
- * posts it to `to`. `/hooks/wake` posts it to `to`, else to the heartbeat's chat. The response follows after the
- * answer is posted. A repeated Idempotency-Key neither asks the model nor posts again.
+ * posts it to `to`. `/hooks/wake` posts it to `to`, by default the heartbeat's chat. A repeated Idempotency-Key
+ * neither asks the model nor posts again.
  */
 export function hooks(options: HooksOptions): Hono {
   const { inTurn } = options;
@@ -115,7 +115,7 @@ async function answer(
   );
   if (failure !== undefined) throw new StewardError(failure.code, failure.detail);
   if (to === undefined || channel === undefined) return { text, delivered: false };
-  // Record the answer like a reply, so that a repeated call posts only the missing part.
+  // Record the answer like a reply, so that a repeated call posts only parts that were not posted.
   const { outcome, note } = await replies.say({ platform: to.platform, id }, channel, target, text);
   if (outcome !== "answered") throw new RefusedError("reply_refused", note ?? outcome);
   return { text, delivered: true };

@@ -22,7 +22,6 @@ const LONGEST_NAME = 120;
 /** Maximum characters of a quoted message. */
 const LONGEST_QUOTED = 6_000;
 
-/** Message as the model sees it. */
 export interface ReadMessage {
   text: string;
   images: readonly ModelImage[];
@@ -44,14 +43,13 @@ interface ReadQuestion {
 export interface ReadOptions {
   channel: Pick<Channel, "load" | "mediaMaxBytes">;
   media: Pick<Media, "read" | "transcriptRefusal">;
-  /** Size of the model's context, in tokens. */
   contextTokens: number;
   signal: AbortSignal;
 }
 
 /**
- * Fetches and reads a question's files. Adds a line per file to its message's text, followed by the file's own text.
- * The line says so if the file was not read.
+ * Fetches and reads a question's files. Adds a line per file to its message's text: a placeholder, followed by the
+ * file's text if it was read.
  */
 export async function readMessages(
   messages: readonly Content[],
@@ -99,8 +97,8 @@ function readReference(reference: Reference, files?: ReadonlyMap<Attachment, Rea
 }
 
 /**
- * Applies the limits to a question's files in order. Replaces an image that exceeds the byte limit with its text, and
- * cuts text at the character limit.
+ * Applies the limits to a question's files in order. Replaces an image beyond the byte limit with its text, and cuts
+ * text at the character limit.
  */
 function bounded(
   all: readonly Attachment[],
@@ -169,10 +167,7 @@ function placeholder({ kind, name = "", sizeBytes, seconds }: Attachment, file?:
   return remark(kind, called, sizeBytes === undefined ? "" : formatSize(sizeBytes), "not read");
 }
 
-/**
- * Reads files in parallel. After the timeout, returns only the files read so far, even if other reads ignore the
- * signal.
- */
+/** Reads files in parallel. After the timeout, returns only the files read so far. */
 async function readAll(
   wanted: readonly Attachment[],
   { channel, media, signal }: ReadOptions,

@@ -8,7 +8,7 @@ import type { Bursts, Waiting } from "./bursts.ts";
 import type { ChatQueues } from "./chat-queues.ts";
 import type { DeliveryRecords } from "./records.ts";
 
-/** Number of edits to store for the next answer if `historyLimit` is lower. */
+/** Maximum number of edits stored for the next answer, unless `historyLimit` is higher. */
 const MAX_EDITS = 10;
 const DELETED = ignored("deleted before it was answered");
 
@@ -37,8 +37,8 @@ export class Changes {
   }
 
   /**
-   * Applies an edit. If the message's answer is still pending, resolves together with it, so that the edge redelivers
-   * both after a crash. `ask` answers the edited message as a new one.
+   * Applies an edit. `ask` answers the edited message as a new one. If the original message is still being answered,
+   * resolves together with its answer, so that the edge redelivers both after a crash.
    */
   async edit(
     { id, platform }: Delivery,
@@ -105,7 +105,7 @@ export class Changes {
     return { ...ignored("deletion: the message is not answered"), gone };
   }
 
-  /** Restarts the current question together with `message` if that is a follow-up. */
+  /** If `message` is a follow-up, restarts the current question together with it. */
   join(session: string, message: Waiting): void {
     const { queues, bursts } = this.#options;
     const open = queues.open(session);
@@ -119,7 +119,7 @@ export class Changes {
     isRunning: boolean,
   ): Promise<DeliveryOutcome> {
     const { queues } = this.#options;
-    // If an edit is edited again, keep the reference to the original text.
+    // If the message was edited before, keep the reference to the original text.
     const edits = (former.references ?? []).filter(({ kind }) => kind === "edit");
     const message = { ...former, text, attachments, references: [...edits, ...about] };
     const isChange = contentOf(former) !== contentOf(message);

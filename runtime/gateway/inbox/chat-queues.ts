@@ -19,7 +19,7 @@ interface Waiting<Message> {
 
 interface ChatQueue<Message> {
   waiting: Waiting<Message>[];
-  /** Run in progress. It settles its `entries`, unless `restart` empties them to queue them again. */
+  /** Run in progress. It settles its `entries`; `restart` moves them back to `waiting`. */
   run: { entries: Waiting<Message>[]; abort: AbortController } | undefined;
 }
 
@@ -30,14 +30,14 @@ export interface OpenMessages<Message> {
   interrupted: boolean;
 }
 
-/** Milliseconds that an aborted run has to end. Afterwards, the queue continues without it. */
+/** Time for an aborted run to end, in milliseconds. Afterwards, the queue continues without it. */
 const HEED_MS = 5_000;
 const DONE: DeliveryOutcome = { outcome: "answered" };
 const STOPPED: DeliveryOutcome = { outcome: "ignored", note: "stopped" };
 
 /**
  * Runs conversations in parallel, with one run at a time in each. Messages that arrive during a run are answered
- * together afterwards. If a run fails, messages queued behind it fail too, so that none overtakes a retried message.
+ * together afterwards. If a run fails, so do the messages behind it, so that none overtakes a retried message.
  */
 export class ChatQueues<Message> {
   readonly #options: ChatQueuesOptions<Message>;
@@ -103,7 +103,7 @@ export class ChatQueues<Message> {
     return this.#entry(session, message)?.settled.promise;
   }
 
-  /** Settles a message. A run that includes it restarts with its other messages, if any. */
+  /** Settles a message. A run that includes it restarts with the other messages, if any. */
   remove(session: string, message: Message, outcome: DeliveryOutcome): void {
     const state = this.#queues.get(session);
     const entry = this.#entry(session, message);
@@ -152,7 +152,7 @@ export class ChatQueues<Message> {
    * Works through a conversation's queue until it is empty. Never rejects: failures are reported through the entries.
    */
   async #work(session: string, state: ChatQueue<Message>): Promise<void> {
-    // Let all messages of the same call join the queue first.
+    // Wait until the messages of the same tick have joined the queue.
     await Promise.resolve();
     for (;;) {
       for (let ms = this.#holdMs(state); ms > 0; ms = this.#holdMs(state)) await pause(ms);
@@ -174,7 +174,7 @@ export class ChatQueues<Message> {
       }
       state.run = undefined;
     }
-    // Nothing was awaited since the last check, so a new message finds either a running loop or no queue.
+    // No `await` since the last check, so no message can have joined this queue.
     this.#queues.delete(session);
   }
 

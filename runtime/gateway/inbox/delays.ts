@@ -8,7 +8,7 @@ import type { Components } from "../components.ts";
 import { givenUpText, SLOW_MODEL_TEXT, waitText } from "./notices.ts";
 import type { Replies } from "./replies.ts";
 
-/** Minimum milliseconds before a notice, even if the message arrives overdue. */
+/** Milliseconds before the notice for a message that arrives overdue. */
 const LATE_MS = 10_000;
 const MAX_TOLD = 1_000;
 
@@ -16,8 +16,8 @@ interface DelaysOptions {
   parts(): Pick<Components, "config" | "channels">;
   replies: Pick<Replies, "sendNotice" | "sendDelayNotice" | "timeFirstWord">;
   /**
-   * Returns true while the gateway is stopping. Notices are then not sent: the store may already be closed, and the
-   * edge delivers the message again.
+   * Returns true while the gateway is stopping. Notices are then not sent: the store may be closed, and the edge
+   * delivers the message again.
    */
   isStopping(): boolean;
   /** Milliseconds since the epoch. */
@@ -36,7 +36,7 @@ export class Delays {
 
   /**
    * Awaits an answer. Notifies the chat if no part of the answer was sent within `agent.noticeAfter`, or within
-   * {@link LATE_MS} if the message arrives overdue.
+   * {@link LATE_MS} for an overdue message.
    */
   async withDelayNotice<T>(
     delivery: Delivery,
@@ -65,8 +65,8 @@ export class Delays {
   }
 
   /**
-   * Sends a notice for a message that the edge delays or has given up. Commands, and messages that do not address the
-   * bot, get no notice.
+   * Sends a notice for a message that the edge delays or has given up. Commands and messages not for the bot get
+   * none.
    */
   async notifyDelayed(delivery: Delivery, notice: DeliveryNotice): Promise<DeliveryOutcome> {
     const { parts, replies, clock } = this.#options;
@@ -105,7 +105,7 @@ export class Delays {
       await this.#options.replies.sendDelayNotice(delivery, channel, target, text, by);
   }
 
-  /** Returns true if the chat was notified after this time. Otherwise, counts it as notified now. */
+  /** Returns true if the chat was notified since `receivedAt`. Otherwise, records it as notified now. */
   #checkNotified(what: string, receivedAt: number): boolean {
     if ((this.#told.get(what) ?? 0) >= receivedAt) return true;
     if (this.#told.size >= MAX_TOLD) this.#told.clear();

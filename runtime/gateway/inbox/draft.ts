@@ -3,7 +3,7 @@ import type { Log } from "../../shared/log.ts";
 import type { Channel } from "../channels/channel.ts";
 import { RetryableError } from "../failure.ts";
 
-/** Milliseconds before the first message. An answer that completes sooner needs one request instead of two. */
+/** Milliseconds before the first message, so that a quick answer needs only one request. */
 const FIRST_MS = 500;
 /** Milliseconds between edits. Platforms allow about one edit per second in a chat. */
 const EVERY_MS = 1_000;
@@ -11,7 +11,7 @@ const EVERY_MS = 1_000;
 export interface DraftOptions {
   channel: Channel;
   target: ReplyTarget;
-  /** Id of an earlier attempt's message, which the draft continues to edit. */
+  /** Id of an earlier attempt's message to continue. */
   id?: string;
   /** Persists the message's id, so that a retry edits the same message. */
   keep(id: string): void;
@@ -21,8 +21,8 @@ export interface DraftOptions {
 }
 
 /**
- * Shows a reply while it is generated, by editing one message. Ignores errors, because a later edit or the complete
- * reply repeats the text. Sends one request at a time with the newest text, so that a slow platform gets fewer edits.
+ * Shows a reply while it is generated, by editing one message. Ignores errors, because a later edit repeats the text.
+ * Sends one request at a time, so that a slow platform gets fewer edits.
  */
 export class Draft {
   readonly #options: DraftOptions;
@@ -96,7 +96,7 @@ export class Draft {
       this.#shown = text;
     } catch (error) {
       log.debug("a partial reply could not be shown", { platform: channel.platform, error: String(error) });
-      // The first message may have been delivered despite the error. Send no other, which could duplicate it.
+      // The first message may have been delivered despite the error. Another one could duplicate it.
       if (this.#id === undefined) this.#closed = true;
       if (error instanceof RetryableError) this.#notBefore = clock() + (error.retryAfterMs ?? 0);
     }

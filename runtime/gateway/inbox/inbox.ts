@@ -22,7 +22,7 @@ import { type DeliveryRecords, recordName } from "./records.ts";
 import { dismiss, type Replies } from "./replies.ts";
 import { sendAsFile } from "./outgoing.ts";
 
-/** Number of successful events to remember. A few suffice, since the edge refers only to events in progress. */
+/** Number of successful events to remember. A few suffice, because the edge refers only to events in progress. */
 const MAX_ENDED = 1_000;
 
 export interface InboxOptions {
@@ -45,8 +45,8 @@ export interface InboxOptions {
 }
 
 /**
- * Processes events from the edge until their replies are sent. Messages of a conversation are answered in order.
- * Commands wait only if they depend on earlier messages; notices to strangers never wait.
+ * Processes events from the edge until their replies are sent. Answers a conversation's messages in order. Commands
+ * wait only if they depend on earlier messages; notices to strangers never wait.
  */
 export class Inbox {
   readonly #options: InboxOptions;
@@ -89,11 +89,9 @@ export class Inbox {
 
   /**
    * Queues events of one chat in order before it returns. Each promise resolves when its event's reply is sent, or
-   * rejects with a RetryableError if the edge should retry. If one event is rejected, all later ones are too. Events
-   * in progress or already answered are not processed again.
+   * rejects with a RetryableError if the edge should retry. After a rejected event, all later ones are rejected.
    *
-   * `after` is the id of the chat's previous event. All events are rejected unless that event is in progress or
-   * successful.
+   * All events are rejected unless the chat's previous event, `after`, is in progress or successful.
    */
   take(deliveries: readonly Delivery[], after?: string): Promise<DeliveryOutcome>[] {
     let failure: { error: unknown } | undefined;
@@ -121,8 +119,8 @@ export class Inbox {
   }
 
   /**
-   * Queues one event as {@link take} does. An event with `notice` only tells the chat that its answer is delayed or
-   * given up.
+   * Queues one event as {@link take} does. For an event with `notice`, only notifies the chat that the answer is late
+   * or will not come.
    */
   async deliver(delivery: Delivery): Promise<DeliveryOutcome> {
     const { notice, after } = delivery;
@@ -138,8 +136,7 @@ export class Inbox {
   }
 
   /**
-   * Rejects queued deliveries, waits up to `graceMs` for those in progress, then aborts them. The edge retries all of
-   * them later.
+   * Rejects queued deliveries, waits up to `graceMs` for those in progress, then aborts them. The edge retries later.
    */
   async drain(graceMs: number): Promise<void> {
     this.#draining = true;
@@ -227,8 +224,8 @@ export class Inbox {
       case "message":
         if (inbound.edited)
           return this.#changes.edit(delivery, inbound, (message) => this.#ask(delivery, channel, message));
-        // The rest of an album or split text is not mere context: only one part of an album has the text, and only
-        // the first part of a split text mentions the bot.
+        // Do not treat the rest of an album or split text as context: only one of the messages has the text or
+        // mentions the bot.
         if (inbound.kind === "context" && !this.#isContinuation(delivery, inbound))
           return this.#keepContext(delivery, inbound);
         return this.#message(delivery, channel, inbound);
@@ -294,7 +291,7 @@ export class Inbox {
   async #answer(messages: readonly [Waiting, ...Waiting[]], signal: AbortSignal): Promise<DeliveryOutcome[]> {
     const { parts } = this.#options;
     const { channels } = parts();
-    // Get the agent only after the files are loaded, since a config change may close the previous agent meanwhile.
+    // Get the agent only after the files are loaded: a config change may replace it before that.
     const agent: Pick<Agent, "answer"> = {
       answer: (question, options) => parts().agent.answer(question, options),
     };

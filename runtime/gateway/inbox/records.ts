@@ -4,10 +4,7 @@ import type { Delivery, Platform } from "../../contract/delivery.ts";
 import { isStoreError, transaction, lightTransaction } from "../../process/database.ts";
 import type { FirstWordReport } from "../../contract/control.ts";
 
-/**
- * Milliseconds to keep a record, longer than the edge keeps any event: one day of attempts, then a week until
- * pruning.
- */
+/** Milliseconds to keep a record, longer than the edge keeps any event. */
 const KEEP_MS = 9 * 24 * 3_600_000;
 
 type Key = Pick<Delivery, "platform" | "id">;
@@ -33,12 +30,12 @@ export interface DeliveryRecord {
 }
 
 /**
- * Records which deliveries are answered and how much of each reply was sent. A reply belongs to one delivery, its
- * owner, even if it answers several.
+ * Records which deliveries are answered and how much of each reply was sent. If a reply answers several deliveries,
+ * one of them owns it.
  *
- * Each entry is written right after the platform accepts a message. If the gateway crashes before the write, or the
- * platform accepts a message after the request timed out, a retry sends that message twice. Entries that cannot be
- * written, for example on a full disk, stay in memory.
+ * Each entry is written right after the platform accepts a message. A retry sends a message twice if the gateway
+ * crashed before the write, or if the platform accepted it after a timeout. Entries that cannot be written, for
+ * example on a full disk, stay in memory.
  */
 export class DeliveryRecords {
   readonly #database: DatabaseSync;
@@ -96,7 +93,7 @@ export class DeliveryRecords {
 
   /**
    * Groups deliveries under the last one, which determines the reply's target. The last one also takes over the
-   * message with an earlier attempt's partial reply.
+   * message that shows an earlier attempt's partial reply.
    */
   take(platform: Platform, ids: readonly string[], target: ReplyTarget, at: number): void {
     const id = ids.at(-1) ?? "";
@@ -140,7 +137,7 @@ export class DeliveryRecords {
     this.#note([key], { sent }, at);
   }
 
-  /** Marks deliveries as answered, atomically and for good. */
+  /** Marks deliveries as answered, all or none. */
   answer(platform: Platform, ids: readonly string[], at: number): void {
     this.#note(
       ids.map((id) => ({ platform, id })),
@@ -188,15 +185,12 @@ export function recordName({ platform, id }: Key): string {
 
 /** Upper bucket bounds in seconds, as in a Prometheus histogram. */
 const BOUNDS = [1, 2, 5, 10, 30, 60, 120, 300, Number.POSITIVE_INFINITY] as const;
-/** Seconds after which a first word counts as late: the guaranteed minute, plus 5 s for the platform. */
+/** Seconds after which a first word is late: one minute, plus 5 s for the platform. */
 const LATE_SECONDS = 65;
 /** Limit for each map of {@link FirstWords}. */
 const MAX_WAITING = 10_000;
 
-/**
- * Measures the time from a message to the first word of its answer or notice. Counts survive restarts, in a table that
- * older versions ignore.
- */
+/** Measures the time from a message to the first word of its answer or notice. Counts survive restarts. */
 export class FirstWords {
   readonly #database: DatabaseSync;
   readonly #add: StatementSync;
@@ -240,7 +234,7 @@ export class FirstWords {
   }
 
   /**
-   * Returns when a message got its first word or notice, in milliseconds since the epoch; `undefined` if none is
+   * Returns the time of a message's first word or notice, in milliseconds since the epoch; `undefined` if none is
    * recorded.
    */
   firstWordAt(key: string): number | undefined {

@@ -69,7 +69,7 @@ export class Replies {
 
   /**
    * Answers messages together in the chat of the last one, and returns one outcome per message. If an earlier attempt
-   * has stored an answer, it must belong to all of these messages.
+   * stored an answer, it must belong to all of them.
    */
   async answer(
     asked: readonly [UnansweredMessage, ...UnansweredMessage[]],
@@ -92,8 +92,7 @@ export class Replies {
     const { text, delivery: owner, shown } = made;
 
     const place = ids.indexOf(owner);
-    // The answer is stored under an earlier delivery. Move the draft back to it, in case `take` moved the draft to
-    // this one.
+    // The answer belongs to an earlier delivery. Return the draft to that delivery, because `take` may have moved it.
     if (place === -1) records.moveDraft(platform, last.id, owner, clock());
     const record = records.of({ platform, id: owner });
     const parts = channel.split(text);
@@ -189,23 +188,20 @@ export class Replies {
     }
   }
 
-  /**
-   * Notifies the chat of the delay and rethrows the error. On the last attempt, returns a failure notice to send
-   * instead.
-   */
+  /** Notifies the chat of the delay and rethrows the error. On the last attempt, returns a failure notice instead. */
   async #postpone(
     asked: readonly [UnansweredMessage, ...UnansweredMessage[]],
     error: unknown,
     { platform, channel, signal }: Pick<ReplyContext, "platform" | "channel" | "signal">,
   ): Promise<AgentAnswer & { shown: string }> {
-    // Rethrow if somebody stopped the answer or the gateway is stopping, since the model did not fail.
+    // Rethrow if the answer was stopped: the model did not fail.
     if (signal.aborted || !(error instanceof RetryableError) || !isModelError(error.code)) throw error;
     const { id, target } = asked.at(-1) ?? asked[0];
     if (asked.some(({ last }) => last)) {
       return { text: givenUpText(error.code), delivery: id, shown: "", failure: error.reason };
     }
     const { said, draft } = this.#options.records.of({ platform, id });
-    // Send the notice once, but always replace a partial answer.
+    // Send the notice only once, but always replace a partial answer.
     if (said === undefined || draft !== undefined) {
       await this.sendNotice(
         { platform, id },
@@ -220,8 +216,7 @@ export class Replies {
   }
 
   /**
-   * Tells the chat that messages cannot be answered. Does not record them as answered, so a replay asks the model
-   * again.
+   * Notifies the chat of a failure. Does not record the messages as answered, so that a replay asks the model again.
    */
   async #fail(
     asked: readonly [UnansweredMessage, ...UnansweredMessage[]],
@@ -242,8 +237,8 @@ export class Replies {
   }
 
   /**
-   * Sends a delay notice unless text was already sent for the message. `by`: person who gets a Stop button. Errors are
-   * only logged.
+   * Sends a delay notice unless text was already sent for the message. `by`: person who gets a Stop button. Only logs
+   * errors.
    */
   async sendDelayNotice(
     key: Key,
@@ -261,9 +256,9 @@ export class Replies {
   }
 
   /**
-   * Sends a notice, once per message, in place of a partial answer if there is one. A new message gets `button` if
-   * the platform has buttons. On platforms with tickets, the reply later replaces the notice. Returns false if the
-   * chat refuses messages.
+   * Sends a notice, once per message, or replaces a partial answer with it. A new message gets `button` if the
+   * platform has buttons. With a ticket, the reply later replaces the notice. Returns false if the chat refuses
+   * messages.
    */
   async sendNotice(
     key: Key,
@@ -277,7 +272,7 @@ export class Replies {
     const place = resumeTarget(record, target);
     try {
       if (record.draft !== undefined && (await tryEdit(channel, place, record.draft, text))) {
-        // Nothing to send: the edit has replaced the partial answer with the text.
+        // The edit has replaced the partial answer.
       } else if (record.said !== text) {
         const buttons = channel.answerPress && button ? this.#offer(key.platform, button) : [];
         const { id } = await channel.send(target, text, 0, buttons);
@@ -298,7 +293,9 @@ export class Replies {
     return actions.offer({ platform, by, choices, expiresAt: clock() + BUTTON_MS });
   }
 
-  /** Starts measuring the time to a message's first word. Returns a function that cancels it. */
+  /**
+   * Starts measuring the time until the chat gets the first text for a message. Returns a function that cancels it.
+   */
   timeFirstWord(key: Key, receivedAt: number): () => void {
     const { records, firstWords } = this.#options;
     const { said, draft, sent, answered } = records.of(key);
@@ -352,21 +349,19 @@ async function tryEdit(channel: Channel, target: ReplyTarget, id: string, text: 
   }
 }
 
-/**
- * Returns true for model errors. Other errors get no notice in the chat, because a restart of the gateway ends them.
- */
+/** Returns true for model errors. A restart of the gateway ends other errors, so they get no notice. */
 function isModelError(code: ErrorCode): boolean {
   return code.startsWith("model_");
 }
 
-/** Removes the pending indicator of an unanswered message. Ignores errors, which only leave the indicator behind. */
+/** Removes the pending indicator of an unanswered message. Ignores errors. */
 export async function dismiss(channel: Channel, target: ReplyTarget): Promise<void> {
   await channel.dismiss?.(target).catch(() => undefined);
 }
 
 /**
- * Returns where to continue a reply: at the recorded target, or at `own` if that is the same chat and thread, since
- * `own` may include a ticket.
+ * Returns the recorded target of a reply, or `own` if chat and thread are the same, because `own` may include a
+ * ticket.
  */
 function resumeTarget({ target }: DeliveryRecord, own: ReplyTarget): ReplyTarget {
   if (target === undefined || (target.chat === own.chat && target.thread === own.thread)) return own;

@@ -4,10 +4,10 @@ import type * as Any from "../../contract/markdown.ts";
 /**
  * Parses an answer's Markdown once for all platforms: CommonMark with GitHub's extensions
  * (https://github.github.com/gfm/), parsed by `marked`. HTML is plain text, and link reference definitions are not
- * supported. Emphasis cannot begin or end inside a word (2*3*4 stays a product). A quote ends with its last `>`.
+ * supported. Emphasis cannot begin or end inside a word (2*3*4 stays a product).
  *
- * `marked` takes quadratic time for some texts and recurses as deep as they nest. Lists and texts with much markup are
- * therefore parsed in pieces, and nesting stops at eight levels, so time is linear and the stack bounded.
+ * `marked` takes quadratic time for some texts, and its recursion follows their nesting. To bound time and stack,
+ * lists and texts with much markup are parsed in pieces, at most eight levels deep.
  */
 
 /** Markdown source of a node. The concatenated sources of all blocks are the whole text. */

@@ -1,6 +1,6 @@
 import { type Block, type Inline, type Item, parseMarkdown } from "./parse.ts";
 
-/** A part smaller than this share of the limit is filled with the start of the next piece, if the piece may be cut. */
+/** Share of the limit below which a part is filled with the start of the next piece, if that piece may be cut. */
 const SMALLEST_SHARE = 0.3;
 /** Part size that fits on every platform, however much rendering expands it. */
 const ALWAYS_FITS = 300;
@@ -28,10 +28,11 @@ interface Piece {
  * Splits Markdown into parts of at most `limit` characters (UTF-16 units). Splits between blocks, else items, lines,
  * sentences or words, else anywhere except inside a surrogate pair.
  *
- * Never cuts a code block or table that fits into one part. A longer one is cut between lines, and each part repeats
- * the fences or the table's header. Inline markup is not cut if it fits.
+ * Cuts a code block or table only if it does not fit into one part. Each part then repeats the fences or the table's
+ * header.
  *
- * @param share returns the fraction of the platform's limit that a rendered part uses. A part above 1 is split again.
+ * @param share returns the fraction of the platform's limit that a rendered part uses. Above 1, the part is split
+ * again.
  */
 export function splitMarkdown(
   markdown: string,
@@ -121,8 +122,7 @@ class Packer {
 }
 
 /**
- * Returns the separator after a frame's last block: the frame's closing mark and an empty line, or a line break for a
- * frame without a mark.
+ * Returns the separator after a frame's last block: the closing fence and an empty line, or a line feed for a table.
  */
 function separatorAfter({ close }: Frame): string {
   return close === "" ? "\n" : `${close}\n\n`;
@@ -164,7 +164,7 @@ function itemPiece({ source, blocks }: Item): Piece {
   return { source, cut: () => [{ source: named, fills: true, cut: () => lines(named) }, ...others] };
 }
 
-/** Segment of a paragraph. If `whole` is true, it is inline markup, which is cut last. */
+/** Segment of a paragraph. Inline markup is `whole`: it is cut last. */
 interface Segment {
   text: string;
   whole: boolean;
@@ -217,7 +217,7 @@ function cutAt(level: number, segments: readonly Segment[]): Piece[] {
 function codeLines(source: string, limit: number): Piece[] {
   const [, marker] = /^ {0,3}(`{3,}|~{3,})/.exec(source) ?? [];
   const feed = source.indexOf("\n");
-  // Do not repeat the fences if there are none, or if they are so long that little else would fit.
+  // Do not repeat the fences if there are none, or if they are too long.
   if (marker === undefined || feed === -1 || marker.length * 2 > limit / 4) return lines(source);
   const opening = source.slice(0, feed);
   const frame = { open: `${opening.length * 2 > limit ? marker : opening}\n`, close: marker };

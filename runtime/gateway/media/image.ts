@@ -1,9 +1,6 @@
 /** Facts about an image, read without decoding it. */
 export interface ImageFacts {
-  /**
-   * `image/png`, `image/jpeg`, `image/gif` or `image/webp`, detected from the content, since names and declared types
-   * are unreliable.
-   */
+  /** `image/png`, `image/jpeg`, `image/gif` or `image/webp`, detected from the content. */
   mediaType: string;
   /** Stored pixels, before rotation. */
   width: number;
@@ -88,7 +85,7 @@ function jpeg(file: Buffer): Frame | undefined {
   return size && { ...size, whole: false };
 }
 
-/** Returns true for the markers SOF0 to SOF15, but not for the markers in that range that define tables. */
+/** Returns true for the markers SOF0 to SOF15, except those that define tables. */
 function isFrameHeader(marker: number): boolean {
   return marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
 }
@@ -112,8 +109,8 @@ function exifOrientation(segment: Buffer): number | undefined {
 }
 
 /**
- * Reads a GIF (https://www.w3.org/Graphics/GIF/spec-gif89a.txt). One complete picture makes it whole, since many
- * files lack the trailer.
+ * Reads a GIF (https://www.w3.org/Graphics/GIF/spec-gif89a.txt). One complete picture is enough for `whole`, since
+ * many files lack the trailer.
  */
 function gif(file: Buffer): Frame | undefined {
   if (file.length < 13) return undefined;

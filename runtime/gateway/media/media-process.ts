@@ -6,15 +6,15 @@ export type Task = "image" | "pdf" | "office";
 /** Highest OOM score: the kernel kills this process first if memory runs out. */
 const OOM_SCORE = 1_000;
 const TASK_MS = 20_000;
-/** Shell script that limits processor time to 60 s, which also ends a process that outlives its gateway. */
+/** Shell script that limits processor time to 60 s, even if the gateway has ended. */
 const CPU_LIMIT = 'ulimit -t 60; exec "$@"';
 /** Limit of V8's heap in megabytes. The decoder's WebAssembly memory is limited by `mostPixels`. */
 const HEAP_MB = 192;
 const MAX_OUTPUT = 8_000_000;
 
 /**
- * Processes possibly hostile files in a separate process, one at a time. The process has no keys, can read only its
- * own program, and has limits for time and memory.
+ * Processes untrusted files in a separate process, one at a time. That process has no keys, can read only its
+ * program, and has limits for time and memory.
  */
 export class MediaProcess {
   readonly #taskMs: number;
@@ -41,7 +41,7 @@ export class MediaProcess {
   async #run(task: Task, data: Uint8Array, signal: AbortSignal): Promise<Buffer> {
     signal.throwIfAborted();
     const { spawn } = await import("node:child_process");
-    // Outside a bundle, allow all paths, since packages are not in the program's folder.
+    // Outside a bundle, allow all paths, because packages are in other folders.
     const readable = this.#program.endsWith(".ts") ? "*" : join(this.#program, "../../../*");
     const [program, ...args] = preferOomKill(OOM_SCORE, [
       "/bin/sh",
@@ -75,7 +75,7 @@ export class MediaProcess {
         if (code === 0) resolve(Buffer.concat(pieces));
         else reject(new Error(`The file cannot be read (${task}, exit ${code}).`));
       });
-      // Ignore write errors: after a failure, the program does not read its input.
+      // Ignore write errors: a failed program does not read its input.
       child.stdin.on("error", () => {});
       child.stdin.end(data);
     });

@@ -15,12 +15,11 @@ const LONGEST_SIDE = 8_000;
 /** Larger pictures are not decoded, since a few kilobytes can expand to gigabytes. */
 const LONGEST_DECODED_SIDE = 20_000;
 const MAX_PIXELS = 100_000_000;
-/**
- * Memory in bytes: per decoded pixel, for the decoding process, and for supervisor with gateway. Measured with photos
- * of 12 and 49 megapixels (323 and 676 MB).
- */
+/** Memory in bytes for each decoded pixel, measured with photos of 12 and 49 megapixels. */
 const BYTES_A_PIXEL = 10;
+/** Memory of the decoding process. */
 const PROGRAM_BYTES = 200_000_000;
+/** Memory of supervisor and gateway. */
 const RESERVED_BYTES = 170_000_000;
 /** https://docs.claude.com/en/docs/build-with-claude/pdf-support */
 const MAX_PDF_PAGES = 100;
@@ -37,10 +36,10 @@ const documentSchema = z.object({
 });
 
 export interface ReadFile {
-  /** Facts to show after the file's name in the prompt; may be empty. */
+  /** Facts to show after the file's name in the prompt. */
   facts: readonly string[];
   image?: ModelImage;
-  /** Text for the question if there is no image or the image does not fit. */
+  /** Text for the question if there is no image, or if the image exceeds the limit. */
   text?: string;
 }
 
@@ -55,7 +54,7 @@ export interface MediaOptions {
 /** Reason why a recording has no transcript. */
 export type UnheardReason = "not configured" | "too long" | "failed";
 
-/** Prepares files for the model. Never fails: the facts about a file say if it is unreadable. */
+/** Prepares files for the model. Never fails: if a file is unreadable, its facts say so. */
 export class Media {
   readonly #options: MediaOptions;
 
@@ -63,7 +62,7 @@ export class Media {
     this.#options = options;
   }
 
-  /** Returns the reason why a recording cannot be transcribed and need not be downloaded; `undefined` if it may be. */
+  /** Returns the reason why a recording is not worth downloading; `undefined` if it can be transcribed. */
   transcriptRefusal({ seconds = 0 }: Pick<Attachment, "seconds">): UnheardReason | undefined {
     const { transcriber } = this.#options;
     if (transcriber === undefined) return "not configured";
@@ -139,8 +138,7 @@ export function mostPixels(memoryBytes: number): number {
 }
 
 /**
- * Accepts a picture with an unknown header, since the provider may support it. If the provider refuses it, the
- * request is repeated without the picture.
+ * Accepts a picture with an unknown header. If the provider refuses it, the request is repeated without the picture.
  */
 function ofUnknownSize(data: Uint8Array): ReadFile {
   const mediaType = imageType(data);

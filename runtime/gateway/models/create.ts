@@ -80,8 +80,8 @@ export function addressOf(reference: string, config: Config, environment: Enviro
 }
 
 /**
- * Returns a configured server's URL and key. A server that uses the deployment's OpenAI key gets the URL that the
- * deployment sets, not the configured one.
+ * Returns a configured server's URL and key. If the server uses the deployment's OpenAI key, the URL is the
+ * deployment's instead of the configured one.
  */
 export function serverOf(
   { baseUrl, apiKey }: { baseUrl: string; apiKey?: Secret | undefined },

@@ -23,8 +23,8 @@ const END = "[DONE]";
 const FINISHED = /"finish_reason":\s*"/;
 
 /**
- * Wraps `fetch` for a client that parses every successful response as an event stream. Converts JSON answers from
- * servers that do not stream. Throws if the response is another document.
+ * Wraps `fetch` for a client that expects an event stream. Converts JSON answers; throws if a successful response is
+ * another document.
  */
 export function toStreamingFetch(
   toEvents: ToEvents,
@@ -55,7 +55,7 @@ function eventStream(text: string): Response {
   return new Response(text, { status: 200, headers: { "content-type": "text/event-stream" } });
 }
 
-/** Adds a finish reason before `[DONE]` if the server omits it, since the client would treat the answer as cut off. */
+/** Adds a finish reason before `[DONE]` if the server omits it, since the client would report a truncated answer. */
 export function withFinishReason(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
   return async (input, init) => {
     const response = await fetch(input, init);

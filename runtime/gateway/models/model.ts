@@ -30,7 +30,7 @@ export interface ToolResult {
 export type ModelMessage =
   | { role: "user"; text: Prompt; images?: readonly ModelImage[] }
   | { role: "assistant"; text: Prompt; toolCalls?: readonly ToolCall[] }
-  /** `caption` introduces a separate message with the pictures, for providers that accept only text in tool results. */
+  /** `caption` introduces the pictures in a separate message, for providers that accept only text in tool results. */
   | { role: "tool"; results: readonly ToolResult[]; caption?: Prompt };
 
 /** A tool that the model may call. `inputSchema` is the JSON Schema of an object. */
@@ -40,10 +40,10 @@ export interface ToolDefinition {
   inputSchema: Record<string, unknown>;
 }
 
-/** A request for one step of an answer, which ends with a text or one round of tool calls. */
+/** A request for one step of an answer: a text or one round of tool calls. */
 export interface ModelRequest {
   instructions: Prompt;
-  /** Part of the instructions that varies, kept separate so that the provider can cache the rest. */
+  /** Varying part of the instructions, separate so that the provider can cache the rest. */
   circumstances?: Prompt;
   /** The first message is a user's. */
   messages: readonly ModelMessage[];
@@ -51,11 +51,11 @@ export interface ModelRequest {
   maxOutputTokens: number;
   /** `<provider>/<model id>` to try first. */
   preferred?: string;
-  /** The only model to try. It is tried once, even while it rests after an earlier failure. */
+  /** The only model to try, once, even while it rests after a failure. */
   only?: string;
   /** Aborts the request, which then fails as retryable. */
   signal: AbortSignal;
-  /** Receives each new piece of text. After a failed attempt, receives `undefined`: discard the previous text. */
+  /** Receives each new piece of text. After a failed attempt, receives `undefined`: discard earlier pieces. */
   onText?(delta: string | undefined): void;
 }
 
@@ -69,8 +69,8 @@ export interface ModelAnswer {
 }
 
 /**
- * One model, or several in order of preference. `answer` returns only complete answers and rejects if the stream
- * breaks. It rejects with a RetryableError if a retry may help, and with a ModelRefusal if a person must act.
+ * One model, or several in order of preference. `answer` returns only complete answers. It rejects with a
+ * RetryableError if a retry may help, and with a ModelRefusal if a person must act.
  */
 export interface Model {
   answer(request: ModelRequest): Promise<ModelAnswer>;
@@ -78,7 +78,7 @@ export interface Model {
 
 /** A permanent refusal by a model. The chat gets the reason and the fix. */
 export class ModelRefusal extends StewardError {
-  /** True if the conversation exceeds the model's context, so that a shorter one may be accepted. */
+  /** True if the conversation exceeds the model's context. */
   readonly tooLong: boolean;
 
   constructor(code: ErrorCode, detail: string, options: ErrorOptions & { tooLong?: boolean } = {}) {

@@ -18,10 +18,9 @@ type Part<Role extends LanguageModelV4Message["role"]> = Exclude<
 /**
  * Converts messages to the format of the providers' clients. Leaves out empty texts, which providers refuse.
  *
- * `picturesInResults` is true if tool results may contain pictures, as with Anthropic
- * (https://docs.claude.com/en/docs/agents-and-tools/tool-use/implement-tool-use). Chat completions accept only text
- * in tool results (https://platform.openai.com/docs/api-reference/chat/create), so their pictures follow in a
- * separate message.
+ * If `picturesInResults` is false, pictures of tool results follow in a separate message. Chat completions accept
+ * only text in results (https://platform.openai.com/docs/api-reference/chat/create); Anthropic also accepts pictures
+ * (https://docs.claude.com/en/docs/agents-and-tools/tool-use/implement-tool-use).
  */
 export function toMessages(
   messages: readonly ModelMessage[],
@@ -62,10 +61,7 @@ function toFile({ mediaType, data }: ModelImage) {
   return { type: "file", mediaType, data: { type: "data", data } } as const;
 }
 
-/**
- * Converts a tool call. Wraps an input that is not an object in one, since providers refuse it even if their own
- * model generated it.
- */
+/** Converts a tool call. Wraps any other input in an object, because providers accept only objects. */
 function toCall({ id, name, input }: ToolCall): Part<"assistant"> {
   const isObject = typeof input === "object" && input !== null && !Array.isArray(input);
   return { type: "tool-call", toolCallId: id, toolName: name, input: isObject ? input : { input } };
@@ -88,9 +84,9 @@ export function toTools(tools: readonly ToolDefinition[]): Tool[] {
 }
 
 /**
- * Converts the instructions to system messages. With `marks`, marks the constant part for prompt caching
- * (https://docs.claude.com/en/docs/build-with-claude/prompt-caching). Without, returns a single message, since some
- * servers accept only one.
+ * Converts the instructions to system messages. `marks` marks the constant part for prompt caching
+ * (https://docs.claude.com/en/docs/build-with-claude/prompt-caching). Without `marks`, returns a single message,
+ * because some servers accept only one.
  */
 export function toInstructions(
   { instructions, circumstances }: Pick<ModelRequest, "instructions" | "circumstances">,

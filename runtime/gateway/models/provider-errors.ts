@@ -61,7 +61,8 @@ export function readProviderError(error: unknown, options: ReadingOptions): Erro
   const noStream = causesOf(error).find((one) => one instanceof NoStreamError);
   if (noStream !== undefined) return notStreamed(noStream, options);
   const failure = providerFailure(shapeOf(error), options, error);
-  // Another class of error means that the stream broke. Its message describes the client library, so replace it.
+  // Any other class of error means that the stream broke. Replace its message, which only concerns the client
+  // library.
   const isCut = failure.code === "model_no_answer" && isRecord(error) && error["name"] !== "AI_APICallError";
   return isCut ? answerInterruptedError(options.reference, { cause: error }) : failure;
 }
@@ -98,7 +99,7 @@ export function providerFailure(
   { reference, now, redact }: ReadingOptions,
   cause?: unknown,
 ): RetryableError | ModelRefusal {
-  // With a success status, the answer began and then failed, so use the kind of the error in the stream.
+  // An error after a success status comes from inside the stream, so use its kind instead of the status.
   const answered = statusCode !== undefined && statusCode >= 400 ? statusCode : undefined;
   const status = answered ?? kinds.map(statusOfKind).find((known) => known !== undefined);
   const detail = `${reference}: ${clean(message, redact)}`;

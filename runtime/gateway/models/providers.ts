@@ -2,7 +2,6 @@ import { type Model, ModelRefusal } from "./model.ts";
 import { withFinishReason, fromChatCompletion, fromMessage, toStreamingFetch } from "./event-stream.ts";
 import { createStreamedModel, type ProviderOptions } from "./streamed.ts";
 
-/** Error text for a missing key. It also helps people who want another provider. */
 export const NO_KEY =
   "ANTHROPIC_API_KEY is not set. To use another provider, name one of its models in models.primary.";
 

@@ -4,7 +4,7 @@ const ELEMENT = /^<(\/?)(?:think|thinking|thought|reasoning)>$/i;
 const TOKEN = /^<\|(start|channel|message|end|return|call)\|>$/;
 /** Possible beginning of a tag or token. */
 const BEGUN = /^<(?:\/?[a-z]{0,9}|\|[a-z]{0,7}\|?)$/i;
-/** Matches the header of a gpt-oss message in the channel for people. */
+/** Matches the header of a gpt-oss message that is meant for people. */
 const FINAL = /\bfinal\b/;
 
 export interface Added {
@@ -14,8 +14,7 @@ export interface Added {
 }
 
 /**
- * Creates a filter that removes reasoning from streamed answers, where some servers leave it. Preserves tags inside
- * code, since the answer shows them on purpose.
+ * Creates a filter that removes reasoning, which some servers leave in streamed answers. Preserves tags inside code.
  */
 export function createReasoningFilter(): ReasoningFilter {
   return new ReasoningFilter();

@@ -37,9 +37,8 @@ interface Entry extends RelayedModel {
 type Failures = Map<Entry, ModelTrouble | ModelRefusal>;
 
 /**
- * Combines several models. A model that fails rests while the next one is tried. A request is tried up to three times
- * if its failure may pass within seconds. For longer waits, the relay gives up: the edge keeps the message and
- * retries, so that other chats continue.
+ * Relay that combines several models. A model that fails rests while the relay tries the next one. If a failure may
+ * pass within seconds, the relay tries the model up to three times. It leaves longer waits to the edge.
  */
 export class ModelRelay implements Model {
   readonly #options: RelayOptions;
@@ -101,7 +100,7 @@ export class ModelRelay implements Model {
     return [...first, ...this.#entries.filter(({ id }) => id !== preferred)];
   }
 
-  /** Returns the next model to try: one that has not failed this request, an open one before a resting one. */
+  /** Returns the next model that has not failed this request. Prefers open models to resting ones. */
   #next(entries: readonly Entry[], failures: Failures): Entry | undefined {
     const now = this.#options.clock();
     const left = entries.filter((entry) => !failures.has(entry));
@@ -153,7 +152,7 @@ export class ModelRelay implements Model {
     const [first] = errors;
     if (closed.length === 0 && troubles.length === 0 && first) return first;
 
-    // Return a retry time only if every model has one. Otherwise, the edge chooses the time.
+    // Return a retry time only if every model has one.
     const unclosed = entries.filter((entry) => !closed.includes(entry));
     const waits = [
       ...closed.map(({ standing }) => standing.until - now),
@@ -190,15 +189,9 @@ function trackText({ onText }: ModelRequest) {
   };
 }
 
-/**
- * Maximum rest in milliseconds after a failure that a person must fix. It is short, so that the fix takes effect
- * soon.
- */
+/** Maximum rest in milliseconds after a failure that a person must fix. The fix takes effect within this time. */
 const LONGEST_REFUSAL_REST_MS = 60_000;
-/**
- * Longest wait for a model, in milliseconds. If a model needs longer, the relay tries the next one or leaves the
- * retry to the edge.
- */
+/** Longest wait that the relay accepts before it retries a model, in milliseconds. */
 export const LONGEST_WAIT_MS = 2_000;
 const REFUSED: ReadonlySet<ErrorCode> = new Set([
   "model_key_invalid",

@@ -39,13 +39,13 @@ export interface StreamedOptions extends Pick<ProviderOptions, "redact" | "repor
 }
 
 /**
- * Creates a model that streams through its provider's client library, loaded with the first request. Each call makes
- * one request: the relay and the edge retry, and the agent runs the tools.
+ * Creates a model that streams through its provider's client library, loaded with the first request. Never retries:
+ * the relay and the edge do.
  */
 export function createStreamedModel(options: StreamedOptions): Model {
   const { reference, reasonsInText, load, clock, redact, report } = options;
-  // Reasoning may begin without a tag, so only a complete answer proves that this model does not mix reasoning into
-  // its text.
+  // Reasoning may begin without a tag, so only a complete answer proves that this model keeps its reasoning out of
+  // the text.
   let isPlain = !reasonsInText;
   let loading: Promise<LanguageModelV4> | undefined;
   const client = (): Promise<LanguageModelV4> => {
@@ -135,8 +135,8 @@ async function stream(
         // After tool calls, a model may have nothing to add.
         const mayBeEmpty = request.messages.at(-1)?.role === "tool";
         const { unified, raw } = part.finishReason;
-        // An unknown finish reason counts as an end, since servers invent some. A missing one means that the answer
-        // was cut off.
+        // An unknown finish reason counts as an end, since some servers invent one. A missing one means a truncated
+        // answer.
         const finish = unified === "other" && raw !== undefined ? "stop" : unified;
         if (unified === "other") report("stream", `${reference}: finish reason ${raw ?? "none"}`);
         const answer = requireComplete({ text, calls, finish, mayBeEmpty }, reference);
@@ -223,7 +223,7 @@ export function timeoutWith(firstChunkMs: number): ModelTimeout {
 /** Limits if the config sets none. A busy model may take more than a minute before its first piece. */
 const DEFAULT_TIMEOUT = timeoutWith(90_000);
 
-/** Enforces the time limits of one request. The signal aborts if a limit is exceeded or the request is cancelled. */
+/** Enforces the time limits of one request. Its signal also aborts when the request is cancelled. */
 export class ModelDeadline {
   readonly signal: AbortSignal;
   readonly #chunkMs: number;

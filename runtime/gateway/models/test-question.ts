@@ -4,16 +4,14 @@ import type { ModelRelay } from "./relay.ts";
 
 const QUESTION = prompt`Reply with the word OK.`;
 /**
- * Maximum tokens of the answer, including reasoning. With fewer, reasoning could leave the answer empty, which would
- * count as a failure.
+ * Maximum tokens of the answer. With fewer, reasoning could leave the answer empty, which would count as a failure.
  */
 const MAX_TOKENS = 512;
-/** Timeout in milliseconds, shorter than the time that a page waits for an operation. */
+/** Timeout in milliseconds, shorter than that of a page. */
 export const TEST_LIMIT_MS = 8_000;
 
 /**
- * Sends a short question to one model once, even while it rests after a failure. The result updates the model's
- * state.
+ * Sends a short question to one model, even while it rests after a failure. Updates the model's state.
  *
  * @throws StewardError the provider's refusal or failure
  */

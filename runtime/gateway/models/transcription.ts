@@ -9,11 +9,11 @@ import { errorKinds, messageOf, providerFailure } from "./provider-errors.ts";
 
 /** OpenAI's limit of 25 MB per file: https://platform.openai.com/docs/guides/speech-to-text */
 const MAX_BYTES = 25_000_000;
-/** Maximum seconds of a recording: the limit of gpt-4o-transcribe. Servers without a limit would take too long. */
+/** Maximum seconds of a recording: the limit of gpt-4o-transcribe. */
 const MAX_SECONDS = 1_500;
 const LONGEST_ANSWER_BYTES = 1_000_000;
 const TIMEOUT_MS = 100_000;
-/** Maximum number of cached transcripts. A failed answer is retried for a day, and each transcription costs money. */
+/** Maximum number of cached transcripts. The cache avoids paying again when an answer is retried. */
 const MAX_REMEMBERED = 50;
 
 export interface TranscriberOptions {
@@ -26,7 +26,7 @@ export interface TranscriberOptions {
 }
 
 export interface Transcriber {
-  /** Longest recording, in seconds, that is worth downloading. */
+  /** Maximum length of a recording, in seconds. */
   readonly mostSeconds: number;
   /** Returns the text of a recording; `undefined` after a failure, which is logged. */
   transcribe(data: Uint8Array, signal: AbortSignal): Promise<string | undefined>;

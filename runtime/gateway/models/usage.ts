@@ -6,7 +6,7 @@ export const DAY_MS = 24 * 3_600_000;
 
 const WEEK_DAYS = 7;
 
-/** Returns a time's day in UTC as YYYY-MM-DD. `time` is in milliseconds since the epoch. */
+/** Returns the UTC day (YYYY-MM-DD) of a time in milliseconds since the epoch. */
 export function dayOf(time: number): string {
   return new Date(time).toISOString().slice(0, 10);
 }
@@ -71,7 +71,7 @@ const KEPT_DAYS = 30;
 const MAX_ROWS = 1_000;
 const KINDS = ["person", "place"] as const;
 
-/** Counts tokens by day (UTC), model, and person or place, for 30 days, in a table that older versions ignore. */
+/** Counts tokens by day (UTC), model, and person or place. Drops counts after 30 days. */
 export class SourceUsageStore {
   readonly #database: DatabaseSync;
   readonly #add: StatementSync;

@@ -21,8 +21,8 @@ export class PairingDesk {
   }
 
   /**
-   * Records a stranger's access request and returns the reply. `meta` is the platform's data about the sender. If the
-   * list of requests is full, the reply has the sender's id instead of a code; the operator can approve by id.
+   * Records a stranger's access request and returns the reply: a code, or the sender's id if the list of requests is
+   * full. `meta` is the platform's data about the sender.
    */
   ask({ meta, ...stranger }: WaitingSender & { meta?: Record<string, string> }): string {
     const { stores, waiting, onWaiting, log } = this.#options;

@@ -25,7 +25,7 @@ export interface ApprovalNoticesOptions {
 
 /**
  * Notifies senders of their approval. Other processes may write approvals, so the store is polled every second while
- * anybody waits. A crash after a notice is sent and before it is recorded repeats the notice.
+ * anybody waits. A crash between sending and recording a notice repeats it.
  */
 export class ApprovalNotices {
   readonly #options: ApprovalNoticesOptions;
@@ -67,7 +67,7 @@ export class ApprovalNotices {
     }
   }
 
-  // Checks the platforms in parallel, so that one that hangs does not delay others.
+  // Checks the platforms in parallel, so that a hanging platform does not delay the others.
   async #checkAll(): Promise<boolean> {
     const waits = await Promise.all(platformSchema.options.map((platform) => this.#checkPlatform(platform)));
     return waits.includes(true);
@@ -79,7 +79,7 @@ export class ApprovalNotices {
     try {
       const senders = waiting.on(platform);
       if (senders.length === 0) return false;
-      // Read the requests before the approvals: an approval writes these lists in the opposite order, so it is never
+      // An approval writes the approvals before the requests. Read in the opposite order, so that no approval is
       // missed.
       const pending = new Set(
         stores(platform)
@@ -109,7 +109,7 @@ export class ApprovalNotices {
     try {
       await channel.send(target, APPROVED_TEXT[role]);
       waiting.remove(waitingSender);
-      // Log only now: the log entry proves that the notice will not be sent again.
+      // Log last, because the entry means that the notice will not be repeated.
       log.info("a sender was notified of its approval", { platform, sender });
     } catch (error) {
       const attempts = failed.attempts + 1;

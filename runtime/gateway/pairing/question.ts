@@ -9,7 +9,7 @@ import { WEB, type WebOutbox, webSession } from "../webchat/outbox.ts";
 import { label } from "../prompt/text.ts";
 import type { PairingStores } from "./store.ts";
 
-/** Milliseconds that a stranger's request is valid. */
+/** Validity of a stranger's request in milliseconds. */
 const VALID_MS = 3_600_000;
 const LONGEST_NAME = 60;
 
@@ -31,10 +31,7 @@ export class AdmissionQuestions {
     this.#options = options;
   }
 
-  /**
-   * Asks each operator who is reachable in the web chat or on a platform with buttons, once per request. Never
-   * rejects, since operators can also use the list of requests.
-   */
+  /** Asks each operator in the web chat or on a platform with buttons, once per request. Never rejects. */
   async ask(platform: Platform, sender: string, meta: Readonly<Record<string, string>> = {}): Promise<void> {
     const { parts, stores, devices, outbox, actions, clock, log } = this.#options;
     const { config, channels } = parts();
@@ -74,7 +71,7 @@ export class AdmissionQuestions {
     }
   }
 
-  /** Returns a text about the result. */
+  /** Admits or refuses the sender of a pending request. Returns a text about the result. */
   settle({ does, platform, sender, name }: Extract<Action, { does: "admit" | "refuse" }>): string {
     const { stores, log } = this.#options;
     const store = stores(platform);

@@ -154,9 +154,8 @@ export class PairingStore {
     });
   }
 
-  // The order of the writes makes crashes safe. The role comes first: after a crash, the sender is not admitted yet,
-  // rather than admitted with the rights of an earlier approval. The request comes last: after a crash it is still
-  // pending, so that the change can be repeated.
+  // The order makes crashes safe. Write the role first, so that a sender never has the rights of an earlier approval.
+  // Write the request last, so that the change can be repeated after a crash.
   #write({ operators, allowFrom, requests }: PairingChange): void {
     if (operators) writeStore(this.#operatorsPath, { operators });
     if (allowFrom) writeStore(this.#approvedPath, { allowFrom });

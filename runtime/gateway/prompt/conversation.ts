@@ -47,7 +47,7 @@ export interface ConversationParts {
   summary?: ModelText | undefined;
   turns: readonly Turn[];
   question: readonly OpenMessage[];
-  /** True if the model gets no more tools. Providers then refuse past tool calls too, so these become text. */
+  /** True if the model gets no more tools. Providers then also refuse earlier tool calls, so these become text. */
   conclude: boolean;
   /** True if the provider refused the images. The prompt then omits them and says so. */
   withheld: boolean;
@@ -106,10 +106,7 @@ export function turnMessage(turn: Turn): ModelMessage {
     : { role: "assistant", text: modelPrompt(turn.text) };
 }
 
-/**
- * Builds a request to summarise turns and the previous summary. Drops the oldest turns if all turns together exceed
- * `most` characters.
- */
+/** Builds a request to summarise turns and the previous summary. Drops the oldest turns beyond `most` characters. */
 export function summaryRequest(
   { summary, turns }: { summary: ModelText | undefined; turns: readonly Turn[] },
   most: number,

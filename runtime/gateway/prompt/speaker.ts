@@ -22,7 +22,7 @@ const PROGRAM = /^(?:schedule|hook):[\w .:-]{1,100}$/;
 export interface Speaker {
   /** Platform's id; absent in old messages. */
   id?: string;
-  /** Display name. People choose it, so it need not be unique. */
+  /** Display name, which need not be unique. */
   name?: string;
   /** Account name, used to mention the person. */
   username?: string;
@@ -36,7 +36,7 @@ export interface Aside {
   was?: SpeakerText;
 }
 
-/** Message that another message refers to. See `Reference` in contract/message.ts. */
+/** Message that another message refers to. */
 export interface Quoted {
   kind: "reply" | "quote" | "forward" | "edit";
   /** Absent if unknown. */
@@ -46,7 +46,6 @@ export interface Quoted {
 
 export interface Said {
   text: SpeakerText;
-  /** Messages that this message refers to, in order. */
   quoted?: readonly Quoted[];
   /** Absent in direct chats. */
   speaker?: Speaker;
@@ -61,7 +60,7 @@ const QUOTED = {
   edit: prompt`edited, the next message takes its place`,
 };
 
-/** Returns a message as the model sees it: after its asides and the messages that it quotes. */
+/** Returns a message as the model sees it: asides first, then quoted messages, then the message. */
 export function saidText({ text, speaker, asides = [], quoted = [] }: Said): Prompt {
   const others = asides.filter(({ was }) => was === undefined);
   const head = prompt`[#context: said in this chat meanwhile, not to you]`;
@@ -112,7 +111,9 @@ function speakerMark({ id, name = "", username = "" }: Speaker): Prompt {
   return parts.reduce((all, part) => prompt`${all}${part}`);
 }
 
-/** Returns a unique id for the prompt. An id of unknown form is hashed and gets a prefix that no other id has. */
+/**
+ * Returns a unique id for the prompt. Hashes an id of unknown form and adds the prefix `~`, which no other id has.
+ */
 function speakerId(id: string | undefined): Prompt {
   if (id === undefined) return prompt`?`;
   if (PERSON.test(id) || PROGRAM.test(id)) return id as Prompt;

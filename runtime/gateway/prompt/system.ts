@@ -55,8 +55,7 @@ export interface SystemParts {
 }
 
 /**
- * Builds the system prompt. The `circumstances`, which differ between questions, are separate, so that providers can
- * cache the instructions.
+ * Builds the system prompt. The varying `circumstances` are separate, so that providers can cache the instructions.
  */
 export function systemPrompt(
   parts: SystemParts,
@@ -102,8 +101,7 @@ function memorySection({ path, text, cut }: Memory): Prompt {
 }
 
 /**
- * Lists the skills. Omits a folder if `label` changes its name, since the model could not read it by the changed
- * name.
+ * Lists the skills. Omits a skill if `label` changes its folder's name, because the model reads files by that name.
  */
 function skillSection(skills: readonly Skill[]): Prompt {
   const lines = skills.flatMap(({ name, description }) => {

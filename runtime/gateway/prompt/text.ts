@@ -30,7 +30,7 @@ type Untrusted = MemoryText | SpeakerText | ToolText | ModelText;
 const INDENT = "    ";
 /** Matches everything that a program may treat as a line end (https://www.unicode.org/reports/tr14/, class BK). */
 const LINE_END = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/g;
-/** Matches control and invisible characters: bidi controls, joiners, tags, fillers, variation selectors. */
+/** Matches control and invisible characters. */
 const UNSEEN = /(?:(?![\n\t])[\p{Cc}\p{DI}\uFFF9-\uFFFB])+/gu;
 /** Match invisible characters that are part of letters and emoji. */
 const JOINER = /^\uFE0F?[\u200C\u200D]$/;
@@ -79,15 +79,15 @@ export function indented(text: Untrusted): Prompt {
   return sanitize(text).replace(/^(?=[^\n])/gm, INDENT) as Prompt;
 }
 
-/** Returns a text that can follow a mark on the mark's line. Indents all other lines. */
+/** Returns a text to append to a mark: the first line unchanged, the others indented. */
 export function afterMark(text: Untrusted): Prompt {
   return sanitize(text).replace(/\n(?=[^\n])/g, `\n${INDENT}`) as Prompt;
 }
 
 /**
- * Returns a whole message that needs no mark, since the provider's protocol separates it from other texts: a message
- * in a direct chat, or a tool result. Keeps the text, because the model may have to write it back, but indents it if
- * a line looks like a mark.
+ * Returns a text that needs no mark, because the provider's protocol separates it from other texts: a message in a
+ * direct chat, or a tool result. Indents it only if a line looks like a mark, because the model may have to write the
+ * text back.
  */
 export function unmarked(text: SpeakerText | ToolText): Prompt {
   return MARK_LIKE.test(sanitize(text)) ? indented(text) : (sanitize(text) as Prompt);
@@ -104,7 +104,7 @@ export function oneLine(text: string, most: number): Prompt {
 export function label(name: string, most: number): Prompt {
   const shown = name.toWellFormed().replace(BLANKS, " ").trim().slice(0, LONGEST_UNCUT).toWellFormed();
   const plain = shown.normalize("NFKC").replace(BLANKS, " ").replace(NOT_IN_LABELS, " ");
-  // Remove leading combining characters, which would change the mark before the name.
+  // Remove leading combining characters, which would attach to the mark before the name.
   return cut(
     plain
       .replace(/^[\p{M}\s]+/u, "")

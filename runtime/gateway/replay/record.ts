@@ -23,7 +23,7 @@ export interface ReplayRecordOptions {
 
 /**
  * Creates a replay record: redacted past events, with the outcome of reading each one. Leaves out an event if
- * redaction changes its outcome. Yields between events, so that messages do not wait.
+ * redaction changes its outcome. Pauses between events, so that messages do not wait.
  *
  * @param deliveries entries of the ledger; only the first {@link MAX_REPLAYED} are read
  */

@@ -6,9 +6,9 @@ import { isRecord } from "../../shared/json.ts";
 import { readCommand } from "../commands.ts";
 
 /**
- * Redacts payloads so that channels read them as before. Structure, lengths, punctuation and protocol words stay.
+ * Redaction of payloads, which channels can still read. Structure, lengths, punctuation and protocol words stay.
  * Letters become `x`; ids, numbers and names become keyed pseudonyms. Equal values get equal pseudonyms, so mentions
- * and allowlists still match. Runs in linear time.
+ * and allowlists still match.
  */
 export interface Redaction {
   payload(platform: Platform, payload: Record<string, unknown>): Record<string, unknown>;
@@ -16,16 +16,16 @@ export interface Redaction {
   reading(reading: Reading): Reading;
 }
 
-/** Maximum nesting. Deeper parts become `null`; channels do not read them either. */
+/** Maximum nesting. Deeper parts become `null`. */
 const DEEPEST = 64;
-/** Matches field names of platforms. Other keys, such as an app's own data, are redacted like text. */
+/** Matches field names of platforms. Other keys are redacted like text. */
 const FIELD = /^[a-z][a-z0-9_]{0,40}$/;
 /** Fields with protocol words as values. */
 const PROTOCOL_FIELDS = new Set(["type", "subtype", "channel_type", "mode", "t"]);
 const PROTOCOL_WORD = /^[A-Za-z][A-Za-z0-9_]{0,40}$/;
 const MEDIA_FIELDS = new Set(["mimetype", "mime_type", "content_type"]);
 const MEDIA_TYPE = /^(image|audio|video|text|application)(\/.*)$/s;
-/** Fields with numbers that are not ids: positions, sizes, kinds. */
+/** Fields with numbers that are not ids. */
 const MEASURES = new Set(
   `offset length type flags channel_type format_type file_size size duration duration_ms duration_secs
   width height`.split(/\s+/),
@@ -56,7 +56,7 @@ export function createRedaction(key: Uint8Array): Redaction {
     known.set(entry, made.join(""));
     return made.join("");
   };
-  // The first digit becomes 1 to 8, so that a number of up to 16 digits stays a safe integer.
+  // Make the first digit 1 to 8, so that a number of up to 16 digits is a safe integer.
   const digits = (text: string): string => {
     const [first = "0", ...rest] = hashed(text, DIGITS);
     return `${(Number(first) % 8) + 1}${rest.join("")}`;

@@ -8,7 +8,7 @@ import { StewardError } from "../../contract/errors.ts";
 import { RefusedError, RetryableError } from "../failure.ts";
 import type { Components } from "../components.ts";
 
-/** A message to a chat that nobody there requested. Has either `text` or `prompt`. */
+/** A message that the bot sends to a chat without being asked there. Has either `text` or `prompt`. */
 export interface AnnounceRequest {
   /** Id for deduplication: a message with the same id is sent only once. */
   id: string;
@@ -27,14 +27,15 @@ export interface AnnounceRequest {
 type Said = "said" | "nothing to say";
 
 /**
- * Sends an announcement, in order with the chat's other messages. A retry with the same id may help.
+ * Sends an announcement, in order with the chat's other messages.
  *
- * @throws StewardError if the agent generates no answer or the chat refuses the message.
+ * @throws StewardError if the agent generates no answer or the chat refuses the message. A retry with the same id may
+ * succeed.
  */
 export type Announce = (request: AnnounceRequest, signal: AbortSignal) => Promise<Said>;
 
 export interface AnnounceOptions {
-  /** Returns the current components. Each announcement uses one result throughout, even after a config change. */
+  /** Returns the current components. */
   parts(): Pick<Components, "channels" | "agent">;
   records: DeliveryRecords;
   replies: Pick<Replies, "say">;

@@ -13,8 +13,7 @@ const HEARTBEAT_PROMPT = `If something needs attention, say it; else answer exac
 /**
  * Returns the config's schedules by id, including disabled ones.
  *
- * @param serves Value of TENANT_VARIABLE. If it names a chat, schedules for other chats are left out, since other
- * containers run them.
+ * @param serves Value of TENANT_VARIABLE. If it names a chat, schedules for other chats are omitted.
  */
 export function configSchedules(
   { schedules, agent: { heartbeat } }: Pick<Config, "schedules" | "agent">,

@@ -8,19 +8,16 @@ import { dueAfter, periodOf, type When } from "./times.ts";
 
 const MINUTE_MS = 60_000;
 const WHEN = ["at", "every", "cron", "timezone"] as const;
-/**
- * Shortest pause between two runs in minutes, by source, since each run may cost a model request. It is longer for
- * chats, where people other than the operator can write.
- */
+/** Shortest pause between two runs in minutes, by source, because runs may cost model requests. */
 const SHORTEST: Readonly<Record<Exclude<ScheduleSource, "config">, number>> = { chat: 15, cli: 1 };
-/** Number of runs to check for the shortest pause. A cron expression for every quarter of an hour has 96 runs a day. */
+/** Number of runs to check for the shortest pause. A day has 96 quarter hours. */
 const LOOKED_AT = 100;
 
 const MAX_FROM_CHATS = 100;
 /** Maximum schedules of one chat, so that it cannot use up {@link MAX_FROM_CHATS}. */
 const MAX_FROM_CHAT = 10;
 
-/** Access to a chat's schedules, with which the chat can add, list and remove those that send to it. */
+/** Access of a chat to the schedules that send to it. */
 export interface SchedulesPort {
   /**
    * Adds a schedule with only those rights that all roles in `madeBy` have. `nextAt` is ISO 8601.
@@ -136,7 +133,7 @@ export function runSchedule(store: ScheduleStore, id: string, now: number): void
     throw new StewardError("schedule_invalid", `the previous run of ${id} has not ended`);
 }
 
-/** Removes a schedule. Returns the removed rows, so that the removal can be undone. */
+/** Removes a schedule. Returns the removed rows, for an undo. */
 export function removeSchedule(store: ScheduleStore, id: string): RemovedSchedule {
   if (store.get(id)?.source === "config") {
     throw new StewardError("schedule_invalid", `${id} is in the config file: remove it there`);

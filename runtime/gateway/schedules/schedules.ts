@@ -15,27 +15,24 @@ import { dueAfter, findOverdueRuns } from "./times.ts";
 import { HEARTBEAT_ID, HEARTBEAT_OK, scheduleName, configSchedules } from "./config-schedules.ts";
 
 /**
- * Milliseconds by which a new one-time schedule in the config may be late and still run, because a deployment may
- * take a while.
+ * Maximum delay after which a new one-time schedule in the config still runs, in milliseconds. A deployment may take
+ * a while.
  */
 const JUST_NOW_MS = 10 * 60_000;
 
-/** Delay of a run in milliseconds above which the prompt mentions that the run is late. */
+/** Delay in milliseconds above which the prompt calls a run late. */
 const LATE_MS = 60_000;
 const RETRY = { firstMs: 5_000, longestMs: 10 * 60_000 };
 
-/**
- * Milliseconds between checks. Polling is needed because the CLI also writes the table, and somebody may set the
- * system clock.
- */
+/** Milliseconds between checks. The CLI also writes the table, and somebody may set the system clock. */
 const LOOK_EVERY_MS = 2_000;
-/** Milliseconds by which a recurring run may be late and still start. */
+/** Maximum delay after which a recurring run still starts, in milliseconds. */
 const GRACE_MS = 10 * 60_000;
-/** Milliseconds by which a one-time run may be late and still start. */
+/** Maximum delay after which a one-time run still starts, in milliseconds. */
 const GRACE_ONCE_MS = 24 * 3_600_000;
-/** Milliseconds up to which a backward clock jump is ignored. */
+/** Backward clock jumps up to this many milliseconds are ignored. */
 const SET_BACK_MS = 60_000;
-/** Milliseconds from the start of a run to its last attempt. */
+/** Maximum milliseconds from a run's start to its last attempt. */
 const GIVE_UP_MS = 3_600_000;
 
 interface SchedulesOptions {
@@ -51,11 +48,10 @@ interface SchedulesOptions {
 }
 
 /**
- * Runs due schedules. Stores a run before it begins, so that the gateway's next start finishes a run that a crash
- * interrupted.
+ * Runs due schedules. Stores a run before it begins, so that the gateway's next start finishes it after a crash.
  *
- * If each chat has its own sandbox, the sandbox of {@link REST_TENANT} runs no schedules. Those in its store wait
- * until they are moved to their chats' sandboxes.
+ * If each chat has its own sandbox, the sandbox of {@link REST_TENANT} runs none. Its schedules wait to be moved to
+ * the chats' sandboxes.
  */
 export class Schedules {
   readonly #options: SchedulesOptions;
@@ -70,7 +66,7 @@ export class Schedules {
     this.#options = options;
   }
 
-  /** Imports the config's schedules and starts polling, without waiting for either. */
+  /** Imports the config's schedules and starts polling in the background. */
   start(config: Config): void {
     this.sync(config);
     if (!this.#isHeld) this.#next(() => this.#look());
@@ -114,8 +110,8 @@ export class Schedules {
   }
 
   /**
-   * Runs `work` after all earlier work, so that access to the table is serialised. Logs a failure and checks the
-   * schedules again.
+   * Runs `work` after all earlier work, to serialize access to the table. Logs a failure and checks the schedules
+   * again.
    */
   #next(work: () => Promise<void>): void {
     this.#working = this.#working.then(work).catch((error: unknown) => {
@@ -128,7 +124,7 @@ export class Schedules {
     const { store, clock, log } = this.#options;
     if (this.#stopped) return;
     const now = clock();
-    // At startup, due times too far in the future are the only sign that the clock was set back.
+    // At startup, only due times too far in the future show that the clock was set back.
     if (this.#lookedAt === Number.NEGATIVE_INFINITY) await this.#bringForward(now, now + GIVE_UP_MS);
     else if (now < this.#lookedAt - SET_BACK_MS) {
       const byMs = this.#lookedAt - now;
@@ -147,10 +143,7 @@ export class Schedules {
     if (!this.#stopped) this.#cancelTimer = this.#options.setTimer(() => this.#next(() => this.#look()), ms);
   }
 
-  /**
-   * Recomputes due times that were stored while the clock was ahead, since schedules would otherwise pause until
-   * these times. Attempts due later than `limit` become due now.
-   */
+  /** Recomputes due times that were stored while the clock was ahead. Attempts due after `limit` become due now. */
   async #bringForward(now: number, limit: number): Promise<void> {
     const { store } = this.#options;
     await this.#each(store.list(), async ({ id, spec, createdAt, nextAt }) => {
@@ -161,7 +154,7 @@ export class Schedules {
     store.retryBy(now, limit);
   }
 
-  /** Processes schedules one by one. Logs errors, so that one invalid schedule does not block the others. */
+  /** Processes schedules one by one. Logs errors and continues with the next schedule. */
   async #each(
     schedules: readonly StoredSchedule[],
     work: (schedule: StoredSchedule) => Promise<void>,
@@ -196,7 +189,7 @@ export class Schedules {
     if (this.#active.has(key) || this.#stopped) return;
     const work = this.#run(run)
       .catch((error: unknown) => {
-        // The run stays pending and is retried. The delivery records prevent a second message.
+        // The run is retried. The delivery records prevent a second message.
         this.#options.log.error("the end of a run could not be recorded", { key, error: String(error) });
       })
       .finally(() => this.#active.delete(key));
@@ -231,10 +224,7 @@ export class Schedules {
   }
 }
 
-/**
- * Builds a run's announcement. All attempts build the same announcement, so that a retry finds the records of the
- * previous attempt.
- */
+/** Builds a run's announcement, the same for all attempts, so that a retry finds the previous attempt's records. */
 function requestOf({ schedule: { id, spec, madeBy = [] }, dueAt, begunAt }: PendingRun): AnnounceRequest {
   const { to, text, prompt, sendElsewhere = [] } = spec;
   const { platform, chat, thread } = to;
@@ -261,7 +251,7 @@ function retryWait({ attempts }: PendingRun, error: unknown): number {
   return Math.max(wait, error instanceof RetryableError ? (error.retryAfterMs ?? 0) : 0);
 }
 
-/** Describes a failure for the status. Hides messages of other libraries, since they may contain secrets. */
+/** Describes a failure for the status. Hides other libraries' messages, which may contain secrets. */
 function failureNote(error: unknown): string {
   return error instanceof StewardError ? error.message : "internal error, see the log";
 }
@@ -280,8 +270,8 @@ interface SyncOptions {
 }
 
 /**
- * Synchronises the stored schedules with the config. Unchanged schedules keep their times, so that a restart neither
- * moves nor repeats them.
+ * Synchronizes the stored schedules with the config. Unchanged schedules keep their times, so that a restart does not
+ * repeat them.
  */
 async function syncSchedules({ store, config, serves, now, log }: SyncOptions): Promise<void> {
   const wanted = configSchedules(config, serves);

@@ -5,7 +5,7 @@ import { transaction } from "../../process/database.ts";
 import type { DatabaseSync, SQLOutputValue } from "node:sqlite";
 import { schedule as scheduleSchema, type Schedule } from "../../contract/config/schedules.ts";
 
-/** Milliseconds for which ended and missed runs stay in the store. */
+/** Retention of ended and missed runs, in milliseconds. */
 export const KEEP_RUNS_MS = 7 * 24 * 3_600_000;
 
 export type ScheduleSource = "config" | "chat" | "cli";
@@ -255,8 +255,8 @@ export class ScheduleStore {
 }
 
 /**
- * Returns true if the schedule must be removed after its only run. One in the config stays, or the next start would
- * add and run it again.
+ * Returns true if the schedule must be removed after its only run. A schedule in the config stays, or the next start
+ * would add and run it again.
  */
 function isOver({ source, spec }: StoredSchedule): boolean {
   return spec.at !== undefined && source !== "config";

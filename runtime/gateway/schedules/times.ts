@@ -89,7 +89,7 @@ export async function findOverdueRuns(
       }
       return found;
     };
-    // Search from the cutoff, because the count has a maximum and may not reach the last due time.
+    // Search from the cutoff: counting stops at a maximum and may not reach the last due time.
     const first = from >= cutoff ? from : cron.nextRun(new Date(cutoff - 1))?.getTime();
     const last = slots(first ?? Number.POSITIVE_INFINITY).at(-1);
     return { count: slots(from).length, ...recent(last), ...further };

@@ -11,10 +11,7 @@ const DAY_MS = 24 * 3_600_000;
 /** Maximum characters. Longer context messages are shortened. */
 const LONGEST_TEXT = 2_000;
 const LONGEST_NAME = 200;
-/**
- * Matches the first line of a message in the format that was used before JSON. Such texts began with a line in
- * parentheses.
- */
+/** Matches the first line of a message in the text format, which JSON has replaced. */
 const FORMER_LINE = /^\[([^\]]*)\]: (.*)$/;
 
 /** A group message that did not address the bot, or an edit of an earlier question. */
@@ -68,7 +65,7 @@ export class ContextNotes {
     this.#trim.run({ conversation: session, keep });
   }
 
-  /** Restores the messages from {@link take} after their question was retracted. */
+  /** Restores the messages from {@link take} if their question was retracted. */
   restore(session: string, delivery: string, stored: string, at: number): void {
     for (const [index, { speaker, text, was }] of readAsides(stored).entries()) {
       const sender = { ...speaker, id: speaker.id ?? "" };
@@ -120,7 +117,7 @@ export function storedSenderNames({ id, name = "", username }: Sender): {
   return { name: shown === "" ? id : shown, username: username ? oneLine(username, LONGEST_NAME) : null };
 }
 
-/** Reads a speaker from a row. Rows from versions without these columns lack the id or the user name. */
+/** Reads a speaker from a row. Older versions stored no id or user name. */
 export function readSpeaker({ sender, name, username }: Record<string, unknown>): Speaker {
   return {
     ...(typeof sender === "string" && { id: sender }),
@@ -139,8 +136,8 @@ export function readAsides(stored: string): Aside[] {
 }
 
 /**
- * Parses the format that was used before JSON. Each message begins with its speaker's name, and its other lines are
- * indented.
+ * Parses the text format, which JSON has replaced: a heading line, then each message with its speaker's name and its
+ * other lines indented.
  */
 function readPreviousFormat(stored: string): Aside[] {
   const asides: { name: string; lines: string[] }[] = [];

@@ -7,7 +7,7 @@ import { transaction } from "../../process/database.ts";
 
 const DAY_MS = 24 * 3_600_000;
 const LOOK_EVERY_MS = 3_600_000;
-/** Milliseconds before the first check, so that the gateway can first start and answer waiting messages. */
+/** Milliseconds before the first check, so that the gateway can first answer waiting messages. */
 const FIRST_LOOK_MS = 10_000;
 /** Milliseconds before a new rule takes effect, so that a mistake can be corrected. */
 const NOTICE_MS = DAY_MS;
@@ -27,8 +27,7 @@ export interface RetentionOptions {
 /**
  * Removes messages according to `sessions.retention`: expired messages, the oldest ones of conversations that have
  * too many, and conversations that became empty. A new rule takes effect after one day; until then, the status shows
- * what the rule will remove. Removed messages are overwritten in the file, and counted, so that a backup with fewer
- * messages is not mistaken for data loss.
+ * what it will remove. Counts removed messages, so that a smaller backup is not mistaken for data loss.
  */
 export class Retention {
   readonly #options: RetentionOptions;
@@ -205,9 +204,9 @@ function overwriting(database: DatabaseSync, counted: "messages" | "sessions", r
 }
 
 /**
- * Removes a conversation and overwrites its messages in the file. Existing backups still contain the conversation.
+ * Removes a conversation and overwrites its messages in the file. Existing backups still contain it.
  *
- * @returns the number of removed messages; `undefined` if the conversation does not exist.
+ * @returns the number of removed messages; `undefined` if the conversation does not exist
  */
 export function deleteConversation(database: DatabaseSync, session: string): number | undefined {
   countRemovals(database);

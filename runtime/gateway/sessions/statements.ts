@@ -30,7 +30,7 @@ export function sessionStatements(database: DatabaseSync) {
        WHERE conversation = :conversation AND message = :message AND role = 'user' AND delivery <> :delivery
        ORDER BY seq DESC LIMIT 1`,
     ),
-    /** Records, for a delivery's message, under which delivery its answer is stored. */
+    /** Links a delivery's message to the delivery under which its answer is stored. */
     join: database.prepare(
       "UPDATE messages SET question = ? WHERE conversation = ? AND delivery = ? AND role = 'user'",
     ),

@@ -22,8 +22,8 @@ export interface Step {
 }
 
 /**
- * Stores each step of an answer before the next step starts. A retried delivery therefore continues after the last
- * step, and no tool runs twice for one call.
+ * Stores each step of an answer before the next step starts. A retried delivery continues after the last step, so no
+ * tool runs twice for one call.
  */
 export class Steps {
   readonly #insert: StatementSync;
@@ -38,7 +38,7 @@ export class Steps {
     this.#insert = database.prepare(
       "INSERT INTO steps (conversation, delivery, text, at) VALUES (?, ?, ?, ?) RETURNING seq",
     );
-    // Insert all calls with one statement, so that either all calls of a step are stored or none.
+    // Insert with one statement, so that all calls of a step are stored or none.
     this.#insertCall = database.prepare(
       `INSERT INTO tool_calls (step, position, id, name, input, state)
        SELECT ?, key, value ->> 'id', value ->> 'name', value -> 'input', 'waiting' FROM json_each(?)`,

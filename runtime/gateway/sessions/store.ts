@@ -32,7 +32,7 @@ interface QuestionEntry {
     /** Length of the sender's own words at the beginning of `text`. Remarks about files follow them. */
     words?: number;
   }[];
-  /** True for a group: the model then sees who wrote each message, and messages that did not address the bot. */
+  /** True for a group. The model then sees the senders, and messages that did not address the bot. */
   group: boolean;
   /** Milliseconds since the epoch. */
   at: number;
@@ -69,11 +69,10 @@ interface SessionSummary {
 }
 
 /**
- * Stores one session per conversation, with its transcript. If a delivery is retried, finds its message and any
- * generated answer instead of adding them twice.
+ * Stores one session per conversation, with its transcript. A retried delivery finds its message and any generated
+ * answer.
  *
- * A session that starts over hides its earlier messages from the model. Triggers maintain the counters, so that
- * counting reads no messages.
+ * A session that starts over hides its earlier messages from the model.
  */
 export class Sessions {
   readonly steps: Steps;
@@ -95,8 +94,8 @@ export class Sessions {
   }
 
   /**
-   * Stores the messages of a question, each once, and updates an unanswered message that was edited. The session's
-   * context notes are attached to the first new message. A power cut may lose these writes, but a retry repeats them.
+   * Stores a question's messages, each once, and updates unanswered messages that were edited. Attaches the session's
+   * context notes to the first new message. A power cut may lose these writes, but a retry repeats them.
    */
   ask({ session, messages, group, at }: QuestionEntry): void {
     lightTransaction(this.#database, () => {
@@ -119,7 +118,7 @@ export class Sessions {
 
   /**
    * Returns the newest version of a platform's message, ignoring the version that arrived with `delivery`;
-   * `undefined` if the transcript contains no other.
+   * `undefined` if there is none.
    */
   versionOf(session: string, message: string, delivery: string): Version | undefined {
     const row = this.#sql.version.get({ conversation: session, message, delivery });
@@ -143,8 +142,7 @@ export class Sessions {
    * Stores the answer under the last delivery and removes the question's steps. Only the given deliveries count as
    * answered, even if an earlier attempt included more.
    *
-   * Until part of the answer is recorded as sent, a power cut may undo this and restore the steps, from which a retry
-   * resumes.
+   * A power cut may undo this until part of the answer is recorded as sent. A retry then resumes from the steps.
    */
   keepAnswer(session: string, deliveries: readonly string[], text: string, at: number): void {
     const delivery = deliveries.at(-1);
@@ -156,7 +154,7 @@ export class Sessions {
     });
   }
 
-  /** Returns the answer to a delivery, even if it is not sent yet, and the delivery under which it is stored. */
+  /** Returns the answer to a delivery, even if unsent, and the delivery under which it is stored. */
   answerTo(session: string, delivery: string): { text: string; delivery: string } | undefined {
     const row = this.#sql.answer.get({ conversation: session, delivery });
     return row === undefined ? undefined : { text: String(row["text"]), delivery: String(row["delivery"]) };
@@ -197,7 +195,7 @@ export class Sessions {
     this.#sql.summarise.run(summary, seq, session);
   }
 
-  /** Starts a session over: its messages stay stored, but the model no longer sees them. */
+  /** Starts a session over. The model no longer sees its messages, but they stay stored. */
   reset(session: string, at: number): void {
     transaction(this.#database, () => {
       this.#context.take(session);
@@ -215,9 +213,7 @@ export class Sessions {
     return Number(this.#sql.session.get(session)?.["messages"] ?? 0);
   }
 
-  /**
-   * Returns the model chosen for the session, as `<provider>/<model id>`. The choice survives a reset of the session.
-   */
+  /** Returns the model chosen for the session, as `<provider>/<model id>`. */
   modelOf(session: string): string | undefined {
     const model = this.#sql.session.get(session)?.["model"];
     return typeof model === "string" ? model : undefined;
@@ -255,7 +251,7 @@ export class Sessions {
 
   /**
    * Returns totals since installation, including messages that retention removed. `webChat` counts only current
-   * sessions of the web chat. Reads few rows.
+   * sessions of the web chat.
    */
   counts(): { conversations: number; messages: number; webChat: number; answered: number } {
     const row = this.#sql.totals.get();
@@ -267,7 +263,7 @@ export class Sessions {
     };
   }
 
-  /** Returns message counts from `day` (YYYY-MM-DD) on, oldest first. Reads one row per day. */
+  /** Returns message counts from `day` (YYYY-MM-DD) on, oldest first. */
   daysSince(day: string): DayMessages[] {
     return this.#sql.days.all(day).map((row) => ({
       day: String(row["day"]),

@@ -70,7 +70,7 @@ export class WebChat {
     });
   }
 
-  /** Connects a page. Returns the first message to send to it and a function that disconnects it. */
+  /** Connects a page. Returns its first message and a function that disconnects it. */
   join(deviceId: string, listener: (message: ToPage) => void): { welcome: ToPage; leave(): void } {
     const { outbox, history } = this.#options;
     const stopListening = outbox.listen(deviceId, listener);
@@ -279,7 +279,7 @@ export class WebChat {
       const isLast = this.#options.history.removeLast(session, id);
       if (isLast || former !== undefined) this.#withdraw({ ...said, id });
     });
-    // If this fails, the queue also rejects the next message, which reports the failure.
+    // Ignore a failure here: the queue then rejects the next message too, which reports the failure.
     removal.catch(() => undefined);
   }
 

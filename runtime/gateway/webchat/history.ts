@@ -5,7 +5,7 @@ import { oneLine } from "../prompt/text.ts";
 import { deleteConversation, deleteLastExchange } from "../sessions/retention.ts";
 import { readWebSession, webSession } from "./outbox.ts";
 
-/** Maximum number of messages, and of conversations, that a page shows. Transcripts contain all messages. */
+/** Maximum number of messages, and of conversations, that a page shows. */
 const SHOWN = 200;
 /** Maximum number of messages that a search reads. */
 const MAX_SEARCHED = 5_000;
@@ -141,7 +141,7 @@ function readTurn({ delivery, role, text, at, words, mark }: Record<string, SQLO
   return { ...turn, role: "user", ...shown };
 }
 
-/** Returns a stored question with one line per file instead of its contents. */
+/** Returns a stored question. Each file is one line without its content. */
 function withoutContents(text: string, words: number): Pick<ChatTurn, "text" | "words"> {
   const said = text.slice(0, words);
   const files = text

@@ -37,7 +37,7 @@ interface SentFile {
   caption?: string | undefined;
 }
 
-/** Refers to one version of a workspace file by its path and digest. */
+/** One version of a workspace file, identified by path and digest. */
 interface KeptFile {
   path: string;
   digest: string;
@@ -60,8 +60,8 @@ interface OutboxOptions {
 }
 
 /**
- * Sends messages to a device's pages, and stores files and questions for pages that connect later. For a file,
- * only path and digest are stored; the workspace has the content.
+ * Sends messages to a device's pages, and stores files and questions for pages that connect later. For a file, stores
+ * only path and digest.
  */
 export class WebOutbox {
   readonly maxBytes = MAX_BYTES;
@@ -76,7 +76,6 @@ export class WebOutbox {
   constructor(options: OutboxOptions) {
     const { database } = options;
     this.#options = options;
-    // Older versions ignore this table.
     database.exec(
       `CREATE TABLE IF NOT EXISTS chat_items (
          seq INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -147,7 +146,7 @@ export class WebOutbox {
     this.#add(session, delivery, "choices", question);
   }
 
-  /** Resends the question with this button, because a press changes the question's buttons. */
+  /** Resends the question that contains this button, because a press changes its buttons. */
   refresh(device: string, press: string): void {
     for (const row of this.#withPress.all({ first: webSession(device), press: JSON.stringify(press) }))
       this.send(String(row["conversation"]), this.#item(row));
@@ -162,8 +161,8 @@ export class WebOutbox {
   }
 
   /**
-   * Returns a file as it was when sent to the device; `undefined` if the id is unknown, or if neither the
-   * workspace nor its history still has the content.
+   * Returns a file as it was when sent to the device; `undefined` if the id is unknown or the workspace no longer has
+   * the content.
    */
   file(workspace: Workspace, device: string, id: string): { data: Uint8Array; picture?: string } | undefined {
     const row = this.#one.get(id);

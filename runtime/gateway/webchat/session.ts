@@ -26,7 +26,7 @@ const piece = {
   ends: z.optional(z.boolean()),
 };
 
-/** Ignores unknown fields, which later versions may send. */
+/** Messages from the page. Unknown fields of later versions are ignored. */
 const fromPageSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("picture"), ...piece }),
   z.object({
@@ -58,7 +58,7 @@ const TYPES: ReadonlySet<unknown> = new Set(
   "picture file say press stop open rename delete find hello".split(" "),
 );
 
-/** Number of messages that a page may send in a burst. */
+/** Maximum messages of a page in a burst. */
 const BURST = 20;
 /** Milliseconds until one more message is allowed. */
 const REFILL_MS = 1_000;
@@ -66,7 +66,7 @@ const REFILL_MS = 1_000;
 interface SessionOptions {
   wire: Wire;
   devices: Devices;
-  /** Browser that the edge has already admitted. Absent if this gateway admits devices itself. */
+  /** Browser that the edge has admitted. Absent if this gateway admits devices itself. */
   admitted?: AdmittedBrowser | undefined;
   chat: WebChat;
   /** Page origin as reported by the browser. */
@@ -176,7 +176,7 @@ export class ChatSession {
     }
   }
 
-  /** Sends the page all messages of its current conversation. From other conversations, leaves out growing texts. */
+  /** Sends a message to the page. From conversations that the page does not show, omits growing texts. */
   #send(message: ToPage): void {
     const { conversation = "" } = message as { conversation?: string };
     const isElsewhere = conversation !== this.#conversation && message.type !== "conversations";
@@ -235,7 +235,7 @@ class Rate {
     this.#at = clock();
   }
 
-  /** Uses up one message of the rate limit. Returns false if none is left. */
+  /** Takes one message from the rate limit. Returns false if none is left. */
   take(): boolean {
     const now = this.#clock();
     this.#left = Math.min(BURST, this.#left + Math.max(0, now - this.#at) / REFILL_MS);

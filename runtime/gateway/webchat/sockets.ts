@@ -24,7 +24,7 @@ import { ChatSession } from "./session.ts";
 const HELLO_MS = 10_000;
 const LOOK_MS = 1_000;
 const PING_MS = 30_000;
-/** Maximum number of connections from approved devices. Unapproved devices have their own limit. */
+/** Maximum number of connections from approved devices. */
 const MAX_PAIRED = 100;
 /** Bytes of unsent data after which a page is disconnected. The page reconnects and catches up. */
 const MAX_BUFFERED = 4 * 1024 * 1024;
@@ -55,7 +55,7 @@ interface Socket {
   silent: boolean;
 }
 
-/** Manages the WebSockets of chat pages. Loads the WebSocket library when the first page connects. */
+/** Manages the WebSockets of chat pages. */
 export class ChatSockets {
   readonly #options: ChatSocketsOptions;
   readonly #sockets = new Set<Socket>();
@@ -104,7 +104,7 @@ export class ChatSockets {
     return isOwnPage(origin, host) ? undefined : "chat_origin_refused";
   }
 
-  /** Closes the oldest unapproved connection if the limit for its network or for all is reached. */
+  /** Closes the oldest unapproved connection if this network or all networks together reach a limit. */
   #makeRoom(network: string): void {
     const strangers = [...this.#sockets].filter(({ session }) => !session.isPaired);
     const oldest = chooseEvicted(strangers, { network });

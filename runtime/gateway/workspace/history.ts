@@ -40,8 +40,8 @@ interface Stored {
 }
 
 /**
- * Stores earlier versions of one root's files in a directory that no file name can reach. Each file's folder is
- * named by the SHA-256 of the file's name, so that a name of any length is valid.
+ * Earlier versions of one root's files, in a directory that no file name can reach. The folder of a file is named by
+ * the SHA-256 of the file's name, which may be too long for a folder's name.
  */
 export class FileHistory {
   readonly #directory: string;

@@ -12,7 +12,7 @@ import { entriesOf, walk } from "./walk.ts";
 const MIB = 1024 * 1024;
 /** Maximum number of files and folders. Even an empty file occupies a disk block. */
 const MAX_ENTRIES = { shared: 10_000, chat: 1_000, chats: 10_000 };
-/** Versions of all files of a root. */
+/** Maximum number of stored versions in a root. */
 const MAX_VERSIONS = { shared: 10_000, chat: 1_000, chats: 10_000 };
 /** Fraction of the limits that pruning leaves, so that the next write need not prune again. */
 const PRUNED_TO = 0.9;
@@ -55,11 +55,10 @@ export interface QuotasOptions {
 }
 
 /**
- * Enforces size limits of the workspace's roots and locks file changes across processes. The sizes are running
- * totals in a file, so that a change never walks the files. The gateway recounts them at startup, which corrects
- * them after crashes and manual changes.
+ * Enforces size limits of the workspace's roots and locks file changes across processes. The sizes are running totals
+ * in a file, so that a change never walks the files. The gateway recounts them at startup.
  *
- * The shared root has its own limit of entries and at least half of the bytes. Each chat has a share of the rest.
+ * The shared root has its own limit of entries and at least half of the bytes. The chats share the rest.
  */
 export class Quotas {
   readonly #options: QuotasOptions;
@@ -127,7 +126,7 @@ export class Quotas {
     Object.assign(figures, left);
   }
 
-  // Writes that add nothing are allowed, so that a full root's files can be shortened.
+  // Allow writes that add nothing, so that the files of a full root can be shortened.
   #checkEntries(id: string, growth: number): void {
     if (growth <= 0) return;
     const isChat = chatOf(id) !== undefined;

@@ -65,9 +65,8 @@ interface Located {
 }
 
 /**
- * Accesses one directory of files. No name leads out of it, whether by `..`, an absolute path or a link, even for
- * a new file. All changes go through it: it stores the previous version, enforces the quota and reports the
- * change.
+ * Accesses one directory of files. No name leads out of it, by `..`, an absolute path or a link. Every change stores
+ * the previous version, observes the quota and is reported.
  */
 export class Root {
   readonly #options: RootOptions;
@@ -164,8 +163,8 @@ export class Root {
   }
 
   /**
-   * Returns up to `most` files from all folders, sorted by name, beginning after the name `after`. `isCut` is true
-   * if there are more.
+   * Returns up to `most` files of all folders, sorted by name, after the name `after`. `isCut` is true if there are
+   * more.
    */
   files({ after = "", most }: { after?: string; most: number }): { files: ListedFile[]; isCut: boolean } {
     const { directory, reserved } = this.#options;
@@ -200,7 +199,7 @@ export class Root {
     const parts = pathParts(name);
     if (parts === undefined) throw outsideRootError();
     const top = lstatSync(directory, { throwIfNoEntry: false });
-    // An operator may move the shared root with a link; a chat's root must not be a link.
+    // The shared root may be a link that an operator made; a chat's root must not be a link.
     if (top?.isSymbolicLink() && id !== "shared") throw outsideRootError();
     const root = top === undefined ? directory : realpathSync(directory);
     const named = (place: string): string => path.relative(root, place).split(path.sep).join("/");
@@ -213,7 +212,7 @@ export class Root {
         const whole = path.join(place, ...parts.slice(index));
         return { path: whole, name: named(whole), missing: parts.length - index };
       }
-      // Refuse dangling links too: their targets may be created outside later.
+      // Refuse dangling links too: somebody may later create their targets outside the root.
       if (stats.isSymbolicLink() && !statSync(next, { throwIfNoEntry: false })) throw outsideRootError();
       place = stats.isSymbolicLink() ? realpathSync(next) : next;
       const isWithin = place === root || place.startsWith(root + path.sep);
@@ -263,7 +262,7 @@ function checkDigest(expected: string | undefined, before: Buffer | undefined): 
     throw new StewardError("workspace_changed");
 }
 
-/** Orders names by code units, as `files` does when it skips the names up to `after`. */
+/** Orders names by code units, like the comparison in `files`. */
 function byName(a: { name: string }, b: { name: string }): number {
   return a.name < b.name ? -1 : 1;
 }

@@ -1,7 +1,7 @@
 import { type Dirent, readdirSync } from "node:fs";
 import { join } from "node:path";
 
-/** Maximum number of entries to visit. The program's own directories have fewer. */
+/** Maximum number of entries to visit. */
 const MAX_WALKED = 20_000;
 
 /**
@@ -25,7 +25,7 @@ export function* walk(
   }
 }
 
-/** Lists a folder. Returns an empty array if the folder does not exist. */
+/** Returns a folder's entries; empty if the folder does not exist. */
 export function entriesOf(folder: string): Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });

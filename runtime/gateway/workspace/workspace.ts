@@ -26,7 +26,7 @@ export interface ChatRoot {
 
 /**
  * The assistant's files: one root for all chats, and one for each chat that may not write to the shared root. Roots
- * and version history are separate folders; none is reachable through another.
+ * and version history are separate folders.
  */
 export class Workspace {
   readonly #options: WorkspaceOptions;

@@ -48,9 +48,8 @@ const UNREADABLE: ConnectionEnd = {
 };
 
 /**
- * One connection to Discord's gateway (https://docs.discord.com/developers/events/gateway#connection-lifecycle).
- * The sequence number advances only when an event is in the ledger, so Discord replays events that were not
- * recorded.
+ * One connection to Discord's gateway (https://docs.discord.com/developers/events/gateway#connection-lifecycle). The
+ * sequence number advances only when an event is in the ledger, so Discord replays lost events.
  */
 export class DiscordConnection {
   readonly #options: ConnectionOptions;
@@ -164,12 +163,11 @@ export class DiscordConnection {
     try {
       this.#options.record.answered(this.#session.sequence);
     } catch (error) {
-      // Log only: the channels page shows an older time, which is harmless.
+      // Continue after this error: the channels page only shows an older time.
       this.#options.log.error("the state of the connection could not be stored", { error: String(error) });
     }
   }
 
-  /** Queues an event. The socket is paused while events are handled. */
   #enqueue(payload: Payload): void {
     this.#queue.push(payload);
     if (this.#queue.length === 1) this.#handled = this.#handleAll();
@@ -205,7 +203,7 @@ export class DiscordConnection {
     if (this.#session === undefined) return;
     const place = sequence ?? this.#session.sequence;
     const { user } = this.#session;
-    // Discord sends interactions on this connection if the application has no endpoint for them.
+    // Discord sends interactions on this connection only if the application has no endpoint for them.
     const taken = kind === "INTERACTION_CREATE" ? readInteraction(value, clock()) : undefined;
     const delivery =
       kind === "MESSAGE_CREATE" ? messageDelivery(value, { user, unmentioned }, clock()) : taken?.delivery;
@@ -216,7 +214,8 @@ export class DiscordConnection {
       this.#isReady = true;
       log.info("the session with Discord is resumed");
     }
-    // The next heartbeat stores the sequence number of events that need no record. Replaying those is harmless.
+    // An event without a delivery needs no record: the next heartbeat stores its sequence number, and a replay is
+    // harmless.
     if (kind === "RESUMED" || delivery !== undefined) record.answered(place);
   }
 

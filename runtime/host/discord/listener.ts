@@ -14,11 +14,11 @@ const RECONNECT_WAIT = { firstMs: 1_000, longestMs: 60_000 };
 /** Backoff before a new session; Discord allows 1,000 per day. */
 const IDENTIFY_WAIT = { firstMs: 5_000, longestMs: 300_000 };
 /**
- * Minimum duration of a connection, in milliseconds. A shorter one counts as a failure, because repeated short
- * sessions would use up the daily limit.
+ * Minimum duration of a connection, in milliseconds. A shorter one counts as a failure, so that short sessions do not
+ * use up the daily limit.
  */
 const STABLE_MS = 60_000;
-/** Failures after which the listener asks Discord for a new address, because the session's address may be outdated. */
+/** Number of failures after which the listener asks Discord for a new address: the session's may be outdated. */
 const ADDRESS_TRIES = 3;
 
 export type Address = { url: string } | ConnectionEnd;
@@ -42,8 +42,8 @@ export interface ListenerOptions {
 }
 
 /**
- * Keeps one connection to Discord's gateway open while this process holds the lease. Resumes the session, or begins
- * a new one if Discord has ended it. Stops if Discord says that reconnecting is pointless.
+ * Keeps one connection to Discord's gateway open while this process holds the lease. Resumes the session, or begins a
+ * new one if Discord has ended it. Stops if Discord says not to reconnect.
  */
 export class GatewayListener implements Source {
   readonly #options: ListenerOptions;
@@ -116,7 +116,7 @@ export class GatewayListener implements Source {
     if (this.#stop.signal.aborted) return;
     this.#failures += 1;
     const isFinal = next === "stop";
-    // Discord closes connections from time to time. Report this only if reconnecting fails too.
+    // Discord sometimes closes connections. Report this only if reconnecting fails.
     if (isFinal || (!expected && (this.#failures > 1 || code !== "discord_unreachable"))) {
       this.#attempt(() => record.failed(code, detail));
       this.#logOnce(detail, code);
@@ -132,7 +132,7 @@ export class GatewayListener implements Source {
     this.#options.log.warn("not receiving messages from Discord", { why, ...(code && { code }) });
   }
 
-  /** Runs `work` and only logs its error, for example if the store is briefly locked or full. */
+  /** Runs `work` and only logs its error, for example if the store is full. */
   #attempt(work: () => unknown): void {
     try {
       work();

@@ -68,7 +68,7 @@ export interface Session {
 export interface ConnectionEnd {
   /** Next step: `resume` the session, begin a new one (`identify`), or `stop` until the operator changes something. */
   next: "resume" | "identify" | "stop";
-  /** True if the end is not a failure: Discord asked for a reconnect, or this process closed the connection. */
+  /** True if the connection did not fail: Discord asked for a reconnect, or this process closed it. */
   expected?: boolean;
   code: ErrorCode;
   detail: string;
@@ -105,8 +105,8 @@ export function endOf(code: number): ConnectionEnd {
 }
 
 /**
- * Adds version and encoding to a gateway address. Returns `undefined` if the host, which receives the bot token, is
- * neither below discord.gg nor the API's host in a test.
+ * Adds version and encoding to a gateway address. Returns `undefined` unless the host, which receives the bot token,
+ * is below discord.gg. A substitute API's host is also allowed.
  */
 export function gatewayUrl(address: string, apiUrl: string, ownApiUrl: string): string | undefined {
   const url = URL.parse(address);
@@ -140,8 +140,8 @@ export interface Reader {
 export type Unmentioned = Readonly<Record<string, boolean>>;
 
 /**
- * Returns the delivery of a direct message, a mention, a reply to the bot, or any message of an `unmentioned`
- * server. Returns `undefined` for other messages, and for those of bots and webhooks.
+ * Returns the delivery of a message for the bot: a direct message, a mention, a reply to the bot, or any message if
+ * `unmentioned` is true for the server. Returns `undefined` for other messages, and for those of bots and webhooks.
  */
 export function messageDelivery(
   value: unknown,

@@ -1,7 +1,7 @@
 import { IntakeLease, type LeaseOptions } from "../intake/lease.ts";
 import type { Session } from "./protocol.ts";
 
-/** One bot's database row: the lease, its session, and its position in the session's events. */
+/** One bot's database row: the lease, the session, and the position in its events. */
 export class SessionRecord extends IntakeLease {
   constructor(options: LeaseOptions) {
     super("discord", options);

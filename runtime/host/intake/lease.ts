@@ -18,7 +18,7 @@ export interface LeaseOptions {
   clock: Clock;
 }
 
-/** One bot's row in the ledger's database: which process fetches its events, and with what result. */
+/** One bot's row in the ledger's database: the process that fetches its events, and the last result. */
 export class IntakeLease {
   protected readonly sql: Sql;
   protected readonly bot: string;
@@ -92,8 +92,8 @@ export function processHolder(): string {
 }
 
 /**
- * Returns true if a holder's process is known to be dead, so that a restart continues immediately. Returns false for
- * processes on other machines or in other containers.
+ * Returns true if a holder's process is known to be dead. Returns false for processes on other machines or in other
+ * containers.
  */
 export function holderIsGone(holder: string): boolean {
   const [machine, id] = holder.split("/");

@@ -30,7 +30,7 @@ export interface Off {
   why: string;
 }
 
-/** Options of {@link IntakeWatch}. A mode is plain data, so that modes can be compared. */
+/** Options of {@link IntakeWatch}. Modes are compared as JSON. */
 export interface WatchOptions<Platform extends FetchedPlatform, Mode extends { kind: string }> {
   platform: Platform;
   configPath: string;
@@ -40,10 +40,7 @@ export interface WatchOptions<Platform extends FetchedPlatform, Mode extends { k
   log: Log;
 }
 
-/**
- * Runs the source of events that the config file requires. Checks the file every second, because it may change at any
- * time.
- */
+/** Runs the source of events that the config file requires. Checks the file for changes every second. */
 export class IntakeWatch<Platform extends FetchedPlatform, Mode extends { kind: string }> {
   readonly #options: WatchOptions<Platform, Mode>;
   readonly #title: string;

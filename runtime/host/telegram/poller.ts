@@ -15,7 +15,7 @@ const POLL_TIMEOUT_MS = 65_000;
 const RENEW_MS = 20_000;
 const NETWORK_WAIT = { firstMs: 1_000, longestMs: 60_000 };
 const CONFLICT_WAIT = { firstMs: 5_000, longestMs: 60_000 };
-/** Backoff after Telegram has refused the token. Only another token helps, and a new token starts another poller. */
+/** Backoff after Telegram has refused the token. A new token starts another poller. */
 const TOKEN_WAIT = { firstMs: 60_000, longestMs: 300_000 };
 const LEASE_WAIT_MS = 5_000;
 
@@ -31,8 +31,8 @@ export interface PollerOptions {
 }
 
 /**
- * Polls Telegram (https://core.telegram.org/bots/api#getupdates) and records updates in the ledger. The next poll's
- * offset confirms earlier updates, so it advances only when they are recorded. The ledger recognises repeated updates.
+ * Polls Telegram (https://core.telegram.org/bots/api#getupdates) and records updates in the ledger, which recognises
+ * repeated ones. Advances the next poll's offset, which confirms earlier updates, only after they are recorded.
  */
 export class Poller {
   readonly #options: PollerOptions;
@@ -142,7 +142,7 @@ export class Poller {
     await sleep(milliseconds, undefined, { signal: this.#stop.signal }).catch(() => undefined);
   }
 
-  /** Runs `work` and only logs its error, for example if the store is briefly locked or full. */
+  /** Runs `work` and only logs its error, for example if the store is full. */
   #attempt(work: () => unknown): void {
     try {
       work();
@@ -173,7 +173,7 @@ function readFailure(error: unknown): Failure {
     const detail = `Telegram refuses the bot token: ${message}.`;
     return { code: "telegram_token_invalid", detail, range: TOKEN_WAIT };
   }
-  // Telegram's message names the cause: another poller, or a webhook that was set meanwhile.
+  // Telegram's message names the cause: another poller, or a webhook that somebody has set.
   if (status === 409) return { code: "telegram_conflict", detail: `${message}.`, range: CONFLICT_WAIT };
   const detail = `Telegram did not answer: ${message}.`;
   return {

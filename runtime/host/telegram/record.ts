@@ -6,7 +6,7 @@ import { IntakeLease, type LeaseOptions } from "../intake/lease.ts";
  */
 const OFFSET_KEEPS_MS = 6 * 24 * 3_600_000;
 
-/** One bot's database row: the lease, and its position in the updates. */
+/** One bot's database row: the lease, and the position in the updates. */
 export class IntakeRecord extends IntakeLease {
   constructor(options: LeaseOptions) {
     super("telegram", options);
@@ -19,7 +19,10 @@ export class IntakeRecord extends IntakeLease {
     return this.clock() - at > OFFSET_KEEPS_MS ? undefined : offset;
   }
 
-  /** Records that Telegram has responded. `nextOffset` is set if updates arrived and all below it are in the ledger. */
+  /**
+   * Records that Telegram has responded. `nextOffset` is set after updates arrived: the ledger has stored all updates
+   * below it.
+   */
   answered(nextOffset?: number): void {
     const place = nextOffset === undefined ? {} : { next_offset: nextOffset, last_update_at: this.clock() };
     this.heard(place);

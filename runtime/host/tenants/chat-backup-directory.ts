@@ -18,8 +18,8 @@ const APPROVALS_FILE = "approvals.json";
 const SERVED_ALL_FILE = "served-all";
 
 /**
- * Stores the backups of a host's chats, and data that must outlive a change of the tenancy. The main process owns
- * this folder, because it cannot read the chats' own folders.
+ * Backups of a host's chats, and data that must outlive a change of the tenancy. The main process, which owns this
+ * folder, cannot read the chats' folders.
  */
 export class ChatBackupDirectory {
   readonly #folder: string;
@@ -61,7 +61,9 @@ export class ChatBackupDirectory {
     this.#write(APPROVALS_FILE, JSON.stringify(approvals));
   }
 
-  /** Time at which one gateway last began to serve every chat again; `undefined` if there was no such change. */
+  /**
+   * ISO 8601 time of the last change from one gateway per chat to one for all chats; `undefined` if there was none.
+   */
   get servedAllSince(): string | undefined {
     return readText(path.join(this.#folder, SERVED_ALL_FILE));
   }

@@ -39,7 +39,7 @@ export class ChatData {
   /** Last operation on each chat. The chat's next operation waits for it. */
   readonly #turns = new Map<TenantId, Promise<unknown>>();
   readonly #ready = new Set<TenantId>();
-  /** Chats whose folders may hold data that is in no backup. */
+  /** Chats with data that may be in no backup. */
   readonly #changed: Set<TenantId>;
   /**
    * Earliest times of a chat's next backup, in milliseconds since the epoch: while its gateway runs, and while it
@@ -144,8 +144,8 @@ export class ChatData {
   }
 
   /**
-   * Restores the newest backup of this version or an earlier one, because a later version has changed the schema of
-   * the current data. Backs up the current data first.
+   * Backs up the current data and restores the newest backup that this version can read. Used after a later version
+   * changed the data.
    *
    * @returns the backup's id; `undefined` if there is none
    */

@@ -107,10 +107,7 @@ export class TenantGateway implements Sandbox {
     return this.#run === undefined ? this.#endedBy : problemIn(this.#run);
   }
 
-  /**
-   * Stores when the next schedule is due. Does nothing within a minute of the last call, unless the gateway was
-   * used since.
-   */
+  /** Stores when the next schedule is due, at most once a minute unless the gateway was used. */
   async noteSchedule(): Promise<void> {
     const { clock } = this.#options;
     if (clock() - this.#notedAt < NOTE_MS) return;
@@ -184,7 +181,7 @@ export class TenantGateway implements Sandbox {
 
   #start(port: number): void {
     const { data } = this.#options;
-    // A restore may have just begun to replace the chat's data.
+    // `begin` returns false if a restore has begun to replace the chat's data.
     if (this.#run !== undefined || !data.begin(this.tenant)) return;
     this.#run = startTenantRun(this.#options, { port, broker: this.broker });
     this.schedule.begun();

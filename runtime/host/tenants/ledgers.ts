@@ -6,7 +6,7 @@ import type { NodeSql } from "../ledger.ts";
 
 const MAX_KNOWN = 10_000;
 
-/** Maps conversations to chats, so that the events of each chat can be shown and counted separately. */
+/** Maps conversations to chats, so that the console can show and count each chat's events. */
 export class TenantLedgers {
   readonly #sql: NodeSql;
   readonly #known = new Set<string>();
@@ -29,7 +29,7 @@ export class TenantLedgers {
   arrives(tenant: TenantId, event: Delivery): void {
     const conversation = chatKeyOf(event);
     if (this.#known.has(conversation)) return;
-    // Only the console reads these rows, and the next event rewrites a row lost in a power cut.
+    // A power cut may lose this row: the chat's next event writes it again.
     this.#sql.lightTransaction(() =>
       this.#sql.all("INSERT OR REPLACE INTO ledger_tenants VALUES (?, ?)", conversation, tenant),
     );

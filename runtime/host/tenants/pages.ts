@@ -30,10 +30,7 @@ interface Stranger {
   socket: WebSocket;
 }
 
-/**
- * Returns the handler for chat pages' connections if each browser has its own gateway. The first connection loads
- * the WebSocket library.
- */
+/** Returns the handler for chat pages' connections if each browser has its own gateway. */
 export function browserPages(browsers: BrowserGateways) {
   const strangers = new Set<Stranger>();
   let server: WebSocketServer | undefined;

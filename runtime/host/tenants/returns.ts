@@ -24,17 +24,17 @@ interface ReturnOptions {
 
 /**
  * Merges the data of chats that had their own gateways, then starts the one gateway for every chat. The next start
- * completes an interrupted attempt.
+ * completes an interrupted merge.
  *
- * If a chat's last messages are only in its own folder, which this process cannot read, the gateway does not start
- * (`chats_not_copied`). If an operator removes the chat's `changed` note, the next start ignores those messages.
+ * The gateway does not start (`chats_not_copied`) if a chat's last messages are only in the chat's folder, which this
+ * process cannot read. To give up those messages, an operator removes the chat's `changed` note.
  */
 export async function startWithChatData(options: ReturnOptions): Promise<void> {
   const { supervisor, home, clock, log } = options;
   const backupDirectory = new ChatBackupDirectory(home);
   const isEmpty = backupDirectory.tenants().length === 0;
   await startAfterRestore({ supervisor, home, awaitsData: !isEmpty, log });
-  // An unfinished restore comes first; the service's next start retries it.
+  // Do not merge before an unfinished restore, which the service's next start retries.
   if (isEmpty || exists(path.join(home, RESTORE_MARKER))) return;
   await supervisor.hold(MERGING);
   for (;;) {

@@ -14,7 +14,7 @@ import { supervisedSandbox } from "../sandbox.ts";
 import { openGatewaySocket } from "./pages.ts";
 import type { TenantUsers } from "./users.ts";
 
-/** Time for the gateway to stop, in milliseconds. It needs up to 7 s to finish its answers. */
+/** Time for the gateway to stop, in milliseconds. It drains for up to 7 s. */
 const STOP_MS = 8_000;
 
 export interface RunSurroundings {

@@ -8,7 +8,7 @@ const NOTE = "scheduledFor";
 const RETRY = { firstMs: 10_000, longestMs: 30 * 60_000 };
 
 interface ScheduledStartsOptions {
-  /** Returns a text that changes with the tenancy or the config. After a change, other chats may have schedules. */
+  /** Returns a text that identifies the tenancy and the config. When it changes, other chats may have schedules. */
   mark(): string;
   notes(tenant: TenantId): Notes;
   find(): Promise<readonly TenantId[]>;
@@ -19,8 +19,8 @@ interface ScheduledStartsOptions {
 }
 
 /**
- * Starts the gateway of each chat with a schedule once. Nothing else would start a chat that has not written since
- * it got its own gateway.
+ * Starts the gateway of each chat that has schedules, after every change of the tenancy or config. A chat that has
+ * not written since it got its own gateway would otherwise not start.
  */
 export class ScheduledStarts {
   readonly #options: ScheduledStartsOptions;

@@ -36,10 +36,7 @@ import { TenantNotes } from "./tenant-notes.ts";
 const LOOK_MS = 1_000;
 const PRUNE_MS = 3_600_000;
 const MAX_CHATS = 1_000;
-/**
- * Retry delay in milliseconds if there is no room for an event's gateway. The retry comes earlier if another
- * gateway ends.
- */
+/** Retry delay in milliseconds if there is no room for an event's gateway. */
 const FULL_AGAIN_MS = 5_000;
 const FULL = reason("sandboxes_full");
 
@@ -66,10 +63,7 @@ interface Chat {
   notifier: ChatNotifier;
 }
 
-/**
- * The chats of a host, each with its own gateway. One ledger holds all their events: with one disk and one writing
- * process, separate databases would gain nothing.
- */
+/** The chats of a host, each with its own gateway. One ledger contains all their events. */
 export class HostTenancy {
   readonly #options: HostTenancyOptions;
   readonly #reception: TenantReception;
@@ -145,7 +139,7 @@ export class HostTenancy {
       clock,
       log,
     });
-    // These chats' gateways ran when the last process ended, so their rows are outdated.
+    // The gateways of these chats ran when the previous process ended, so their rows are outdated.
     this.#changed = new Set(this.#reception.roster.running());
   }
 
@@ -161,7 +155,10 @@ export class HostTenancy {
     this.#timer = setInterval(() => void this.#look(), LOOK_MS);
   }
 
-  /** Stops all gateways for good and backs up the chats' data, because a return to one gateway needs the backups. */
+  /**
+   * Stops all gateways for good, then backs up the chats' data. A switch back to one shared gateway needs these
+   * backups.
+   */
   async stop(): Promise<void> {
     this.#pool.close();
     clearInterval(this.#timer);
@@ -202,7 +199,7 @@ export class HostTenancy {
     return !gate.isOpen || gateway.isReady;
   }
 
-  /** Notifies a chat that its message has to wait, through the chat's gateway if it runs; see `Teller`. */
+  /** Notifies a chat of a delayed or failed message, through the chat's gateway if it runs. */
   readonly notify: NotifyChat = (event, ...notice) => {
     const tenant = this.tenantOf(event);
     const notifier = tenant === undefined ? this.#deploymentNotifier : this.#chat(tenant).notifier;
@@ -299,10 +296,7 @@ export class HostTenancy {
     });
   }
 
-  /**
-   * Wraps a sandbox so that requests about the whole deployment go to the deployment; see
-   * {@link withDeploymentParts}.
-   */
+  /** Wraps a sandbox so that requests about the whole deployment go to the deployment's sandbox. */
   asShown(sandbox: Sandbox): Sandbox {
     return withDeploymentParts(sandbox, {
       deployment: this.#options.sandbox,
@@ -366,7 +360,7 @@ export class HostTenancy {
       // Do not wait: copying a large chat takes long.
       void this.#data.copyChanged(this.#isRunning);
       void this.#scheduled.run();
-      // A gateway that has just run a schedule may now be stopped for a waiting one.
+      // A gateway that has just run a schedule may now make room for a waiting chat.
       void this.#pool.offer();
     } catch (error) {
       log.error("the checks of the chats' gateways failed", { error: String(error) });

@@ -25,8 +25,8 @@ const OTHERS = 0o077;
 const BITS = { CHOWN: 0n, KILL: 5n, SETGID: 6n, SETUID: 7n };
 
 /**
- * Users of the chats' gateways, each with its own folder. A folder's owner is the only record of the user's id, so
- * the id cannot be lost or restored separately from the data.
+ * Users of the chats' gateways, each with its own folder. Only the folder's owner records the user's id, so the id
+ * cannot be lost or restored without the data.
  */
 export class TenantUsers {
   readonly base: ProcessUser;
@@ -38,8 +38,7 @@ export class TenantUsers {
   }
 
   /**
-   * Makes this process run as the owner of the data directory. It can still become root briefly, to start and end
-   * other users' processes.
+   * Makes this process run as the owner of the data directory. It can still become root for single operations.
    *
    * @throws StewardError `tenancy_unsupported` if this process cannot give chats their own users.
    */
@@ -64,7 +63,7 @@ export class TenantUsers {
     return users;
   }
 
-  /** Folder of the chats' folders. Every chat's user can read files in it if their mode allows that. */
+  /** Folder that contains every chat's folder. */
   get folder(): string {
     return this.#folder;
   }
@@ -100,7 +99,7 @@ export class TenantUsers {
     this.base.withRights(() => chownSync(folder, id, id));
   }
 
-  /** Tests whether a chat could be started, so that the service fails at startup rather than at the first chat. */
+  /** Tests whether a chat could be started, so that the service fails at startup. */
   #try(): void {
     const folder = path.join(this.#folder, ".trial");
     try {

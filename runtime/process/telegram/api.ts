@@ -6,7 +6,7 @@ import type { TelegramConnection } from "./transport.ts";
 
 const TIMEOUT_MS = 30_000;
 const DOWNLOAD_TIMEOUT_MS = 60_000;
-/** Largest response in bytes: far above a hundred updates of the largest kind. */
+/** Maximum response size in bytes, far above a hundred updates of the largest kind. */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
 /** https://core.telegram.org/bots/api#making-requests */
@@ -29,7 +29,7 @@ export interface TelegramApiOptions {
   /** Without a trailing slash. */
   apiRoot: string;
   proxy?: string;
-  /** Headers for requests through the broker. Setting them selects the broker's URL format. */
+  /** Headers for the broker. If set, URLs have the broker's format. */
   brokerHeaders?: Record<string, string>;
 }
 
@@ -66,7 +66,7 @@ export class TelegramError extends Error {
     this.brokerCode = brokerCode;
   }
 
-  /** True if Telegram refuses the token: with 401 if it was revoked, with 404 if it is malformed. */
+  /** True if Telegram refuses the token: 401 if revoked, 404 if malformed. */
   get tokenRefused(): boolean {
     return this.status === 401 || this.status === 404;
   }
@@ -106,7 +106,7 @@ export class TelegramApi {
         signal,
       });
       const { statusCode = 0, headers } = response;
-      // Use 0 if the broker itself refused the call, because the broker's status says nothing about the chat.
+      // Use 0 if the broker itself refused the call: its status says nothing about the chat.
       const status = headers["content-type"]?.startsWith(PROBLEM_TYPE) === true ? 0 : statusCode;
       return { status, bytes: await readBody(response, MAX_ANSWER_BYTES) };
     });
@@ -145,7 +145,7 @@ export class TelegramApi {
     });
   }
 
-  /** Loads the transport on first use: Node's HTTPS client would cost every start time and memory. */
+  /** Loads the transport on first use, to keep startup fast and small. */
   #connect(): Promise<TelegramConnection> {
     this.#connection ??= import("./transport.ts").then(({ openConnection }) => openConnection(this.#proxy));
     return this.#connection;
@@ -175,7 +175,7 @@ function bounded(signal: AbortSignal | undefined, timeoutMs: number): AbortSigna
   return signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
 }
 
-/** Converts connection failures to TelegramError without their message, which may contain the URL with the token. */
+/** Converts connection failures to TelegramError without their message, which may contain the token. */
 async function withSafeErrors<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

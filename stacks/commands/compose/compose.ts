@@ -36,8 +36,8 @@ function head(): string {
 }
 
 /**
- * Returns a host stack's container as Docker Compose files. Writes and deploys nothing. Needs no backend, unless the
- * settings refer to an ESC environment.
+ * Returns a host stack's container as Docker Compose files. Needs a backend only if the settings refer to an ESC
+ * environment.
  *
  * @throws StewardError `stack_not_host`, `stack_config_invalid`; BuildFailure `settings_missing`
  */

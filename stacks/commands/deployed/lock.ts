@@ -27,9 +27,8 @@ interface Lock {
 }
 
 /**
- * Checks that no update of the stack is running. `releaseStale` releases the lock of a killed process on this machine.
- * Finds only the locks of backends in a folder or Pulumi Cloud. If the backend is a bucket, the update itself checks
- * the lock.
+ * Checks that no update of the stack is running, if the backend is a folder or Pulumi Cloud. With a bucket, the
+ * update itself checks the lock. `releaseStale` releases the lock of a killed process on this machine.
  *
  * @throws StewardError `rollout_under_way`
  */

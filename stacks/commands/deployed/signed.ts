@@ -14,7 +14,7 @@ import { type DeployedState, findResource, gatewayOf } from "./stack.ts";
 
 /** Longer than the service's own timeouts. */
 const ANSWER_MS = 200_000;
-/** Number of attempts, within one minute, before the gateway counts as down. A cold start takes only seconds. */
+/** Attempts, within one minute, before the gateway counts as down. A cold start takes only seconds. */
 const READY_ATTEMPTS = 30;
 const READY_RETRY_MS = 2_000;
 
@@ -45,8 +45,8 @@ export interface StackBackups {
 type Manifest = Pick<GenerationManifest, "id" | "createdAt">;
 
 /**
- * Returns a deployed gateway's backups, or `undefined` if the state has no URL or signing key. Each method rejects with
- * the service's own StewardError, or `service_unreachable` if something else answers.
+ * Returns a deployed gateway's backups, or `undefined` if the state has no URL or signing key. Each method rejects
+ * with the service's StewardError, or `service_unreachable` if something else answers.
  *
  * @param gateway Component name. Default: the only gateway.
  * @throws BuildFailure `gateway_unknown`
@@ -64,9 +64,8 @@ export function openStackBackups(state: DeployedState, gateway?: string): StackB
 }
 
 /**
- * Returns a function that fetches the record of past events, or `undefined` if the state has no URL or signing key. The
- * function rejects with StewardError `replay_not_allowed` if the stack does not allow replays, or `not_found` from
- * older versions.
+ * Returns a function that fetches the record of past events, or `undefined` if the state has no URL or signing key.
+ * The function rejects with StewardError `replay_not_allowed`, or `not_found` from older versions.
  */
 export function openStackReplay(state: DeployedState): (() => Promise<ReplayRecord>) | undefined {
   const ask = askerOf(state);

@@ -33,10 +33,7 @@ export interface DeployedStack {
 export interface CommandOptions {
   /** Folder of `Pulumi.yaml`. Default: the working folder. */
   workDir?: string | undefined;
-  /**
-   * Extra variables for the Pulumi CLI, such as `PULUMI_BACKEND_URL` and `PULUMI_CONFIG_PASSPHRASE`. The stack's
-   * program does not see them.
-   */
+  /** Extra variables for the Pulumi CLI, such as `PULUMI_BACKEND_URL`. The stack's program does not see them. */
   env?: Readonly<Record<string, string>> | undefined;
   /** Receives text for people in pieces that end with a line break. Default: discarded. */
   say?: ((text: string) => void) | undefined;
@@ -276,8 +273,8 @@ export interface PlannedStep {
 }
 
 /**
- * Returns a preview event's step, if it has one. Skips default providers and the partial steps of a replacement, as the
- * engine's counts do.
+ * Returns a preview event's step, if it has one. Skips default providers and the partial steps of a replacement, like
+ * the engine's counts.
  */
 export function stepsOf({ resourcePreEvent: event }: EngineEvent): PlannedStep[] {
   if (event === undefined) return [];

@@ -15,7 +15,7 @@ export interface Drift {
 
 export interface DriftResult {
   drift: Drift[];
-  /** Messages from providers, for example that a resource could not be read. */
+  /** Messages from providers, such as failed reads. */
   remarks: string[];
 }
 
@@ -45,9 +45,8 @@ const OWN = ["steward:", "pulumi-nodejs:dynamic/"];
 
 /**
  * Returns the drift in one event of a refresh (`ResOutputsEvent`:
- * https://www.pulumi.com/docs/reference/automation-api/). Only properties that the program sets count, because bridged
- * providers also return outputs that differ on every read. All differences reported by this package's providers count,
- * because they report only relevant ones.
+ * https://www.pulumi.com/docs/reference/automation-api/). For bridged providers, only properties that the program
+ * sets count, because other outputs differ on every read. For this package's providers, all differences count.
  */
 export function driftOf({ resOutputsEvent: event }: EngineEvent): Drift[] {
   if (event === undefined) return [];

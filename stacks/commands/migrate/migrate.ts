@@ -92,8 +92,8 @@ export async function migrate(stackName: string, options: MigrateOptions): Promi
 }
 
 /**
- * Adds a migration for the new name, unless migrations under the old name are still pending. Tags that exist only in
- * the account become entries without a class.
+ * Adds a migration for the new name, unless one is pending already. Adds an entry without a class for each tag that
+ * exists only in the account.
  */
 function withNewTag(migrations: readonly Migration[], applied: number): Migration[] {
   const missing = Math.max(applied + 1 - migrations.length, 0);
@@ -133,7 +133,7 @@ function addressLines(
   ];
 }
 
-/** Previews an update with these settings, without changing the stack's own settings. */
+/** Previews an update with these settings, without storing them. */
 async function previewSettings(
   stack: Stack,
   settings: string,
@@ -182,7 +182,7 @@ function withMigrations(
   return settings.toString({ lineWidth: 0 });
 }
 
-/** Replaces the settings file, unless it was edited in the meantime. */
+/** Replaces the settings file, unless it was edited since it was read. */
 async function replaceSettings({ file, text: former }: SettingsFile, text: string): Promise<void> {
   if ((await readFile(file, "utf8")) !== former) {
     const fix = "Review the change and run the command again.";

@@ -24,7 +24,7 @@ export interface PoliciesResult {
 /**
  * Runs the policy pack on a stack's preview. Changes nothing. `say` receives the engine's report.
  *
- * @throws StewardError or BuildFailure if the preview fails for another reason than a policy.
+ * @throws StewardError or BuildFailure if the preview fails for any reason except a policy
  */
 export async function policies(
   stackName: string,

@@ -33,7 +33,7 @@ const STATE_OUTPUTS = ["bucketName", "volumeName"];
 /**
  * Previews the stack under the policy pack and returns the violations.
  *
- * @throws The preview's error if it fails for another reason than a policy.
+ * @throws The preview's error if something other than a policy failed.
  */
 export async function previewWithPolicies(
   deployed: DeployedStack,
@@ -79,8 +79,8 @@ async function runPreview(
 }
 
 /**
- * Passes the name of the deployed bucket or volume and the last backup's time to the rule `fresh-backup`, because rules
- * see only the planned resources.
+ * Passes the name of the deployed bucket or volume and the last backup's time to the rule `fresh-backup`. Rules see
+ * only the planned resources.
  */
 async function withDeployed(
   { state }: DeployedStack,

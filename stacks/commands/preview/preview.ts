@@ -47,7 +47,7 @@ export function previewText(
 }
 
 export function failedPreview(stack: string, cause: string): string {
-  // Longer than any fence in the text, so that the text cannot close it.
+  // Longer than any fence in the text, which therefore cannot close it.
   const fence = "`".repeat(Math.max(3, ...[...cause.matchAll(/`+/g)].map(([run]) => run.length + 1)));
   return lines(
     `### Preview of ${code(stack)}`,
@@ -65,7 +65,7 @@ function listed(title: string, entries: readonly string[]): string[] {
   return ["", `**${title}**`, "", ...entries.map((entry) => `- ${code(entry)}`)];
 }
 
-/** Formats untrusted text as inline code, so that it cannot start a block, mention anybody, link or embed an image. */
+/** Formats untrusted text as inline code, so that it cannot mention anybody, link or embed an image. */
 function code(text: string): string {
   return `\`${text.replaceAll("`", "'").replaceAll(/\s+/g, " ").trim()}\``;
 }

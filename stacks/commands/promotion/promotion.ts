@@ -17,7 +17,7 @@ export function rolloutsOf(stack: string, { workDir = "." }: Pick<CommandOptions
   return path.join(workDir, ".steward", "rollouts", stack);
 }
 
-/** Matches an image in the registry of a Cloudflare account, to which an update pushes it. */
+/** Matches an image in a Cloudflare account's registry. */
 const OF_ACCOUNT = /^[^/]+\/([0-9a-f]{32})\/steward@/;
 
 /**
@@ -103,8 +103,8 @@ function provenBuild(folder: string, stack: string): DeployedBuild {
 }
 
 /**
- * Returns true if an entry shows which build runs, unlike those of previews and of rollouts that stopped before their
- * update.
+ * Returns true if an entry names the deployed build. Entries of previews, and of rollouts that stopped before their
+ * update, do not.
  */
 function namesBuild({ step, deployed }: RecordEntry): boolean {
   return step === "updating" || deployed !== undefined;
@@ -115,7 +115,7 @@ function rolloutFailed(stack: string, [first]: readonly RecordEntry[], how: stri
   return unprovenError(stack, `The rollout${began} of ${stack} ${how}.`);
 }
 
-/** Returns the error with a fix that names the source stack. The default fix has only a placeholder for the name. */
+/** Returns the error with a fix that names the source stack. */
 function unprovenError(source: string, detail: string): StewardError {
   return new StewardError("promotion_unproven", detail, {
     fix: ({ tool }) =>

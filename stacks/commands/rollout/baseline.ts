@@ -14,20 +14,15 @@ export interface PreviousDeployment {
 export interface Baseline {
   /** Tags of migrations that the update applies to an existing Worker. */
   migrations: string[];
-  /**
-   * Version to roll back to. Absent if nothing runs yet, and on a host, where the update itself restores the previous
-   * container.
-   */
+  /** Version to roll back to. Absent on a host, and if nothing runs yet. */
   previous: PreviousDeployment | undefined;
-  /**
-   * Backups of the running version. Absent if nothing runs yet, and on a host, where the update itself makes a backup.
-   */
+  /** Backups of the running version. Absent on a host, and if nothing runs yet. */
   backups: StackBackups | undefined;
   /** Fetches the redacted record of past events. Absent if nothing runs yet. */
   replay: (() => Promise<ReplayRecord>) | undefined;
   /** Absent if one sandbox serves every chat. */
   renewal?: (() => Promise<Renewal | null>) | undefined;
-  /** Explanation if the live version is not the version that the stack deployed last; otherwise absent. */
+  /** Explanation if the live version is not the one that the stack deployed last. */
   strayed: string | undefined;
   /**
    * Rolls back to the previous version and waits until it answers. On a host, only waits, because the update itself

@@ -4,14 +4,11 @@ import type { Renewal } from "../../../runtime/contract/tenant.ts";
 
 const LOOK_EVERY_MS = 5_000;
 /**
- * Number of polls without a change after which no container is waiting: running containers ask for renewal every ten
- * seconds.
+ * Number of polls without a change after which the watch ends. No container is waiting then, because running
+ * containers ask for renewal every ten seconds.
  */
 const QUIET_POLLS = 3;
-/**
- * Maximum time for which a rollout watches the containers. The remaining ones are still renewed afterwards, one after
- * another.
- */
+/** Maximum time for which a rollout watches the containers. The remaining ones are renewed afterwards. */
 const WATCH_MS = 180_000;
 
 interface WatchOptions {

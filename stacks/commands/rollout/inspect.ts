@@ -80,7 +80,7 @@ function isWhole({ versions }: PreviousVersion, versionId: string): boolean {
   return versions.every((share) => share.versionId === versionId);
 }
 
-/** Returns the hashes that identify a deployment from outside: those of its bundle and its secrets. */
+/** Returns the hashes of the deployment's bundle and secrets, which identify it; `undefined` without a response. */
 async function answerOf(url: string): Promise<string | undefined> {
   try {
     const response = await fetch(`${url}${ROUTES.ready.path}`, { signal: AbortSignal.timeout(ANSWER_MS) });
@@ -92,8 +92,8 @@ async function answerOf(url: string): Promise<string | undefined> {
 }
 
 /**
- * Waits until the deployment identifies itself as `wanted`. Returns immediately if `wanted` is `undefined`, because
- * nothing answered before the update.
+ * Waits until the deployment identifies itself as `wanted`. Returns immediately if nothing answered before the
+ * update.
  *
  * @throws Error if it takes too long.
  */

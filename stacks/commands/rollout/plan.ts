@@ -30,7 +30,7 @@ export interface UpdatePlan {
 /**
  * Previews an update under the policies.
  *
- * @throws The preview's error if it fails for another reason than a policy.
+ * @throws The preview's error, unless a policy caused it.
  */
 export async function planUpdate(
   stack: DeployedStack,
@@ -75,7 +75,7 @@ interface Approvals {
   accept?: string | undefined;
 }
 
-/** Returns one line for each change that needs approval. Each line says how to approve the change. */
+/** Returns one line for each change that needs approval, with the way to approve it. */
 export function openGates({ steps, migrations }: Changes, { stack, accept }: Approvals): string[] {
   const open = migrations
     .filter((tag) => tag !== accept)
@@ -150,7 +150,7 @@ interface Progress {
 /**
  * Shows the progress of a preview or an update.
  *
- * @param total Number of resources to change. If it is missing, resources are counted as they appear.
+ * @param total Number of resources to change. Default: counted as they appear.
  */
 export function showProgress({ say, log, status }: Sink, what: string, total?: number): Progress {
   if (status === undefined) return { ...engineOutput(log), onEvent: () => undefined };

@@ -2,7 +2,9 @@ import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } f
 import path from "node:path";
 import { type RecordEntry, renderRolloutReport } from "./report.ts";
 
-/** Record of one rollout: JSON lines, each written before its step proceeds, and a Markdown report for people. */
+/**
+ * Record of one rollout: JSON lines and a Markdown report for people. A step proceeds only after its line is written.
+ */
 export class RolloutRecord {
   readonly file: string;
   readonly report: string;
@@ -30,7 +32,7 @@ export function readInterruptedRollout(folder: string): RecordEntry[] | undefine
   return newest?.at(-1)?.step === "ended" ? undefined : newest;
 }
 
-/** Returns the entries of the newest matching rollout. Does not read older records. */
+/** Returns the entries of the newest matching rollout. */
 export function newestRecord(
   folder: string,
   fits: (entries: RecordEntry[]) => boolean,
@@ -53,7 +55,7 @@ function filesOf(folder: string): string[] {
   }
 }
 
-/** Parses a line. Returns no entry for an invalid one, because a crash may have truncated the last line. */
+/** Parses a line. Returns no entry for an invalid line, which a crash may have truncated. */
 function entryOf(line: string): RecordEntry[] {
   try {
     return [JSON.parse(line) as RecordEntry];

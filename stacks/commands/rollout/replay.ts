@@ -13,7 +13,7 @@ import {
 
 const PROGRAM = "gateway/replay/main.js";
 const PROGRAM_MS = 60_000;
-/** Factor from which the new version counts as slower. A smaller factor may be noise. */
+/** Minimum factor by which a version is reported as slower. A smaller one may be noise. */
 const SLOW_FACTOR = 3;
 
 const FATES = ["understood", "refused", "ignored", "unreadable"] as const;
@@ -33,10 +33,7 @@ interface Change {
   events: number;
 }
 
-/**
- * Comparison of two versions' replays. Must be plain data without message contents, because a rollout's record stores
- * it.
- */
+/** Comparison of two versions' replays. Plain data without message contents, because a rollout's record stores it. */
 export interface Comparison {
   events: number;
   running: Record<Fate, number>;
@@ -47,7 +44,7 @@ export interface Comparison {
   left: ReplayRecord["left"];
 }
 
-/** A comparison, or the reason why there is none. Plain data, because a rollout's record stores it. */
+/** A comparison, or the reason why there is none. A rollout's record stores it. */
 export type ReplayResult =
   | { compared: Comparison }
   /** Counts neither as success nor as failure. */
@@ -119,7 +116,7 @@ export function replayLines(result: ReplayResult): string[] {
   ];
 }
 
-/** Returns the differences and failures that the operator has to accept before the update, one per line. */
+/** Returns what the operator has to accept before the update, one per line. */
 export function replayGates(result: ReplayResult | undefined, accepted: boolean): string[] {
   if (result === undefined || accepted || "skipped" in result) return [];
   const accept = "To accept it: --accept-replay";
@@ -157,9 +154,8 @@ function skippedBecause(error: unknown): string {
 }
 
 /**
- * Replays the record in a separate process of the new bundle, without an environment. If Node supports permissions, the
- * process can read only the bundle and cannot start processes or threads. The program that it runs contains no code
- * that sends messages.
+ * Replays the record in a separate process of the new bundle, without an environment. If Node supports permissions,
+ * the process can read only the bundle and cannot start processes or threads.
  */
 async function replayLocally(record: ReplayRecord): Promise<Replayed> {
   const { container } = await buildBundle();

@@ -173,11 +173,11 @@ function backupOf(left: ReturnType<typeof readInterruptedRollout>): string | und
   return typeof id === "string" ? id : undefined;
 }
 
-/** Returns the version that ran before an interrupted rollout, to which a rollback returns. */
+/** Returns the version that ran before an interrupted rollout. */
 function previousIn(left: ReturnType<typeof readInterruptedRollout>): PreviousDeployment | undefined {
   const noted = left?.findLast(({ step }) => step === "former");
   const previous = noted?.["former"] as PreviousDeployment | undefined;
-  // Older checkouts wrote records in another form. Without a readable version, the caller uses the live version.
+  // Ignore the record of an older checkout, which has another form.
   return previous?.version.versions.every(({ versionId }) => versionId) === true ? previous : undefined;
 }
 

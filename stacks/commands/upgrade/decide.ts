@@ -3,7 +3,7 @@ import * as z from "zod";
 import { type ChangelogSection, sectionsOf, UNRELEASED } from "../../../infra/shell/changelog.ts";
 
 export interface PackageVersions {
-  /** Version of the running service; `undefined` if it does not answer and its build is not the installed one. */
+  /** Version of the running service; `undefined` if unknown. */
   deployed: string | undefined;
   installed: string;
   /** Version to upgrade to: the requested one, or the registry's newest. */
@@ -15,7 +15,7 @@ export type UpgradeStep = "none" | "patch" | "minor" | "major" | "downgrade";
 
 /**
  * Returns the kind of upgrade to the target version. A prerelease counts as major, so that it is never deployed
- * unattended. A target older than the deployed or the installed version is a downgrade: it cannot read newer data.
+ * unattended. A target older than the deployed or installed version is a downgrade.
  */
 export function upgradeStep({ deployed, installed, target }: PackageVersions): UpgradeStep {
   const from = deployed ?? installed;
@@ -121,7 +121,9 @@ export function readConsent(manifest: unknown): UnattendedConsent | { refused: s
 
 export type UnattendedDecision = "go" | { waitsUntil: Date } | { onlyReported: UpgradeStep };
 
-/** Decides about an unattended upgrade. Only patch versions are deployed, and only within the window. */
+/**
+ * Returns `go` if an unattended upgrade may run now. Only patch versions are deployed, and only within the window.
+ */
 export function decideUnattended(
   step: UpgradeStep,
   { window }: UnattendedConsent,

@@ -110,7 +110,7 @@ async function newFolder(): Promise<string> {
   return realpath(await mkdtemp(path.join(tmpdir(), "steward-upgrade-")));
 }
 
-/** Copy of a project with another version of the package, in a temporary folder. */
+/** Temporary copy of a project with another version of the package. */
 export interface AsideInstallation {
   folder: string;
   remove(): Promise<void>;

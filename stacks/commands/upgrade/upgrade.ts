@@ -38,30 +38,28 @@ const CONSENT = "npm pkg set steward.upgrade.unattended=patch steward.upgrade.wi
 export interface UpgradeOptions extends CommandOptions {
   /** Version to upgrade to. Default: the registry's newest. */
   to?: string | undefined;
-  /** If true, only reports and changes nothing. Default: false. */
+  /** If true, only reports and changes nothing. */
   check?: boolean | undefined;
   /**
    * Folder for a proposal: the preview (`upgrade.md`), package.json and package-lock.json with the new version. If set,
    * nothing is deployed.
    */
   propose?: string | undefined;
-  /**
-   * If true, deploys only a patch version, and only within the window in the project's package.json. Default: false.
-   */
+  /** If true, deploys only a patch version, and only within the window in the project's package.json. */
   unattended?: boolean | undefined;
-  /** If true, starts without calling `confirm`. Default: false. */
+  /** If true, starts without calling `confirm`. */
   yes?: boolean | undefined;
   /** Called before the first change, unless `yes` is set. Returns `true` to start, otherwise the reason. */
   confirm?: (() => Promise<true | string>) | undefined;
   /** Tag of the migration that may be applied, such as `v2`. */
   accept?: string | undefined;
-  /** If true, accepts that the new version interprets past events differently. Default: false. */
+  /** If true, accepts that the new version interprets past events differently. */
   acceptReplay?: boolean | undefined;
   /** File with the policies' settings, relative to `workDir`. Default: the policies' defaults. */
   config?: string | undefined;
-  /** If true, skips the backup before the update. Default: false. */
+  /** If true, skips the backup before the update. */
   withoutBackup?: boolean | undefined;
-  /** If true, skips starting the new version on a copy of a host's data. Default: false. */
+  /** If true, skips starting the new version on a copy of a host's data. */
   withoutTrial?: boolean | undefined;
   now?: (() => Date) | undefined;
 }
@@ -88,13 +86,13 @@ export interface UpgradeResult extends PackageVersions {
 
 /**
  * Upgrades a stack to another version of the package, in a project that depends on it. Installs the new version in a
- * copy of the project. There it previews the stack and, for a host, tries the new version on a copy of the data. After
- * consent it updates package.json and package-lock.json and rolls out. If the rollout is rolled back or does not start,
- * it restores both files.
+ * copy of the project, previews the stack there and, for a host, tries the new version on a copy of the data. After
+ * consent it updates package.json and package-lock.json and rolls out. If the rollout is rolled back or does not
+ * start, it restores both files.
  *
- * @throws StewardError `stack_not_deployed`; BuildFailure `upgrade_no_package`, `upgrade_registry`, `upgrade_install`,
- * `upgrade_is_downgrade`, `upgrade_unattended_off`, `upgrade_under_way`, `upgrade_trial_failed`. In these cases,
- * nothing has changed.
+ * @throws StewardError `stack_not_deployed`; BuildFailure `upgrade_no_package`, `upgrade_registry`,
+ * `upgrade_install`, `upgrade_is_downgrade`, `upgrade_unattended_off`, `upgrade_under_way`, `upgrade_trial_failed`.
+ * In these cases, nothing has changed.
  */
 export async function upgrade(stack: string, options: UpgradeOptions = {}): Promise<UpgradeResult> {
   const project = await readProject(options.workDir ?? ".");
@@ -124,7 +122,7 @@ async function upgradeProject(
   const which = options.to === undefined ? "Newest" : "Requested";
   say(`Deployed: ${deployed ?? "unknown (no answer)"}. Installed: ${installed}. ${which}: ${target}.\n`);
   if (step === "downgrade") throw downgrade(versions);
-  // The stack runs the installed version, so files saved by an interrupted upgrade are obsolete.
+  // The stack runs the installed version: files saved by an interrupted upgrade are obsolete.
   if (deployed === installed) await rm(path.join(folder, "former"), { recursive: true, force: true });
   const result = { ...versions, step, changes: [] };
   if (step === "none") {
@@ -177,7 +175,7 @@ interface Prepared {
 async function decided(prepared: Prepared, result: Omit<UpgradeResult, "exit">): Promise<UpgradeResult> {
   const { stack, options, given, aside } = prepared;
   const { say } = sinkOf(options);
-  // Hide the path of the copy's record, which is deleted with the copy.
+  // Hide the path of the record, which is deleted with the copy.
   const log = (line: string): void => (line.startsWith("Recorded in ") ? undefined : given.log(line));
   const words = [stack, "--plan-only", ...approvals(options)];
   const plan = await rolloutOf(aside.folder, words, { ...given, log });
@@ -209,7 +207,7 @@ async function rollOut({ stack, project, folder, options, given, aside }: Prepar
   const former = path.join(folder, "former");
   // An interrupted upgrade has already saved the last version that is known to work.
   if (!existsSync(former)) await copyVersions(project.folder, former);
-  // A failed restore must not hide the rollout's result. The next upgrade still finds the saved files.
+  // A failed restore must not hide the rollout's result. The next upgrade finds the saved files.
   const restorePrevious = async (): Promise<void> => {
     try {
       await installVersions(project.folder, former, given);

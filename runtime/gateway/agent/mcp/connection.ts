@@ -25,7 +25,7 @@ export interface ConnectOptions {
     url?: string;
     headers: Record<string, string>;
   };
-  /** Timeouts in milliseconds: `callMs` per tool call, `connectMs` for connecting and listing the tools. */
+  /** Timeouts in milliseconds: per tool call, and for connecting and listing the tools. */
   callMs: number;
   connectMs: number;
   /** Called when the server closes the connection. */

@@ -6,7 +6,7 @@ const END_MS = 2_000;
 /** Milliseconds to wait for the remaining output of a program that has exited. */
 const LAST_WORDS_MS = 300;
 
-/** Program that runs an MCP server. It inherits nothing: `env` is its complete environment. */
+/** Program that runs an MCP server. `env` is its complete environment. */
 export interface StdioOptions {
   command: string;
   args: readonly string[];

@@ -11,7 +11,7 @@ const PROPERTY = /^[A-Za-z0-9_.-]{1,64}$/;
 const LARGEST_SCHEMA = 64 * 1024;
 const DEEPEST_SCHEMA = 40;
 /**
- * Keywords that providers refuse at the top level of a tool's schema. Omitting them is safe, because the server
+ * Keywords that providers refuse at the top level of a tool's schema. The form can omit them, because the server
  * validates its input.
  */
 const COMPOSED = ["allOf", "anyOf", "oneOf"] as const;
@@ -134,7 +134,7 @@ export function readResult(result: object): ToolOutcome {
   const files: ToolFile[] = [];
   const parts = (content as unknown[]).filter(isRecord).map((part) => partText(part, files));
   if (structuredContent === undefined || structuredContent === null) return { text: parts.join("\n"), files };
-  // Servers also send the structured content as text, for clients that support only text. Include it only once.
+  // Include structured content only once: servers also send it as text.
   const structured = JSON.stringify(structuredContent);
   const [only, ...others] = isRecord(structuredContent) ? Object.values(structuredContent) : [];
   const isTold = parts.some(

@@ -18,8 +18,8 @@ interface AskChoicesOptions {
 }
 
 /**
- * Creates a tool that asks a person to choose, with buttons or, on platforms without them, from a list. The choice
- * arrives as the person's next message, with the person's rights.
+ * Creates a tool that asks a person to choose, with buttons or a list. The choice arrives as the person's next
+ * message, with that person's rights.
  */
 export function askChoicesTool({ channels, outbox, actions, clock }: AskChoicesOptions): Tool {
   return defineTool({
@@ -46,7 +46,7 @@ export function askChoicesTool({ channels, outbox, actions, clock }: AskChoicesO
           choices: choices.map((text) => ({ label: text, action: { does: "say", text } })),
           expiresAt: clock() + VALID_MS,
         });
-      // Send a separate message without the ticket, whose first message is reserved for the answer.
+      // Send the question without the ticket: the first message with the ticket must be the answer.
       const { ticket: _, ...place } = target;
       if (platform === WEB) {
         outbox.ask(session, delivery, { question, buttons: offer(WEB) });

@@ -3,7 +3,7 @@ const BLOCKS =
   /^(?:p|div|br|li|ul|ol|h[1-6]|tr|table|section|article|header|footer|main|nav|pre|blockquote|hr|dd|dt)$/;
 const ENTITIES: Record<string, string> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: " " };
 
-/** Extracts the text of an HTML page, one block per line. A single pass takes linear time even for broken pages. */
+/** Extracts the text of an HTML page, one block per line. Takes linear time even for broken pages. */
 export function readableText(html: string): string {
   // Change only ASCII: `toLowerCase` turns "İ" into two characters, which would shift all positions.
   const lower = html.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());

@@ -33,12 +33,12 @@ export interface ToolOutcome {
 }
 
 /**
- * A tool for the model. `run` validates its input. If it rejects, the error's text goes to the model but never to the
- * chat, and must contain no secret.
+ * A tool for the model. `run` validates its input. If `run` rejects, the error's text goes to the model but never to
+ * the chat, and must contain no secret.
  */
 export interface Tool {
   definition: ToolDefinition;
-  /** Name to use if another tool has the same name. */
+  /** Replacement for the tool's name if another tool has the same name. */
   alias?: string;
   /** Required capability. Default: none. */
   needs?: Capability;
@@ -52,7 +52,7 @@ export class ToolError extends Error {
   override readonly name = "ToolError";
 }
 
-/** Defines a tool whose input is validated before `run`. */
+/** Defines a tool that validates its input before `run`. */
 export function defineTool<Input extends z.ZodMiniObject>(spec: {
   name: string;
   description: string;

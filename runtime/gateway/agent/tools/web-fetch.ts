@@ -32,8 +32,8 @@ const NETWORK: FetchNetwork = {
 };
 
 /**
- * Creates a tool that fetches public web pages. All addresses of a host must be public, and the connection uses exactly
- * the checked addresses, so that DNS rebinding fails. Redirects are checked the same way.
+ * Creates a tool that fetches public web pages. It checks all addresses of a host, also after a redirect, and
+ * connects only to checked addresses, so that DNS rebinding fails.
  */
 export function webFetchTool(limits: Config["tools"]["webFetch"], network: FetchNetwork = NETWORK): Tool {
   const timeoutMs = parseDuration(limits.timeout) ?? 20_000;
@@ -90,7 +90,7 @@ function parse(address: string, base?: URL): URL {
   return url;
 }
 
-/** Resolves a host and checks all its addresses. `URL` has already converted an IP address to its canonical form. */
+/** Resolves a host and checks all its addresses. `URL` has already normalized an IP address. */
 async function resolve(url: URL, { resolve: find, isAllowed }: FetchNetwork, signal: AbortSignal) {
   const host = url.hostname.replace(/^\[|\]$/g, "");
   const family = isIP(host);
@@ -108,7 +108,7 @@ function get(url: URL, addresses: Resolved[], signal: AbortSignal): Promise<Inco
   return new Promise((done, fail) => {
     const outgoing = request(url, {
       signal,
-      // Do not reuse connections: a pooled one may lead to an address that was checked for another question.
+      // Do not reuse connections: each request must go to an address that was checked for it.
       agent: false,
       headers: {
         "user-agent": "steward",
@@ -127,7 +127,7 @@ function get(url: URL, addresses: Resolved[], signal: AbortSignal): Promise<Inco
   });
 }
 
-/** Reads at most `maxBytes` of a body, counted after decompression. */
+/** Reads at most `maxBytes` of a body after decompression. */
 async function readBody(response: IncomingMessage, maxBytes: number, signal: AbortSignal) {
   const chunks: Buffer[] = [];
   let size = 0;

@@ -10,7 +10,7 @@ import {
 } from "../../../contract/service-operations.ts";
 import { directAddress, SERVICES } from "../../../contract/services.ts";
 
-/** Timeout per request, so that a hung connection does not block the conversation. */
+/** Timeout per request, in milliseconds. */
 const TIMEOUT_MS = 30_000;
 /** Large files take longer on slow connections. */
 const FILE_TIMEOUT_MS = 120_000;
@@ -22,10 +22,9 @@ const failureSchema = z.object({
   retry_after: z.optional(z.number().check(z.nonnegative())),
 });
 
-/** Schema of a refusal by the broker, recognisable by its text code: Discord's own codes are numbers. */
+/** Schema of a refusal by the broker. Its code is text, whereas Discord's codes are numbers. */
 const brokerProblem = z.object({ code: z.string() });
 
-/** Failed request to Discord. */
 export class DiscordError extends Error {
   /** HTTP status; 0 if there was no response. */
   readonly status: number;
@@ -55,7 +54,7 @@ export interface DiscordApiOptions {
   clock(): number;
 }
 
-/** Operation of the bot, or a request below an interaction's webhook, which the token in its path authorises. */
+/** Request as the bot, or response to an interaction, which needs no bot token. */
 export type DiscordRequest =
   | {
       operation: Extract<OperationName, `discord/${string}`>;

@@ -17,7 +17,7 @@ import {
   senderOf,
 } from "./message.ts";
 
-/** Start of 2015, from which the times in Discord's ids count, in milliseconds since 1970. */
+/** Start of 2015, the epoch of the times in Discord's ids, in milliseconds since 1970. */
 const DISCORD_EPOCH_MS = 1_420_070_400_000;
 /** Validity of an interaction's token in milliseconds: 15 minutes, less some time for the request. */
 export const TICKET_MS = 15 * 60_000 - 30_000;
@@ -43,8 +43,8 @@ export function readDiscordEvent(payload: Record<string, unknown>, access: Chann
 }
 
 /**
- * Parses a message. A message on a server is for the bot if it mentions the bot, replies to it, or the config
- * requires no mention. Access to direct messages does not extend to servers.
+ * Parses a message. A message on a server is for the bot if it mentions or answers the bot, or if the config requires
+ * no mention.
  */
 function readMessage(received: DiscordMessage, bot: string, access: ChannelAccess): Inbound {
   const { id, channel_id: chat, channel_type: kind, guild_id: guild, author, type = DEFAULT } = received;
@@ -198,7 +198,10 @@ function snowflakeTime(id: string): number {
   return Number(BigInt(id) >> 22n) + DISCORD_EPOCH_MS;
 }
 
-/** Returns where to reply. The ticket's token is the webhook path: application id and interaction token. */
+/**
+ * Returns the address for a reply. The ticket's token is part of the webhook's path: application id and interaction
+ * token.
+ */
 function replyTarget({
   id,
   application_id,

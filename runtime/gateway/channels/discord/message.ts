@@ -4,7 +4,7 @@ import { attachmentKind } from "../files.ts";
 import { remark } from "../../prompt/text.ts";
 import { maybe, unknownFields } from "../channel.ts";
 
-/** Schemas of Discord's data. They accept unknown fields, since Discord adds new ones at any time. */
+// Discord adds fields at any time, so these schemas accept unknown fields.
 
 const snowflake = z.string().check(z.regex(/^\d{1,20}$/));
 
@@ -184,7 +184,7 @@ function readSticker({ id, name = "", format_type: format }: z.infer<typeof stic
 /** A reference's type: https://docs.discord.com/developers/resources/message#message-reference-types */
 const FORWARD = 1;
 
-/** Returns the message that this one replies to or forwards. Discord hides the author of a forwarded message. */
+/** Returns the message that this one replies to or forwards. */
 export function readReferences(received: DiscordMessage, bot: string): Reference[] {
   const {
     message_reference: reference,

@@ -18,12 +18,10 @@ export const LARGEST_FILE = 10 * 1024 * 1024;
 /** Longest message, in characters: https://docs.discord.com/developers/resources/message#create-message */
 const LONGEST_TEXT = 2_000;
 const EPHEMERAL = 64;
-/**
- * Flag that suppresses previews: Discord fetches them without a click, and a URL could leak parts of the conversation.
- */
+/** Flag that suppresses previews: Discord fetches them unasked, and a URL could leak parts of the conversation. */
 const SUPPRESS_EMBEDS = 4;
 const ORIGINAL = "/messages/@original";
-/** Milliseconds for which Discord may not recognise the token of a new interaction yet. */
+/** Age in milliseconds up to which a ticket is new: Discord may not recognise its token yet. */
 const FRESH_MS = 60_000;
 const WAITS_MS = [250, 500, 1_000, 2_000, 4_000];
 /** Codes for an unknown webhook or interaction, or an invalid webhook token: the ticket is too new or has expired. */
@@ -41,9 +39,9 @@ export interface DiscordSenderOptions {
 }
 
 /**
- * Sends to Discord. Methods throw a DiscordError, or a RefusedError if a private answer's ticket has expired. A
- * reply's first message fills the deferred answer, and the others follow it. Without a valid ticket, the bot posts to
- * the channel. https://docs.discord.com/developers/interactions/receiving-and-responding#followup-messages
+ * Sends to Discord. A reply's first message fills the deferred answer, and the others follow it. Without a valid
+ * ticket, the bot posts to the channel. Methods throw a DiscordError, or a RefusedError if a private answer's ticket
+ * has expired. https://docs.discord.com/developers/interactions/receiving-and-responding#followup-messages
  */
 export class DiscordSender {
   readonly #options: DiscordSenderOptions;
@@ -93,8 +91,8 @@ export class DiscordSender {
   }
 
   /**
-   * If `done`, replaces the buttons with the choice; otherwise sends `word` to the person privately. After the press's
-   * token has expired, the bot edits the message with its own token.
+   * Responds to a button press. If `done`, adds the choice `word` to the message and removes its buttons; otherwise
+   * sends `word` to the person privately.
    */
   async answerPress(
     { ticket: token, target, message, text = "" }: ButtonPress,
@@ -112,7 +110,7 @@ export class DiscordSender {
     await this.#options.call({ operation: "discord/message.edit", values, body: settled });
   }
 
-  /** Sends a file as a separate message. Call `send` first: Discord puts the first message into the deferred answer. */
+  /** Sends a file as a separate message. Call `send` first, because the first message fills the deferred answer. */
   async sendFile({ chat, ticket }: ReplyTarget, sent: OutgoingFile, caption = ""): Promise<void> {
     const file = new File([sent.data], sent.name, { type: sent.mediaType });
     const body = content(caption);
@@ -135,7 +133,7 @@ export class DiscordSender {
     });
   }
 
-  /** Shows the typing indicator for ten seconds. Does nothing for a deferred answer, which has its own indicator. */
+  /** Shows the typing indicator for ten seconds. A deferred answer has its own indicator. */
   async typing({ chat, ticket }: ReplyTarget): Promise<void> {
     if (ticket === undefined)
       await this.#options.call({ operation: "discord/typing", values: { channel: chat } });
@@ -179,14 +177,14 @@ function tooLate(): RefusedError {
   return new RefusedError("reply_refused", "Discord accepts a private answer for 15 minutes only.");
 }
 
-/** Returns true if the token has expired, or somebody deleted the deferred answer, which invalidates it. */
+/** Returns true if the token has expired, or is invalid because somebody has deleted the deferred answer. */
 function ended({ status, code }: DiscordError, { path }: TicketRequest): boolean {
   const one = path.startsWith("/messages/") && path !== ORIGINAL;
   return status === 401 || TICKET_UNKNOWN.has(code) || (code === 10008 && !one);
 }
 
 /**
- * Builds a message whose mentions notify nobody:
+ * Builds a message without notifications for mentions:
  * https://docs.discord.com/developers/resources/message#allowed-mentions-object
  */
 function content(text: string): object {

@@ -22,14 +22,14 @@ const FORMS: Forms = {
 };
 
 /**
- * Converts a reply's Markdown to Discord's, which lacks tables, checkboxes and pictures but interprets `||`, `__` and
+ * Converts a reply's Markdown to Discord's, which has no tables, checkboxes and pictures, but has `||`, `__` and
  * `-#`: https://support.discord.com/hc/en-us/articles/210298617
  */
 export function writeDiscordText(markdown: string): string {
   return writeMarkdown(markdown, FORMS);
 }
 
-/** Splits a reply before rendering. Each part fits into a message after rendering. */
+/** Splits a reply into parts that each fit into a message after rendering. */
 export function splitForDiscord(text: string, limit: number): string[] {
   return splitMarkdown(text, limit, (part) => writeDiscordText(part).length / LONGEST);
 }

@@ -18,13 +18,11 @@ import { createSlackSender, LARGEST_FILE } from "./outbound.ts";
 type SlackChannelOptions = ChannelOptions<NonNullable<Config["channels"]["slack"]>>;
 
 /**
- * Milliseconds between renewals of a thread's status. Slack removes it after two minutes, and with the first message.
+ * Milliseconds between renewals of a thread's status. Slack removes a status after two minutes, or when the bot posts
+ * a message.
  */
 const STATUS_MS = 100_000;
-/**
- * Milliseconds before a status is shown. Quick answers need none, and a status that arrives after the answer would
- * stay.
- */
+/** Milliseconds before a status is shown. A status that arrives after a quick answer would stay. */
 const STATUS_AFTER_MS = 300;
 
 /** Creates a channel over Slack's Events API (incoming) and Web API (outgoing). */
@@ -92,8 +90,8 @@ interface SlackFilesOptions {
 }
 
 /**
- * Returns a function that fetches files, through the broker or with the bot token. The function throws a StewardError
- * if a file cannot be fetched.
+ * Returns a function that fetches files through the broker or with the bot token. It throws a StewardError if a file
+ * cannot be fetched.
  */
 function slackFiles({ botToken: key, environment, maxBytes }: SlackFilesOptions) {
   const open = (id: string, signal: AbortSignal): Promise<Response> =>

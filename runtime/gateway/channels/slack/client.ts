@@ -1,3 +1,3 @@
-// The bundler exposes a CommonJS package's names only to static imports. A dynamic import of this module loads the
-// package on first use.
+// Import this module dynamically to load the package on first use. The package is CommonJS, and the bundler exposes
+// its names only to static imports.
 export { SlackAPIClient } from "slack-web-api-client";

@@ -116,7 +116,7 @@ export function readWords({ text, blocks, files }: SlackEvent, inText: (text: st
   return [words, ...snippets(files ?? [])].filter((part) => part !== "").join("\n");
 }
 
-/** Returns pasted texts that Slack has turned into files, or at least their beginnings. */
+/** Returns pasted texts that Slack has turned into files; long ones are cut. */
 function snippets(files: readonly SlackFile[]): string[] {
   return files.filter(isSnippet).map(({ name, preview, preview_is_truncated: isCut }) => {
     return `${remark("snippet", name ?? "", isCut === false ? "" : "its beginning")}\n${preview}`;
@@ -167,9 +167,9 @@ const MESSAGE_SUBTYPES = new Set(["", "file_share", "me_message", "thread_broadc
 const GROUP_TYPES = new Set(["channel", "group", "mpim"]);
 
 /**
- * Parses a direct message, a mention, a channel message, or a change of one of these. A channel message is for the bot
- * if it replies in a thread that the bot began, or if the config requires no mention. Access in direct messages grants
- * none in channels.
+ * Parses a direct message, a mention, a channel message, or a change of one of these. A channel message addresses the
+ * bot if it replies in a thread that the bot began, or if the config requires no mention. Access to direct messages
+ * does not extend to channels.
  */
 export function readSlackEvent(payload: Record<string, unknown>, access: ChannelAccess): Inbound {
   const press = slackPressSchema.safeParse(payload).data;
@@ -209,7 +209,7 @@ function readMessage(event: SlackEvent, bot: string | undefined, access: Channel
   const attachments = readFiles(event.files ?? []);
   const references = readShared(event.attachments ?? []);
   const isEmpty = text === "" && attachments.length === 0 && references.length === 0;
-  // A text with nothing but the mention is ignored. A message without any text is of an unknown kind.
+  // Ignore a message that contains only a mention. Below, a message without any text counts as unreadable.
   if (isEmpty && event.text) return ignored("no text");
   const target = replyTarget(channel, direct ? event.thread_ts : event.thread_ts || ts);
   const inThread = event.thread_ts && { inThread: true };

@@ -29,8 +29,8 @@ const FORMS: Forms = {
 };
 
 /**
- * Converts Markdown to Slack's mrkdwn (https://docs.slack.dev/messaging/formatting-message-text). Escapes Slack's
- * control characters except in generated links, so that no text can notify a channel (`<!channel>`) or a person.
+ * Converts Markdown to Slack's mrkdwn (https://docs.slack.dev/messaging/formatting-message-text). Escapes control
+ * characters except in generated links, so that no text can notify a channel (`<!channel>`) or a person.
  */
 export function writeMrkdwn(markdown: string): string {
   return writeMarkdown(markdown, FORMS);

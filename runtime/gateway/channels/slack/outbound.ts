@@ -46,10 +46,7 @@ const PASSING: ReadonlySet<string> = new Set([
   "service_unavailable",
 ]);
 
-/**
- * Timeout per request, so that a hung connection does not block the conversation. It is long, because a post that Slack
- * accepts after the timeout is sent twice.
- */
+/** Timeout per request. It is long, because a post that Slack accepts after the timeout is sent twice. */
 const TIMEOUT_MS = 60_000;
 /** Large files take longer on slow connections. */
 const UPLOAD_TIMEOUT_MS = 120_000;
@@ -99,7 +96,7 @@ interface SlackSender {
   /** https://docs.slack.dev/reference/methods/reactions.add */
   react(target: ReplyTarget, message: string, name: string): Promise<void>;
   /**
-   * If `done`, replaces the buttons with the choice; otherwise sends `word` to the person privately:
+   * Replaces the buttons with the choice if `done`. Otherwise sends `word` to the person privately:
    * https://docs.slack.dev/reference/methods/chat.postEphemeral
    */
   answerPress(press: ButtonPress, word: string, done: boolean): Promise<void>;

@@ -25,9 +25,7 @@ interface TelegramChannelOptions extends ChannelOptions<NonNullable<Config["chan
 /** https://core.telegram.org/bots/api#getme */
 const meSchema = z.object({ username: z.string().check(z.minLength(1)) });
 
-/**
- * Creates a channel over Telegram's Bot API (https://core.telegram.org/bots/api). A host process receives its updates.
- */
+/** Creates a channel over Telegram's Bot API: https://core.telegram.org/bots/api */
 export function createTelegramChannel(options: TelegramChannelOptions): Channel {
   const { config, access, environment, intake, moves, clock, log } = options;
   const token = resolveSecret(config.botToken, environment);
@@ -149,7 +147,7 @@ function readTelegramError(error: TelegramError): RetryableError | RefusedError 
   return new RetryableError(code, `Telegram rejected the request: ${message}.`, options);
 }
 
-/** Maps a failed edit's error. The caller may send a refused edit as a new message. */
+/** Maps a failed edit's error. If Telegram refuses the edit, the caller may send a new message instead. */
 function readEditError(error: unknown): unknown {
   if (!(error instanceof TelegramError) || error.status !== 400) return error;
   return new RefusedError("edit_refused", `Telegram rejects the edit: ${error.message}.`, {

@@ -27,17 +27,14 @@ export interface InboundOptions {
  */
 const OPENING = /^\/start(?: [\w-]{1,64})?$/;
 
-/**
- * Minimum characters of a text that may continue in the next message: apps split above 4,096 characters, if possible at
- * a space.
- */
+/** Minimum characters of a text that may continue in the next message: apps split above 4,096 characters. */
 const NEARLY_CUT = 4_000;
 
-/** Delay, in milliseconds, before a message is read again that arrived before the bot's name was known. */
+/** Delay in milliseconds before the edge retries an event that arrived before the bot's name was known. */
 const NAME_WAIT_MS = 1_000;
 
 /**
- * Parses a new or edited message. Ignores channel posts, service messages and bots.
+ * Parses a new or edited message, or a button press. Ignores other updates.
  *
  * @throws RetryableError if the bot's name is needed to interpret a group's message, but unknown.
  */
@@ -56,8 +53,7 @@ function readMessage(received: TelegramMessage, whole: unknown, options: Inbound
   const direct = message.chat.type === "private";
   if (!direct && message.chat.type !== "group" && message.chat.type !== "supergroup")
     return ignored(`a chat of type ${message.chat.type}`);
-  // Ignore ephemeral messages. They are commands that steward does not register, and the whole group would see an
-  // answer.
+  // Ignore ephemeral messages: they are commands, none of which steward registers.
   if (message.ephemeral_message_id !== undefined) return ignored("a message that only its sender sees");
   const moved = readMove(message, options);
   if (moved !== undefined) return moved;
@@ -163,9 +159,7 @@ function groupMessage(
 const NAMED = /@\w{5,32}/g;
 const COMMAND = /^\/\w{1,32}(?:@\w{5,32})?/;
 
-/**
- * Copies a rich message's text to `text`. Finds mentions and commands in it, because a rich message has no entities.
- */
+/** Copies a rich message's text to `text`, and finds mentions and commands in it, because it has no entities. */
 function withRichText(message: TelegramMessage): TelegramMessage {
   const { text, caption, rich_message: rich } = message;
   if (text !== undefined || caption !== undefined || rich === undefined) return message;
@@ -195,7 +189,7 @@ function directMessage(content: Content, { from }: TelegramMessage, access: Chan
 }
 
 function readSender({ from, sender_chat: shown, chat }: TelegramMessage): Sender | string {
-  // An anonymous admin writes as the group itself: `from` names only a bot that belongs to Telegram.
+  // An anonymous admin writes as the group itself; `from` is then a bot that belongs to Telegram.
   if (shown !== undefined && shown.id === chat.id)
     return { id: String(shown.id), name: shown.title ?? "admin" };
   if (shown !== undefined) return "written on behalf of a channel";

@@ -3,8 +3,6 @@ import * as z from "zod/mini";
 import { remark } from "../../prompt/text.ts";
 import { maybe, unknownFields } from "../channel.ts";
 
-/** All schemas in this file accept unknown fields, because Telegram adds fields at any time. */
-
 const user = z.object({
   id: z.number(),
   is_bot: maybe(z.boolean()),
@@ -35,7 +33,7 @@ const file = z.object({
 
 const chat = z.object({ id: z.number(), title: maybe(z.string()) });
 
-/** Attachment fields of a message, also present for a replied-to message in another chat. */
+/** Fields of a message for attachments. A replied-to message in another chat has them, too. */
 const media = z.object({
   photo: maybe(z.array(file)),
   /** A short video with a still picture. */
@@ -94,8 +92,7 @@ const message = z.extend(content, {
   chat: z.extend(chat, { type: z.string() }),
   reply_to_message: maybe(
     z.extend(content, {
-      // Only a topic's first message has this field. Telegram reports it as the replied-to message if the sender
-      // chose no other.
+      // Only a topic's first message has this field. Telegram reports it as the replied-to message by default.
       forum_topic_created: maybe(z.unknown()),
     }),
   ),

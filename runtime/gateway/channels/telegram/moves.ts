@@ -2,8 +2,8 @@ import type { DatabaseSync } from "node:sqlite";
 
 /**
  * Maps between first and current ids of groups that became supergroups
- * (https://core.telegram.org/bots/api#responseparameters). The gateway identifies a group by its first id, so lists,
- * sessions, files and schedules stay valid. Only requests to Telegram use the current id.
+ * (https://core.telegram.org/bots/api#responseparameters). The gateway identifies a group by its first id, so stored
+ * data stays valid. Only requests to Telegram use the current id.
  */
 export class ChatMoves {
   readonly #database: DatabaseSync;

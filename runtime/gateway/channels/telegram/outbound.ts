@@ -42,10 +42,7 @@ export class TelegramSender {
     return id === undefined ? undefined : String(id);
   }
 
-  /**
-   * Sends a file. A picture is sent as a photo, or as a document if Telegram refuses the photo, for example because
-   * of its dimensions.
-   */
+  /** Sends a file. Sends a picture as a photo, or as a document if Telegram refuses the photo. */
   async sendFile(target: ReplyTarget, { name, mediaType, data }: OutgoingFile, caption = ""): Promise<void> {
     const content = new Blob([data], { type: mediaType });
     const parameters = caption === "" ? {} : { caption: caption.slice(0, LONGEST_CAPTION).toWellFormed() };
@@ -130,8 +127,7 @@ export class TelegramSender {
     } catch (error) {
       if (!(error instanceof TelegramError)) throw error;
       const { chat, thread } = target;
-      // The broker refuses the group's new id until Telegram has announced the move. Report a temporary error, so
-      // that the caller retries.
+      // The broker refuses the group's new id until Telegram has announced the move. Make the caller retry.
       if (error.brokerCode === "broker_other_chat" && this.#moves.current(chat) !== chat)
         throw new TelegramError(0, error.message);
       if (thread !== undefined && isTopicGone(error))
