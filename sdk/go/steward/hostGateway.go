@@ -107,7 +107,7 @@ type hostGatewayArgs struct {
 	Port *int `pulumi:"port"`
 	// Refuse to delete the bucket or volume, and keep it when the stack is destroyed. Default: false.
 	ProtectState *bool `pulumi:"protectState"`
-	// Accept webhooks without an identity. Each platform's signature is still verified. Default: true.
+	// Let platforms send webhooks without signing in. Each platform's signature is still verified. Default: true.
 	PublicWebhooks *bool `pulumi:"publicWebhooks"`
 	// Number of past events, 0 to 500, that a rollout may replay on the next version. The service first redacts everything that people wrote. Default: 0.
 	ReplayEvents *int `pulumi:"replayEvents"`
@@ -121,7 +121,7 @@ type hostGatewayArgs struct {
 	Tenancy *Tenancy `pulumi:"tenancy"`
 	// Additional variables that are not secret. See `secrets`.
 	Variables map[string]string `pulumi:"variables"`
-	// Name of the data's volume. Excludes `dataDirectory`. Default: the container's name plus `-data`.
+	// Name of the volume for the data. Cannot be combined with `dataDirectory`. Default: the container's name plus `-data`.
 	VolumeName *string `pulumi:"volumeName"`
 }
 
@@ -172,7 +172,7 @@ type HostGatewayArgs struct {
 	Port *int
 	// Refuse to delete the bucket or volume, and keep it when the stack is destroyed. Default: false.
 	ProtectState *bool
-	// Accept webhooks without an identity. Each platform's signature is still verified. Default: true.
+	// Let platforms send webhooks without signing in. Each platform's signature is still verified. Default: true.
 	PublicWebhooks *bool
 	// Number of past events, 0 to 500, that a rollout may replay on the next version. The service first redacts everything that people wrote. Default: 0.
 	ReplayEvents *int
@@ -186,7 +186,7 @@ type HostGatewayArgs struct {
 	Tenancy *Tenancy
 	// Additional variables that are not secret. See `secrets`.
 	Variables pulumi.StringMapInput
-	// Name of the data's volume. Excludes `dataDirectory`. Default: the container's name plus `-data`.
+	// Name of the volume for the data. Cannot be combined with `dataDirectory`. Default: the container's name plus `-data`.
 	VolumeName *string
 }
 

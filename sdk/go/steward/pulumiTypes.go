@@ -377,7 +377,7 @@ type Endpoints struct {
 	Openai   *string `pulumi:"openai"`
 	Slack    *string `pulumi:"slack"`
 	Telegram *string `pulumi:"telegram"`
-	// Address of the Worker as the container reaches it.
+	// Address at which the container reaches the Worker.
 	Worker *string `pulumi:"worker"`
 }
 
@@ -400,7 +400,7 @@ type EndpointsArgs struct {
 	Openai   *string `pulumi:"openai"`
 	Slack    *string `pulumi:"slack"`
 	Telegram *string `pulumi:"telegram"`
-	// Address of the Worker as the container reaches it.
+	// Address at which the container reaches the Worker.
 	Worker *string `pulumi:"worker"`
 }
 
@@ -503,7 +503,7 @@ func (o EndpointsOutput) Telegram() pulumi.StringPtrOutput {
 	return o.ApplyT(func(v Endpoints) *string { return v.Telegram }).(pulumi.StringPtrOutput)
 }
 
-// Address of the Worker as the container reaches it.
+// Address at which the container reaches the Worker.
 func (o EndpointsOutput) Worker() pulumi.StringPtrOutput {
 	return o.ApplyT(func(v Endpoints) *string { return v.Worker }).(pulumi.StringPtrOutput)
 }
@@ -578,7 +578,7 @@ func (o EndpointsPtrOutput) Telegram() pulumi.StringPtrOutput {
 	}).(pulumi.StringPtrOutput)
 }
 
-// Address of the Worker as the container reaches it.
+// Address at which the container reaches the Worker.
 func (o EndpointsPtrOutput) Worker() pulumi.StringPtrOutput {
 	return o.ApplyT(func(v *Endpoints) *string {
 		if v == nil {
@@ -590,7 +590,7 @@ func (o EndpointsPtrOutput) Worker() pulumi.StringPtrOutput {
 
 // An identity gateway in front of a host. Give both properties, or neither. Excludes `adminToken`.
 type HostAccess struct {
-	// Audience of its tokens: the Access application's 64 hexadecimal digits.
+	// Audience of the identity gateway's tokens: the Access application's 64 hexadecimal digits.
 	Audience *string `pulumi:"audience"`
 	// The team's host name, such as `example.cloudflareaccess.com`.
 	TeamDomain *string `pulumi:"teamDomain"`
@@ -609,7 +609,7 @@ type HostAccessInput interface {
 
 // An identity gateway in front of a host. Give both properties, or neither. Excludes `adminToken`.
 type HostAccessArgs struct {
-	// Audience of its tokens: the Access application's 64 hexadecimal digits.
+	// Audience of the identity gateway's tokens: the Access application's 64 hexadecimal digits.
 	Audience pulumi.StringPtrInput `pulumi:"audience"`
 	// The team's host name, such as `example.cloudflareaccess.com`.
 	TeamDomain pulumi.StringPtrInput `pulumi:"teamDomain"`
@@ -693,7 +693,7 @@ func (o HostAccessOutput) ToHostAccessPtrOutputWithContext(ctx context.Context) 
 	}).(HostAccessPtrOutput)
 }
 
-// Audience of its tokens: the Access application's 64 hexadecimal digits.
+// Audience of the identity gateway's tokens: the Access application's 64 hexadecimal digits.
 func (o HostAccessOutput) Audience() pulumi.StringPtrOutput {
 	return o.ApplyT(func(v HostAccess) *string { return v.Audience }).(pulumi.StringPtrOutput)
 }
@@ -727,7 +727,7 @@ func (o HostAccessPtrOutput) Elem() HostAccessOutput {
 	}).(HostAccessOutput)
 }
 
-// Audience of its tokens: the Access application's 64 hexadecimal digits.
+// Audience of the identity gateway's tokens: the Access application's 64 hexadecimal digits.
 func (o HostAccessPtrOutput) Audience() pulumi.StringPtrOutput {
 	return o.ApplyT(func(v *HostAccess) *string {
 		if v == nil {
@@ -1388,7 +1388,7 @@ func (o SlackAppPtrOutput) SigningSecret() pulumi.StringPtrOutput {
 type Telegram struct {
 	// The token from Telegram's BotFather; a secret. Required with `webhookSecret`.
 	BotToken *string `pulumi:"botToken"`
-	// Telegram sends it with every update; a secret of 1 to 256 letters, digits, `_` and `-`. Default: derived from `botToken`. Unused on a host, which polls.
+	// Text that Telegram sends with every update; a secret of 1 to 256 letters, digits, `_` and `-`. Default: derived from `botToken`. Unused on a host, which polls Telegram.
 	WebhookSecret *string `pulumi:"webhookSecret"`
 }
 
@@ -1407,7 +1407,7 @@ type TelegramInput interface {
 type TelegramArgs struct {
 	// The token from Telegram's BotFather; a secret. Required with `webhookSecret`.
 	BotToken pulumi.StringPtrInput `pulumi:"botToken"`
-	// Telegram sends it with every update; a secret of 1 to 256 letters, digits, `_` and `-`. Default: derived from `botToken`. Unused on a host, which polls.
+	// Text that Telegram sends with every update; a secret of 1 to 256 letters, digits, `_` and `-`. Default: derived from `botToken`. Unused on a host, which polls Telegram.
 	WebhookSecret pulumi.StringPtrInput `pulumi:"webhookSecret"`
 }
 
@@ -1494,7 +1494,7 @@ func (o TelegramOutput) BotToken() pulumi.StringPtrOutput {
 	return o.ApplyT(func(v Telegram) *string { return v.BotToken }).(pulumi.StringPtrOutput)
 }
 
-// Telegram sends it with every update; a secret of 1 to 256 letters, digits, `_` and `-`. Default: derived from `botToken`. Unused on a host, which polls.
+// Text that Telegram sends with every update; a secret of 1 to 256 letters, digits, `_` and `-`. Default: derived from `botToken`. Unused on a host, which polls Telegram.
 func (o TelegramOutput) WebhookSecret() pulumi.StringPtrOutput {
 	return o.ApplyT(func(v Telegram) *string { return v.WebhookSecret }).(pulumi.StringPtrOutput)
 }
@@ -1533,7 +1533,7 @@ func (o TelegramPtrOutput) BotToken() pulumi.StringPtrOutput {
 	}).(pulumi.StringPtrOutput)
 }
 
-// Telegram sends it with every update; a secret of 1 to 256 letters, digits, `_` and `-`. Default: derived from `botToken`. Unused on a host, which polls.
+// Text that Telegram sends with every update; a secret of 1 to 256 letters, digits, `_` and `-`. Default: derived from `botToken`. Unused on a host, which polls Telegram.
 func (o TelegramPtrOutput) WebhookSecret() pulumi.StringPtrOutput {
 	return o.ApplyT(func(v *Telegram) *string {
 		if v == nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 )
 
-// An assistant gateway on Cloudflare: a Worker with a container, a state bucket, an identity gateway for the admin pages, and registrations with the chat platforms. A deployment succeeds if the service passes all checks.
+// An assistant gateway on Cloudflare: a Worker with a container, a state bucket, an identity gateway for the admin pages, and registrations with the chat platforms. The deployment fails if a check of the service fails.
 type ServerlessGateway struct {
 	pulumi.ResourceState
 
@@ -23,8 +23,7 @@ type ServerlessGateway struct {
 	// Hash of the code of Worker and container.
 	BundleHash             pulumi.StringOutput `pulumi:"bundleHash"`
 	ContainerApplicationId pulumi.StringOutput `pulumi:"containerApplicationId"`
-	// The estimated cost as text.
-	Cost pulumi.StringOutput `pulumi:"cost"`
+	Cost                   pulumi.StringOutput `pulumi:"cost"`
 	// The container's image, by digest if it was pushed.
 	Image pulumi.StringOutput `pulumi:"image"`
 	// Results of the service's checks, one line per check.
@@ -34,8 +33,7 @@ type ServerlessGateway struct {
 	// The service's address, without a trailing slash.
 	Url pulumi.StringOutput `pulumi:"url"`
 	// Id of the Worker's deployed version.
-	VersionId pulumi.StringOutput `pulumi:"versionId"`
-	// The Worker's name in the account.
+	VersionId  pulumi.StringOutput `pulumi:"versionId"`
 	WorkerName pulumi.StringOutput `pulumi:"workerName"`
 }
 
@@ -77,7 +75,7 @@ type serverlessGatewayArgs struct {
 	Alerts *string `pulumi:"alerts"`
 	// The state bucket's name: 3 to 63 lower-case letters, digits and inner dashes. Default: the stack's existing bucket, else derived from the names of project, stack and component.
 	BucketName *string `pulumi:"bucketName"`
-	// Treatment of a bucket with content when the stack is destroyed. `empty` excludes `protectState`. Default: `keep`.
+	// Action on a bucket that still has content when the stack is destroyed. `empty` cannot be combined with `protectState`. Default: `keep`.
 	BucketOnDestroy *BucketOnDestroy `pulumi:"bucketOnDestroy"`
 	// Chats that receive an update first, as tenant ids such as `slack-C0123456789`. Only with `tenancy` `chat`. Default: none.
 	CanaryTenants []string `pulumi:"canaryTenants"`
@@ -115,7 +113,7 @@ type serverlessGatewayArgs struct {
 	Origin *string `pulumi:"origin"`
 	// Refuse to delete the bucket or volume, and keep it when the stack is destroyed. Default: false.
 	ProtectState *bool `pulumi:"protectState"`
-	// Accept webhooks without an identity. Each platform's signature is still verified. Default: true.
+	// Let platforms send webhooks without signing in. Each platform's signature is still verified. Default: true.
 	PublicWebhooks *bool `pulumi:"publicWebhooks"`
 	// Host of the registry that receives the image. Default: Cloudflare's, or none if `origin` is given.
 	Registry *string `pulumi:"registry"`
@@ -150,7 +148,7 @@ type ServerlessGatewayArgs struct {
 	Alerts pulumi.StringPtrInput
 	// The state bucket's name: 3 to 63 lower-case letters, digits and inner dashes. Default: the stack's existing bucket, else derived from the names of project, stack and component.
 	BucketName pulumi.StringPtrInput
-	// Treatment of a bucket with content when the stack is destroyed. `empty` excludes `protectState`. Default: `keep`.
+	// Action on a bucket that still has content when the stack is destroyed. `empty` cannot be combined with `protectState`. Default: `keep`.
 	BucketOnDestroy *BucketOnDestroy
 	// Chats that receive an update first, as tenant ids such as `slack-C0123456789`. Only with `tenancy` `chat`. Default: none.
 	CanaryTenants []pulumi.StringInput
@@ -188,7 +186,7 @@ type ServerlessGatewayArgs struct {
 	Origin *string
 	// Refuse to delete the bucket or volume, and keep it when the stack is destroyed. Default: false.
 	ProtectState *bool
-	// Accept webhooks without an identity. Each platform's signature is still verified. Default: true.
+	// Let platforms send webhooks without signing in. Each platform's signature is still verified. Default: true.
 	PublicWebhooks *bool
 	// Host of the registry that receives the image. Default: Cloudflare's, or none if `origin` is given.
 	Registry *string
@@ -268,7 +266,6 @@ func (o ServerlessGatewayOutput) ContainerApplicationId() pulumi.StringOutput {
 	return o.ApplyT(func(v *ServerlessGateway) pulumi.StringOutput { return v.ContainerApplicationId }).(pulumi.StringOutput)
 }
 
-// The estimated cost as text.
 func (o ServerlessGatewayOutput) Cost() pulumi.StringOutput {
 	return o.ApplyT(func(v *ServerlessGateway) pulumi.StringOutput { return v.Cost }).(pulumi.StringOutput)
 }
@@ -298,7 +295,6 @@ func (o ServerlessGatewayOutput) VersionId() pulumi.StringOutput {
 	return o.ApplyT(func(v *ServerlessGateway) pulumi.StringOutput { return v.VersionId }).(pulumi.StringOutput)
 }
 
-// The Worker's name in the account.
 func (o ServerlessGatewayOutput) WorkerName() pulumi.StringOutput {
 	return o.ApplyT(func(v *ServerlessGateway) pulumi.StringOutput { return v.WorkerName }).(pulumi.StringOutput)
 }

@@ -200,7 +200,7 @@ class EndpointsArgsDict(TypedDict):
     telegram: NotRequired[_builtins.str]
     worker: NotRequired[_builtins.str]
     """
-    Address of the Worker as the container reaches it.
+    Address at which the container reaches the Worker.
     """
 
 @pulumi.input_type
@@ -216,7 +216,7 @@ class EndpointsArgs:
         Server addresses for tests and rehearsals. Default: the platforms' own.
 
         :param _builtins.str openai: For any provider compatible with OpenAI's API. Includes the version, such as `https://host/v1`.
-        :param _builtins.str worker: Address of the Worker as the container reaches it.
+        :param _builtins.str worker: Address at which the container reaches the Worker.
         """
         if anthropic is not None:
             pulumi.set(__self__, "anthropic", anthropic)
@@ -283,7 +283,7 @@ class EndpointsArgs:
     @pulumi.getter
     def worker(self) -> Optional[_builtins.str]:
         """
-        Address of the Worker as the container reaches it.
+        Address at which the container reaches the Worker.
         """
         return pulumi.get(self, "worker")
 
@@ -298,7 +298,7 @@ class HostAccessArgsDict(TypedDict):
     """
     audience: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    Audience of its tokens: the Access application's 64 hexadecimal digits.
+    Audience of the identity gateway's tokens: the Access application's 64 hexadecimal digits.
     """
     team_domain: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
@@ -313,7 +313,7 @@ class HostAccessArgs:
         """
         An identity gateway in front of a host. Give both properties, or neither. Excludes `adminToken`.
 
-        :param pulumi.Input[_builtins.str] audience: Audience of its tokens: the Access application's 64 hexadecimal digits.
+        :param pulumi.Input[_builtins.str] audience: Audience of the identity gateway's tokens: the Access application's 64 hexadecimal digits.
         :param pulumi.Input[_builtins.str] team_domain: The team's host name, such as `example.cloudflareaccess.com`.
         """
         if audience is not None:
@@ -325,7 +325,7 @@ class HostAccessArgs:
     @pulumi.getter
     def audience(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        Audience of its tokens: the Access application's 64 hexadecimal digits.
+        Audience of the identity gateway's tokens: the Access application's 64 hexadecimal digits.
         """
         return pulumi.get(self, "audience")
 
@@ -652,7 +652,7 @@ class TelegramArgsDict(TypedDict):
     """
     webhook_secret: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    Telegram sends it with every update; a secret of 1 to 256 letters, digits, `_` and `-`. Default: derived from `botToken`. Unused on a host, which polls.
+    Text that Telegram sends with every update; a secret of 1 to 256 letters, digits, `_` and `-`. Default: derived from `botToken`. Unused on a host, which polls Telegram.
     """
 
 @pulumi.input_type
@@ -664,7 +664,7 @@ class TelegramArgs:
         A Telegram bot.
 
         :param pulumi.Input[_builtins.str] bot_token: The token from Telegram's BotFather; a secret. Required with `webhookSecret`.
-        :param pulumi.Input[_builtins.str] webhook_secret: Telegram sends it with every update; a secret of 1 to 256 letters, digits, `_` and `-`. Default: derived from `botToken`. Unused on a host, which polls.
+        :param pulumi.Input[_builtins.str] webhook_secret: Text that Telegram sends with every update; a secret of 1 to 256 letters, digits, `_` and `-`. Default: derived from `botToken`. Unused on a host, which polls Telegram.
         """
         if bot_token is not None:
             pulumi.set(__self__, "bot_token", bot_token)
@@ -687,7 +687,7 @@ class TelegramArgs:
     @pulumi.getter(name="webhookSecret")
     def webhook_secret(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        Telegram sends it with every update; a secret of 1 to 256 letters, digits, `_` and `-`. Default: derived from `botToken`. Unused on a host, which polls.
+        Text that Telegram sends with every update; a secret of 1 to 256 letters, digits, `_` and `-`. Default: derived from `botToken`. Unused on a host, which polls Telegram.
         """
         return pulumi.get(self, "webhook_secret")
 

@@ -77,14 +77,14 @@ class HostGatewayArgs:
         :param _builtins.int memory_mi_b: Memory limit in MiB, at least 128. Default: 512, or 1024 with `tenancy` `chat`.
         :param _builtins.int port: Port on the host, 1 to 65535. Default: 8080.
         :param _builtins.bool protect_state: Refuse to delete the bucket or volume, and keep it when the stack is destroyed. Default: false.
-        :param _builtins.bool public_webhooks: Accept webhooks without an identity. Each platform's signature is still verified. Default: true.
+        :param _builtins.bool public_webhooks: Let platforms send webhooks without signing in. Each platform's signature is still verified. Default: true.
         :param _builtins.int replay_events: Number of past events, 0 to 500, that a rollout may replay on the next version. The service first redacts everything that people wrote. Default: 0.
         :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] secrets: Additional variables by name, each a secret. The config file refers to one as `{"env": "NAME"}`. At most 32, and no name that is also in `variables`.
         :param pulumi.Input['SlackArgs'] slack: Default: no Slack.
         :param pulumi.Input['TelegramArgs'] telegram: Default: no Telegram.
         :param 'Tenancy' tenancy: `shared`: one gateway serves all chats. `chat`: each chat has a separate gateway process, with its own user and data. The container then starts as root with CHOWN, KILL, SETGID and SETUID. Default: `shared`.
         :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] variables: Additional variables that are not secret. See `secrets`.
-        :param _builtins.str volume_name: Name of the data's volume. Excludes `dataDirectory`. Default: the container's name plus `-data`.
+        :param _builtins.str volume_name: Name of the volume for the data. Cannot be combined with `dataDirectory`. Default: the container's name plus `-data`.
         """
         pulumi.set(__self__, "models", models)
         if access is not None:
@@ -433,7 +433,7 @@ class HostGatewayArgs:
     @pulumi.getter(name="publicWebhooks")
     def public_webhooks(self) -> Optional[_builtins.bool]:
         """
-        Accept webhooks without an identity. Each platform's signature is still verified. Default: true.
+        Let platforms send webhooks without signing in. Each platform's signature is still verified. Default: true.
         """
         return pulumi.get(self, "public_webhooks")
 
@@ -517,7 +517,7 @@ class HostGatewayArgs:
     @pulumi.getter(name="volumeName")
     def volume_name(self) -> Optional[_builtins.str]:
         """
-        Name of the data's volume. Excludes `dataDirectory`. Default: the container's name plus `-data`.
+        Name of the volume for the data. Cannot be combined with `dataDirectory`. Default: the container's name plus `-data`.
         """
         return pulumi.get(self, "volume_name")
 
@@ -591,14 +591,14 @@ class HostGateway(pulumi.ComponentResource):
         :param _builtins.int memory_mi_b: Memory limit in MiB, at least 128. Default: 512, or 1024 with `tenancy` `chat`.
         :param _builtins.int port: Port on the host, 1 to 65535. Default: 8080.
         :param _builtins.bool protect_state: Refuse to delete the bucket or volume, and keep it when the stack is destroyed. Default: false.
-        :param _builtins.bool public_webhooks: Accept webhooks without an identity. Each platform's signature is still verified. Default: true.
+        :param _builtins.bool public_webhooks: Let platforms send webhooks without signing in. Each platform's signature is still verified. Default: true.
         :param _builtins.int replay_events: Number of past events, 0 to 500, that a rollout may replay on the next version. The service first redacts everything that people wrote. Default: 0.
         :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] secrets: Additional variables by name, each a secret. The config file refers to one as `{"env": "NAME"}`. At most 32, and no name that is also in `variables`.
         :param pulumi.Input[Union['SlackArgs', 'SlackArgsDict']] slack: Default: no Slack.
         :param pulumi.Input[Union['TelegramArgs', 'TelegramArgsDict']] telegram: Default: no Telegram.
         :param 'Tenancy' tenancy: `shared`: one gateway serves all chats. `chat`: each chat has a separate gateway process, with its own user and data. The container then starts as root with CHOWN, KILL, SETGID and SETUID. Default: `shared`.
         :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] variables: Additional variables that are not secret. See `secrets`.
-        :param _builtins.str volume_name: Name of the data's volume. Excludes `dataDirectory`. Default: the container's name plus `-data`.
+        :param _builtins.str volume_name: Name of the volume for the data. Cannot be combined with `dataDirectory`. Default: the container's name plus `-data`.
         """
         ...
     @overload

@@ -64,7 +64,7 @@ class ServerlessGatewayArgs:
         :param _builtins.str adopt_bucket: Confirms adopting an existing bucket: the id that the preview prints, or the bucket's name if it has no marker.
         :param pulumi.Input[_builtins.str] alerts: Destinations of outage alerts, as JSON such as `{"slack": "https://hooks.slack.com/…", "after": "5m"}`; a secret. Default: alerts go only to the bot's operators.
         :param pulumi.Input[_builtins.str] bucket_name: The state bucket's name: 3 to 63 lower-case letters, digits and inner dashes. Default: the stack's existing bucket, else derived from the names of project, stack and component.
-        :param 'BucketOnDestroy' bucket_on_destroy: Treatment of a bucket with content when the stack is destroyed. `empty` excludes `protectState`. Default: `keep`.
+        :param 'BucketOnDestroy' bucket_on_destroy: Action on a bucket that still has content when the stack is destroyed. `empty` cannot be combined with `protectState`. Default: `keep`.
         :param Sequence[pulumi.Input[_builtins.str]] canary_tenants: Chats that receive an update first, as tenant ids such as `slack-C0123456789`. Only with `tenancy` `chat`. Default: none.
         :param pulumi.Input['CloudflareArgs'] cloudflare: Default: the credentials of the component's `cloudflare` provider.
         :param 'ConfigRecovery' config_recovery: Policy for a config file that keeps the gateway from starting. Default: `manual`.
@@ -82,7 +82,7 @@ class ServerlessGatewayArgs:
         :param _builtins.float monthly_chat_budget: US dollars a month for each chat, excluding the plan and its allowances. Only with `tenancy` `chat`. A preview names the chats whose measured cost is higher. Default: no budget.
         :param _builtins.str origin: Loopback origin that probes use instead of the Worker's address, for rehearsals.
         :param _builtins.bool protect_state: Refuse to delete the bucket or volume, and keep it when the stack is destroyed. Default: false.
-        :param _builtins.bool public_webhooks: Accept webhooks without an identity. Each platform's signature is still verified. Default: true.
+        :param _builtins.bool public_webhooks: Let platforms send webhooks without signing in. Each platform's signature is still verified. Default: true.
         :param _builtins.str registry: Host of the registry that receives the image. Default: Cloudflare's, or none if `origin` is given.
         :param _builtins.int replay_events: Number of past events, 0 to 500, that a rollout may replay on the next version. The service first redacts everything that people wrote. Default: 0.
         :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] secrets: Additional variables by name, each a secret. The config file refers to one as `{"env": "NAME"}`. At most 32, and no name that is also in `variables`.
@@ -235,7 +235,7 @@ class ServerlessGatewayArgs:
     @pulumi.getter(name="bucketOnDestroy")
     def bucket_on_destroy(self) -> Optional['BucketOnDestroy']:
         """
-        Treatment of a bucket with content when the stack is destroyed. `empty` excludes `protectState`. Default: `keep`.
+        Action on a bucket that still has content when the stack is destroyed. `empty` cannot be combined with `protectState`. Default: `keep`.
         """
         return pulumi.get(self, "bucket_on_destroy")
 
@@ -460,7 +460,7 @@ class ServerlessGatewayArgs:
     @pulumi.getter(name="publicWebhooks")
     def public_webhooks(self) -> Optional[_builtins.bool]:
         """
-        Accept webhooks without an identity. Each platform's signature is still verified. Default: true.
+        Let platforms send webhooks without signing in. Each platform's signature is still verified. Default: true.
         """
         return pulumi.get(self, "public_webhooks")
 
@@ -633,7 +633,7 @@ class ServerlessGateway(pulumi.ComponentResource):
                  worker_name: Optional[_builtins.str] = None,
                  __props__=None):
         """
-        An assistant gateway on Cloudflare: a Worker with a container, a state bucket, an identity gateway for the admin pages, and registrations with the chat platforms. A deployment succeeds if the service passes all checks.
+        An assistant gateway on Cloudflare: a Worker with a container, a state bucket, an identity gateway for the admin pages, and registrations with the chat platforms. The deployment fails if a check of the service fails.
 
         :param str resource_name: The name of the resource.
         :param pulumi.ResourceOptions opts: Options for the resource.
@@ -641,7 +641,7 @@ class ServerlessGateway(pulumi.ComponentResource):
         :param _builtins.str adopt_bucket: Confirms adopting an existing bucket: the id that the preview prints, or the bucket's name if it has no marker.
         :param pulumi.Input[_builtins.str] alerts: Destinations of outage alerts, as JSON such as `{"slack": "https://hooks.slack.com/…", "after": "5m"}`; a secret. Default: alerts go only to the bot's operators.
         :param pulumi.Input[_builtins.str] bucket_name: The state bucket's name: 3 to 63 lower-case letters, digits and inner dashes. Default: the stack's existing bucket, else derived from the names of project, stack and component.
-        :param 'BucketOnDestroy' bucket_on_destroy: Treatment of a bucket with content when the stack is destroyed. `empty` excludes `protectState`. Default: `keep`.
+        :param 'BucketOnDestroy' bucket_on_destroy: Action on a bucket that still has content when the stack is destroyed. `empty` cannot be combined with `protectState`. Default: `keep`.
         :param Sequence[pulumi.Input[_builtins.str]] canary_tenants: Chats that receive an update first, as tenant ids such as `slack-C0123456789`. Only with `tenancy` `chat`. Default: none.
         :param pulumi.Input[Union['CloudflareArgs', 'CloudflareArgsDict']] cloudflare: Default: the credentials of the component's `cloudflare` provider.
         :param 'ConfigRecovery' config_recovery: Policy for a config file that keeps the gateway from starting. Default: `manual`.
@@ -659,7 +659,7 @@ class ServerlessGateway(pulumi.ComponentResource):
         :param _builtins.float monthly_chat_budget: US dollars a month for each chat, excluding the plan and its allowances. Only with `tenancy` `chat`. A preview names the chats whose measured cost is higher. Default: no budget.
         :param _builtins.str origin: Loopback origin that probes use instead of the Worker's address, for rehearsals.
         :param _builtins.bool protect_state: Refuse to delete the bucket or volume, and keep it when the stack is destroyed. Default: false.
-        :param _builtins.bool public_webhooks: Accept webhooks without an identity. Each platform's signature is still verified. Default: true.
+        :param _builtins.bool public_webhooks: Let platforms send webhooks without signing in. Each platform's signature is still verified. Default: true.
         :param _builtins.str registry: Host of the registry that receives the image. Default: Cloudflare's, or none if `origin` is given.
         :param _builtins.int replay_events: Number of past events, 0 to 500, that a rollout may replay on the next version. The service first redacts everything that people wrote. Default: 0.
         :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] secrets: Additional variables by name, each a secret. The config file refers to one as `{"env": "NAME"}`. At most 32, and no name that is also in `variables`.
@@ -678,7 +678,7 @@ class ServerlessGateway(pulumi.ComponentResource):
                  args: ServerlessGatewayArgs,
                  opts: Optional[pulumi.ResourceOptions] = None):
         """
-        An assistant gateway on Cloudflare: a Worker with a container, a state bucket, an identity gateway for the admin pages, and registrations with the chat platforms. A deployment succeeds if the service passes all checks.
+        An assistant gateway on Cloudflare: a Worker with a container, a state bucket, an identity gateway for the admin pages, and registrations with the chat platforms. The deployment fails if a check of the service fails.
 
         :param str resource_name: The name of the resource.
         :param ServerlessGatewayArgs args: The arguments to use to populate this resource's properties.
@@ -829,9 +829,6 @@ class ServerlessGateway(pulumi.ComponentResource):
     @_builtins.property
     @pulumi.getter
     def cost(self) -> pulumi.Output[_builtins.str]:
-        """
-        The estimated cost as text.
-        """
         return pulumi.get(self, "cost")
 
     @_builtins.property
@@ -877,8 +874,5 @@ class ServerlessGateway(pulumi.ComponentResource):
     @_builtins.property
     @pulumi.getter(name="workerName")
     def worker_name(self) -> pulumi.Output[_builtins.str]:
-        """
-        The Worker's name in the account.
-        """
         return pulumi.get(self, "worker_name")
 
