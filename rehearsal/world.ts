@@ -99,7 +99,7 @@ export async function destroyWorld(
   await close();
 }
 
-/** Prepares a {@link SharedWorld} for `open`, and cleans up if a later step fails. */
+/** Prepares a {@link SharedWorld} and passes it to `open`. Cleans up if `open` fails. */
 async function withSharedWorld<Result>(
   target: Target,
   options: Place,

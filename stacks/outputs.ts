@@ -6,9 +6,9 @@ export interface StackOutputs {
   target: Target;
   /** Public URL without a trailing slash. */
   url: pulumi.Input<string>;
-  /** The image's name, or the hash of its sources. */
+  /** Serverless: the image's name, by digest if it was pushed. Host: the image's id. */
   image: pulumi.Input<string>;
-  /** Hash over the code of Worker and container. */
+  /** Hash of the code of Worker and container. */
   bundleHash: pulumi.Input<string>;
   /** Results of the readiness checks, one per line. */
   readiness: pulumi.Output<string>;

@@ -12,24 +12,24 @@ import { BuildFailure } from "../shell/failure.ts";
 import { readBuildRecord, type BuildRecord } from "./released.ts";
 
 const REPOSITORY = "steward-base";
-/** Lets users other than root run the program without reading it; see base.Dockerfile. */
+/** File mode with which everyone can run Node.js but only root can read it; see base.Dockerfile. */
 const EXECUTE_ONLY = 0o711;
 const PUBLIC_DEBIAN = "debian:bookworm-slim";
 
 export interface BaseImage {
   /** Name and tag. The tag identifies the image's inputs and the month; see {@link baseImageRecipe}. */
   image: string;
-  /** `present`: the Docker engine had the image. `pulled`: it was built on the public Debian image. */
+  /** `present`: the Docker engine already had the image. `pulled`: the image was built on Debian's public image. */
   source: "present" | "pulled";
 }
 
 export interface BaseImageOptions {
   log: (line: string) => void;
-  /** DOCKER_HOST selects the engine. Default: this process's environment. */
+  /** Environment whose DOCKER_HOST selects the Docker engine. Default: this process's environment. */
   env?: NodeJS.ProcessEnv;
 }
 
-/** Names, finds and builds this checkout's base image on one Docker engine. */
+/** Base image of this checkout on one Docker engine, with the means to find and build it. */
 export interface BaseImageRecipe {
   image: string;
   /** As in Docker and Debian: `amd64`, `arm64`. */

@@ -93,7 +93,9 @@ async function packagesOf(files: readonly string[], installed: readonly Componen
   return installed.filter(({ name, version }) => used.includes(`${name}@${version}`));
 }
 
-/** Returns the package folder of a file, such as `node_modules/@scope/name`; empty for this package's files. */
+/**
+ * Returns a list with a file's package folder, such as `node_modules/@scope/name`; empty for this package's files.
+ */
 function packageFolder(file: string): string[] {
   const start = file.lastIndexOf(PACKAGES);
   if (start === -1) return [];

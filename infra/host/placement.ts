@@ -57,7 +57,7 @@ export const placementProvider: ResourceProvider<PlacementInputs, PlacementInput
     if (!isKept) throw new StewardError("volume_gone", `The engine has no volume ${news.volume}.`);
     return {
       ...news,
-      // Do not count an image with a new name: Pulumi creates it anyway.
+      // Do not count a renamed image, because the new name already makes Pulumi create it.
       imageRound: imageRound + Number(imageMissing && olds.image === news.image),
       containerRound: containerRound + Number(containerWrong),
     };
@@ -118,8 +118,8 @@ export type PlacementArgs = Pick<PlacementInputs, "container" | "volume"> & {
 };
 
 /**
- * Detects missing images and containers, and containers changed by hand. The Docker provider reads the engine only in a
- * refresh; this resource reads it in every preview. Its counters are replacement triggers.
+ * Resource that detects missing images and containers, and containers changed by hand. Unlike the Docker provider,
+ * reads the engine in every preview. Increments a counter to trigger a replacement.
  */
 export class Placement extends OwnResource {
   declare readonly imageRound: pulumi.Output<number>;

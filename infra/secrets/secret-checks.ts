@@ -26,7 +26,7 @@ export const secretCheckProvider: ResourceProvider<SecretCheckInputs, SecretChec
     return { id: inputs.variable, outs: inputs };
   },
 
-  /** Tests a new value. Fails if the platform does not respond, because a previous value is in use. */
+  /** Tests a new value. Fails if the platform does not respond: an untested value must not replace the one in use. */
   async update(_id, _olds, news) {
     if ((await checkSecret(news)) === "silent") {
       const { key, platform } = TRIALS[news.variable];

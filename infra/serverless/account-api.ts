@@ -114,7 +114,7 @@ export function pauseAfter(attempt: number, error: unknown): Promise<void> {
   return sleep(Math.min(asked ?? own, LONGEST_WAIT_MS));
 }
 
-/** Maps Cloudflare's 404 to `undefined`, for a `catch`. */
+/** Returns `undefined` for Cloudflare's 404, and rethrows any other error. */
 export function ignoreNotFound(error: unknown): undefined {
   if (error instanceof AccountError && error.status === 404) return undefined;
   throw error;

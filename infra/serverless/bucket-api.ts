@@ -32,7 +32,7 @@ export interface FoundBucket {
   owner: BucketOwner | undefined;
 }
 
-/** Returns a bucket with its marker; `undefined` if it does not exist. */
+/** Returns a bucket with its owner's marker; `undefined` if there is no such bucket. */
 export async function findBucket(access: AccountAccess, name: string): Promise<FoundBucket | undefined> {
   if ((await askAccount(access, pathOf(name))) === undefined) return undefined;
   const marker = await textInAccount(access, pathOf(name, BUCKET_KEYS.owner)).catch(ignoreNotFound);
@@ -53,7 +53,7 @@ export async function writeOwner(access: AccountAccess, name: string, owner: Buc
   await callAccount(access, pathOf(name, BUCKET_KEYS.owner), { method: "PUT", body });
 }
 
-/** A bucket's first object keys, at most 1,000, without the marker. */
+/** First object keys of a bucket, at most 1,000. Excludes the owner's marker. */
 interface BucketContent {
   keys: string[];
   isMore: boolean;
@@ -71,7 +71,7 @@ const DELETE_ATTEMPTS = 50;
 const PASSES = 8;
 const PASS_MS = 2_000;
 
-/** Lists a bucket's first objects. Reads several pages if one has fewer objects than requested. */
+/** Lists up to 1,000 objects of a bucket. A page from Cloudflare may contain fewer. */
 export async function readContent(access: AccountAccess, name: string): Promise<BucketContent> {
   const keys: string[] = [];
   const query = { per_page: String(PAGE) };

@@ -83,7 +83,10 @@ export const containerApplicationProvider: ResourceProvider<ApplicationInputs, A
     return { id, inputs, props: inputs };
   },
 
-  /** Applies the differences to the live application. The state may be wrong after an interrupted rollout. */
+  /**
+   * Changes what differs in the live application. Ignores the old state, which may be wrong after an interrupted
+   * rollout.
+   */
   async update(id, olds, news) {
     const access = accessTo(news.accountId);
     const live = await getApplication(access, id);
@@ -98,7 +101,7 @@ export const containerApplicationProvider: ResourceProvider<ApplicationInputs, A
   },
 };
 
-/** Creates the application, or finds the one that an earlier request created if its response was lost. */
+/** Creates the application. After a failed request, looks for it by name, because it may have been created. */
 async function createApplication(
   { accountId, name, image, instanceType, maxInstances }: ApplicationInputs,
   namespaceId: string,
@@ -133,7 +136,7 @@ async function findConflict(inputs: ApplicationInputs): Promise<StewardError | u
   return own ? undefined : takenError(inputs, existing);
 }
 
-/** Returns the error for an existing application with another namespace or none. */
+/** Returns the error for an existing application that belongs to another namespace or to none. */
 async function takenError(
   { accountId, name, scriptName }: ApplicationInputs,
   { id, namespaceId }: LiveApplication,

@@ -17,8 +17,8 @@ interface MigrationPlanArgs {
 }
 
 /**
- * Rejects a Worker's new name if it is taken, or if the migrations have no new tag. Reads the account, because a
- * rename in the state may never have taken effect.
+ * Provider that rejects a Worker's new name if the name is taken or the migrations have no new tag. Checks the
+ * account, because the state may contain a rename that failed.
  */
 export const migrationPlanProvider: ResourceProvider<MigrationPlanArgs, MigrationPlanArgs> = {
   async check(olds, news) {

@@ -34,8 +34,8 @@ function isOther(part: string): boolean {
 }
 
 /**
- * Converts a text to a name of lower-case letters, digits and inner dashes. Truncates a long name and appends the
- * text's digest, so that different texts get different names.
+ * Converts a string to a name of lower-case letters, digits and inner dashes, and appends `ending`. Truncates a long
+ * name and inserts a digest of the string, which keeps names distinct.
  */
 export function fittingName(text: string, longest: number, ending = ""): string {
   const plain = trimmed(text.toLowerCase().replaceAll(/[^a-z0-9-]+/g, "-"));

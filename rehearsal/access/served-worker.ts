@@ -45,7 +45,7 @@ export function servedWorker(
 }
 
 /**
- * Returns a Worker's host names, custom domains last, because {@link servedWorker} uses the last name for a loopback
+ * Returns a Worker's host names. Custom domains come last, so that {@link servedWorker} prefers them for a loopback
  * address.
  */
 function hostnamesOf(state: Readonly<AccountState>, worker: WorkerRecord): string[] {

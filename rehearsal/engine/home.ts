@@ -46,7 +46,7 @@ export async function prepareHome({ folder, own, plugins }: HomeOptions): Promis
     );
     const given = plugins[provider];
     if (given !== undefined) await linkTo(executable, given);
-    // The rehearsal contains no docker provider. Keep one from an earlier run.
+    // The rehearsal has no docker provider of its own, so keep one that an earlier run linked.
     else if (provider !== "docker") await place(PROVIDER_LAUNCHER, executable);
   }
 

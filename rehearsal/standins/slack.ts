@@ -23,7 +23,7 @@ export interface SlackStandIn extends Listening {
   sign(body: unknown): SignedEvent;
   /** Sets the service's address, which receives events and button presses. */
   connect(eventsUrl: string): void;
-  /** Sends a person's message to the service and shows it on the page. Call {@link connect} first. */
+  /** Sends a person's message to the service and shows it on the stand-in's page. Call {@link connect} first. */
   send(event: ReturnType<typeof mention>): Promise<Response>;
 }
 

@@ -48,7 +48,7 @@ export class ChatExports {
   async moveOut(tenant: TenantId): Promise<void> {
     const { bucket, container, service, clock } = this.#options;
     if (await this.#mayHaveData(tenant)) {
-      // Wait, since a container of the previous version may still be answering in this chat.
+      // Wait until the previous version's container has ended: it may still be answering in this chat.
       await container.whenDrained();
       await service.whileAwake(() => this.#export(tenant));
     }
@@ -57,7 +57,10 @@ export class ChatExports {
     await bucket.put(tenantMark(tenant), JSON.stringify(mark));
   }
 
-  /** Returns the chats with a schedule in the shared state or its config. Starts the container if there is a state. */
+  /**
+   * Returns the chats with a schedule in the shared state or its config. Starts the container if a shared state
+   * exists.
+   */
   async scheduled(): Promise<TenantId[]> {
     if (!(await this.hasState())) return [];
     return this.#options.service.whileAwake(async () => (await this.#state.chats()).scheduled);
@@ -77,11 +80,11 @@ export class ChatExports {
   async #export(tenant: TenantId): Promise<void> {
     const { container, notes, log } = this.#options;
     const run = notes.read("startedAt");
-    // A container that restarts during this request has no data yet and would report no chats.
+    // Detects a restart: a restarted container has no data at first, and would report no chats.
     const isSame = (): boolean => container.restored && notes.read("startedAt") === run;
     const { tenants, shared, broughtBack } = await this.#state.chats();
     if (!isSame()) throw restartedError();
-    // Shared files concern every chat, so cache no list: an unknown chat needs an export too.
+    // With shared files, every chat needs an export, so do not cache a list of chats.
     notes.write(NOTE, shared ? "" : JSON.stringify(tenants));
     if (!shared && !tenants.includes(tenant)) return;
     const store = this.#storeOf(tenant);

@@ -23,7 +23,7 @@ export const alertsSchema = () =>
        * https://developers.cloudflare.com/email-routing/email-workers/send-email-workers/
        */
       email: z.optional(z.strictObject({ from: emailAddress(), to: emailAddress() })),
-      /** Minimum duration of a failure that is reported. */
+      /** Time that a failure must last before it is reported. */
       after: z._default(
         z
           .string()

@@ -31,10 +31,7 @@ export const deliverySchema = z.strictObject({
   after: z.optional(z.string().check(z.minLength(1), z.maxLength(256))),
   /** True for the last attempt: if it fails, the gateway tells the person that there will be no answer. */
   last: z.optional(z.boolean()),
-  /**
-   * If set, the gateway does not answer the event. It notifies the person of the delay unless it has already posted
-   * something.
-   */
+  /** If set, the gateway does not answer the event, but tells the person that the answer is late or will not come. */
   notice: z.optional(deliveryNoticeSchema),
 });
 
@@ -58,7 +55,7 @@ export type WantedName = z.infer<typeof wantedNameSchema>;
 
 /** Due events of one chat, in order. Each event is validated separately, with {@link deliverySchema}. */
 export const chatDeliveriesSchema = z.object({
-  /** Id of the chat's previous event if it is still in progress. If it fails, the events of this request fail too. */
+  /** Id of the chat's previous event if still in progress. If that event fails, so do the events of this request. */
   after: z.optional(z.string().check(z.minLength(1), z.maxLength(256))),
   deliveries: z.array(z.unknown()).check(z.minLength(1)),
   /** Names that the edge needs. The response has a {@link LearnedName} for each. */
@@ -77,8 +74,8 @@ export const ADMITTED = ["approval", "config", "everyone", "browser", "group", "
 export type Admitted = (typeof ADMITTED)[number];
 
 /**
- * Name of a person or place that the edge asked for. The response has all names in one line, `{names: LearnedName[]}`,
- * between its {@link DeliveryEnd} lines.
+ * Name that the edge asked for. One line of the response, `{names: LearnedName[]}`, contains all names; the other
+ * lines are {@link DeliveryEnd}.
  */
 export interface LearnedName {
   key: string;
@@ -108,8 +105,8 @@ export interface DeliveryEnd {
 export interface DeliveryOutcome {
   outcome: "answered" | "ignored" | "failed" | "repeated";
   /**
-   * Reason for `ignored` or `failed`; for `failed`, also whether the person was informed. For events answered
-   * together: the event that has the reply.
+   * For `ignored`: the reason. For `failed`: the reason, and whether the person was informed. For events answered
+   * together: the event that received the reply.
    */
   note?: string;
   /** For `ignored`: id of the group that the config would have to list. */

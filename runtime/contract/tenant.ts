@@ -31,7 +31,7 @@ const PLAIN = /^[A-Za-z0-9-]$/;
 export const CHAT_PLACES = [...platformSchema.options, "web"] as const;
 const TENANT_ID = new RegExp(`^(?:${CHAT_PLACES.join("|")})-(?:[A-Za-z0-9-]|_[0-9a-f]{2}){1,128}$`);
 
-/** Returns true if a text has the form of a tenant id. A tenant id is safe in an object key and in a path. */
+/** Returns true if a string has the form of a tenant id, which is safe in object keys and paths. */
 export function isTenantId(text: string): boolean {
   return TENANT_ID.test(text);
 }
@@ -68,8 +68,8 @@ export type StateKeys = Pick<
 };
 
 /**
- * Returns the object keys of a tenant's sandbox, or of the sandbox that serves the whole deployment. All sandboxes
- * share one config.
+ * Returns the bucket keys of a tenant's sandbox or, without `tenant`, of the deployment's. The config's key is the
+ * same for all.
  */
 export function stateKeys(tenant?: TenantId): StateKeys {
   if (tenant === undefined) return { ...BUCKET_KEYS, duty: DUTY_KEY };
@@ -95,7 +95,7 @@ export const APPROVALS_KEY = `${TENANTS_PREFIX}approvals.json`;
 const approvalLists = z.object({
   allowFrom: z.array(z.string()),
   operators: z.array(z.string()),
-  /** Senders waiting for approval. Absent in lists from versions that did not transfer requests. */
+  /** Senders waiting for approval. Absent in lists that an older version stored. */
   requests: z.optional(
     z.array(
       z.object({

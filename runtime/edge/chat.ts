@@ -33,8 +33,9 @@ export function chatSocket(): Handler {
   };
 }
 
-/** A ticket consists of a device id and 32 random bytes; an item id consists of 16 random bytes. */
+/** Format of a ticket: a device id and 32 random bytes. */
 const TICKET = /^(?<device>[0-9a-f]{64})\.[\w-]{43}$/;
+/** Format of an item id: 16 random bytes. */
 const ITEM = /^[\w-]{22}$/;
 /** Image types that pages may display. HTML or SVG could run scripts on this origin. */
 const PICTURES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);

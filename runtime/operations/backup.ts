@@ -11,7 +11,7 @@ import {
   type OperationTools,
 } from "./operation.ts";
 
-/** Tools that these operations need. When the edge runs them itself, it offers no others. */
+/** Tools that these operations need, and the only ones available when they run in the edge. */
 type Tools = { backups: Pick<OperationTools["backups"], "list" | "create" | "verify"> };
 
 const id = () => argument(z.string(), "as `list` shows it");

@@ -15,7 +15,6 @@ const person = () =>
     lastSeenAt: z.iso.datetime(),
   });
 
-/** Tools that this operation needs. At the edge, they read the list of people of the deployment or chat. */
 interface Tools {
   /** Most recently seen first. */
   people(most: number): Promise<z.infer<ReturnType<typeof person>>[]>;

@@ -20,7 +20,7 @@ const RUNS = `SELECT * FROM schedule_runs ORDER BY at DESC, due_at DESC LIMIT ${
 const id = () => z.strictObject({ id: argument(z.string(), "as `list` shows it") });
 const text = (help: string, shown: string) => option(z.optional(z.string()), help, shown);
 
-/** Optional fields, because containers of older versions do not send them. */
+/** Description and next times of a schedule. Optional, because older containers do not send them. */
 const outlook = {
   words: z.optional(z.string()),
   next: z.optional(z.array(z.object({ at: z.string(), local: z.string() }))),
@@ -69,7 +69,7 @@ export const schedules = {
       const { outlook } = await tools.scheduleTimes();
       const shown = (await tools.listSchedules()).map(async (one) => {
         const { spec, createdAt, nextAt } = one;
-        // One millisecond earlier, so that a run that is due exactly now is listed too.
+        // Subtract one millisecond, so that the list includes the next run itself.
         const { words, next } = await outlook(spec, createdAt, (nextAt ?? tools.clock()) - 1);
         return shownSchedule(one, { words, next: nextAt === undefined ? [] : next });
       });
@@ -229,8 +229,8 @@ type Given = z.output<
 >;
 
 /**
- * Applies an edit. A new time replaces the previous one whatever its kind (`at`, `every` or `cron`), and so does a new
- * message (`text` or `prompt`). A new `cron` keeps the time zone.
+ * Applies an edit. A new `at`, `every` or `cron` replaces whichever of them was set; a new `text` or `prompt` does
+ * the same. A new `cron` keeps the time zone.
  */
 function merged(before: Schedule, { to, thread, ...given }: Given) {
   const { at, every, cron, timezone, text, prompt, ...rest } = before;
@@ -245,10 +245,7 @@ function merged(before: Schedule, { to, thread, ...given }: Given) {
   };
 }
 
-/**
- * Parses an address such as `slack:C1`. If the chat does not change, the thread stays the same unless `thread` is
- * given.
- */
+/** Parses an address such as `slack:C1`. Keeps the thread of an unchanged chat unless `thread` is given. */
 function addressOf(to: string, thread?: string, before?: Schedule["to"]) {
   const [platform, ...rest] = to.split(":");
   const chat = rest.join(":");

@@ -2,9 +2,7 @@ import type { Environment } from "../contract/environment.ts";
 import { StewardError } from "../contract/errors.ts";
 import type { Redactor } from "../shared/redact.ts";
 
-/**
- * Variable that the supervisor sets to `1` for its child. The child's standard input closes when the supervisor ends.
- */
+/** Variable that is `1` in a supervisor's child, whose standard input closes when the supervisor ends. */
 export const SUPERVISED_VARIABLE = "STEWARD_SUPERVISED";
 
 /** Reason for a stop. `abandoned`: the supervisor is gone, and nobody reads this process's output. */
@@ -29,22 +27,22 @@ export function onStopRequest(environment: Environment, stop: (cause: StopCause)
   process.stdin.on("close", () => once("abandoned"));
   process.stdin.on("error", () => once("abandoned"));
   process.stdin.resume();
-  // A write error means that nobody reads the output. Without a listener, it would crash the process during its last
-  // work.
+  // A write error means that nobody reads the output. Without a listener, the error would end the process before
+  // `stop` completes.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => once("abandoned"));
 }
 
 /**
- * Kills this process and everything it started. `process.exit` can hang forever
- * (https://github.com/nodejs/node/issues/54918), and no supervisor would notice.
+ * Kills this process and everything it started. `process.exit` can hang forever:
+ * https://github.com/nodejs/node/issues/54918
  */
 function endGroup(): void {
   process.kill(-process.pid, "SIGKILL");
 }
 
 /**
- * Formats a fatal error and its fix for stderr. Config errors keep their exact words, which operators search for
- * (specification, section 7). For other errors, the supervisor reads the code from `Error [code]:`.
+ * Formats a fatal error and its fix for stderr. The supervisor reads the code from `Error [code]:`. Config errors
+ * lack this prefix, because operators search for their exact words (specification, section 7).
  */
 export function fatalReport(error: unknown, redact: Redactor): string {
   if (!(error instanceof StewardError)) {

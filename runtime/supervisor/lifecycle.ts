@@ -2,8 +2,8 @@ import { backoffMs, type BackoffRange } from "../shared/backoff.ts";
 import type { Reason } from "../contract/errors.ts";
 
 /**
- * Phase of the gateway's process. In `backoff`, the supervisor waits to retry after a crash. It also retries in
- * `crash-looping`, unless the failure is permanent. In `held`, it waits for data.
+ * Phase of the gateway's process. In `backoff` and `crash-looping`, the supervisor retries after a delay, unless the
+ * failure is permanent. In `held`, the gateway must not start until its data is restored.
  */
 export type Phase = "stopped" | "starting" | "ready" | "backoff" | "crash-looping" | "held";
 
@@ -11,13 +11,13 @@ export type Phase = "stopped" | "starting" | "ready" | "backoff" | "crash-loopin
 export interface Lifecycle {
   phase: Phase;
   since: number;
-  /** Restarts after a crash, since the supervisor's start. */
+  /** Number of restarts after crashes since the supervisor's start. */
   restarts: number;
   /** Consecutive crashes without a stable run in between. */
   failures: number;
   startedAt: number | null;
   exitCode: number | null;
-  /** True if a retry cannot help until something changes. */
+  /** True if a retry would fail for the same reason. */
   permanent?: boolean;
   coldStartMs?: number;
   reason?: Reason;
@@ -29,7 +29,7 @@ export type LifecycleEvent =
   | { type: "restart" }
   /** The process exists. Its start is timed from here. */
   | { type: "launched" }
-  /** The port answers. `bootMs` passed before the launch and counts towards the cold start. */
+  /** The port answers. `bootMs`, the time that the supervisor itself took to start, is added to the cold start. */
   | { type: "ready"; bootMs: number }
   /** The process ended without a stop request. `permanent`: another attempt would fail again. */
   | { type: "crashed"; exitCode: number | null; reason: Reason; permanent: boolean }
@@ -47,7 +47,7 @@ export interface BackoffPolicy extends BackoffRange {
   maxFailures: number;
   /** Minimum time between a crash and a retry for somebody who needs the gateway. */
   neededAfterMs: number;
-  /** Time after which a ready run counts as stable. A later crash then counts as the first. */
+  /** Time after which a ready run counts as stable. A later crash starts a new count of crashes. */
   stableAfterMs: number;
 }
 

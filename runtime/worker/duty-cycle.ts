@@ -5,9 +5,9 @@ import type { Log } from "../shared/log.ts";
 import type { Clock } from "../edge/ports.ts";
 import type { ContainerMemory } from "./container-memory.ts";
 
-/** Name of the note. The name `duty` belongs to an earlier version's format. */
+/** Name under which the totals are stored. An earlier format used `duty`. */
 const NOTE = "duty-totals";
-/** Longest measurement. A longer one is halved, so that averages follow recent use. */
+/** Maximum measured time. After it, all totals are halved, so that averages follow recent use. */
 const LONGEST_MS = 30 * 86_400_000;
 const PUBLISH_MS = 3_600_000;
 
@@ -31,7 +31,7 @@ interface Facts extends Pick<DutyRecord, "sleepAfterMs" | "awakeMs" | "starts"> 
   published?: { asleep: boolean; at: number };
 }
 
-/** Measures how long the container is awake. The totals are stored, so that a new object continues them. */
+/** Measurement of how long the container is awake. The totals survive an eviction of the Durable Object. */
 export class DutyCycle {
   readonly #options: DutyCycleOptions;
   #facts: Facts;

@@ -7,7 +7,7 @@ import { assemble, type SandboxParts } from "./assembly.ts";
 import { consoleLog, type FormerObject, type TenantObject, type WorkerEnvironment } from "./environment.ts";
 import { toResult, type Remote } from "./rpc.ts";
 
-/** Alarm interval, in milliseconds, of an object that this version cannot build. */
+/** Interval between alarms, in milliseconds, while this version fails to construct the object. */
 const BUILD_AGAIN_MS = 60_000;
 
 /** Methods that the directory and other sandboxes' objects call, if each chat has its own sandbox. */
@@ -16,8 +16,8 @@ export abstract class TenantCalls
   implements Remote<TenantObject & FormerObject>
 {
   /**
-   * Parts of the object. Other objects can call methods but cannot read this property. Reading it throws the error of
-   * {@link assemble}, so that the object exists for its alarm even without parts.
+   * Parts of the object, not accessible to other objects. If {@link assemble} failed, reading them throws its error.
+   * The object's alarm still works.
    */
   protected readonly parts!: SandboxParts;
 
@@ -34,7 +34,9 @@ export abstract class TenantCalls
     }
   }
 
-  /** Runs the agenda. If this version cannot build the object, sets the alarm again for the next version. */
+  /**
+   * Runs the due tasks. If this version failed to construct the object, sets the alarm again for the next version.
+   */
   async alarm(): Promise<void> {
     let parts: SandboxParts;
     try {

@@ -46,7 +46,7 @@ async function main(argv: string[], { say }: CommandOutput): Promise<number> {
   return 0;
 }
 
-/** Returns the address from the settings, even if secrets and other keys are still missing. */
+/** Returns the service's public address from the settings, even if secrets or other keys are missing. */
 async function addressOf(settings: string | undefined, stack: string): Promise<string> {
   const source = await readSettings(settings, stack);
   const given = stewardValues(source);

@@ -21,9 +21,8 @@ export function stackSource(): StackConfigSource {
 }
 
 /**
- * Returns true if Pulumi stores the key's value as a secret; `Config.getSecret` cannot tell. Uses a function that
- * Pulumi exports but omits from its types. Without it, every secret is reported as plain text, which stops the
- * program.
+ * Returns true if Pulumi stores the key's value as a secret. Uses a function that Pulumi exports but omits from its
+ * types. If it is missing, the program rejects every secret.
  */
 function isSecret(key: string): boolean {
   return (

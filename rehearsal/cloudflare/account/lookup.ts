@@ -2,7 +2,9 @@ import { ApiError } from "../envelope.ts";
 import type { AccountState, BucketRecord, DeploymentRecord, VersionRecord, WorkerRecord } from "./state.ts";
 
 /**
- * Returns a Worker by id or name, as API paths may contain either. 10007 is Cloudflare's code for an unknown script.
+ * Returns a Worker by id or name, because API paths may contain either.
+ *
+ * @throws ApiError 10007, Cloudflare's code for an unknown script
  */
 export function workerOf(state: AccountState, idOrName: string): WorkerRecord {
   const found = state.workers.find(({ id, name }) => id === idOrName || name === idOrName);

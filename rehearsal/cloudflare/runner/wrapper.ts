@@ -21,9 +21,8 @@ export const WRAPPER_MODULE = "__rehearsal/entry.js";
 const STAND_IN_MODULE = "__rehearsal/standin.js";
 
 /**
- * Returns modules that wrap an unmodified bundle. In each container class, a subclass replaces `ctx.container` before
- * the original constructor runs. The code contains the host's address, because `env` must contain only deployed
- * bindings.
+ * Returns modules that wrap an unmodified bundle. Each container class gets a subclass that replaces `ctx.container`.
+ * The host's address is part of the code, because `env` must contain only deployed bindings.
  */
 export async function wrapperModules(options: WrapperOptions): Promise<Record<string, WorkerModule>> {
   const source = await readFile(new URL("standin.ts", import.meta.url), "utf8");

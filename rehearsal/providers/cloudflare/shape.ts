@@ -46,8 +46,8 @@ export function overlay(live: Value | undefined, input: Value): Value {
 }
 
 /**
- * Returns a resource's outputs after a read: the account's values. The inputs show which values are secret, and
- * supply those that the API never returns.
+ * Returns the account's values as a resource's outputs. Copies from `input` the secret marks and the values that the
+ * API never returns.
  *
  * @param unanswered keys, at any depth, that the API never returns
  */
@@ -64,8 +64,8 @@ export function outputsOf(live: Value, input: Value | undefined, unanswered: rea
 }
 
 /**
- * Returns a resource's inputs after a read: the account's value for each current key. Drops a key without a value in
- * the account, unless the API never returns it.
+ * Returns a resource's inputs with the account's values. Drops a key without a value in the account, unless the API
+ * never returns it.
  */
 export function inputsOf(input: Value, live: Value | undefined, unanswered: readonly string[]): Value {
   if (isSecret(input)) return makeSecret(inputsOf(input.value, live, unanswered));
@@ -102,7 +102,7 @@ export function differs(planned: Value | undefined, state: Value | undefined): b
   return Object.entries(planned).some(([key, item]) => differs(item, state[key]));
 }
 
-/** Finds the list's item with the same name, because the API sorts lists. If `item` has no name, uses the index. */
+/** Finds the item of `list` with the name of `item`, because the API sorts lists. Without a name, uses the index. */
 function counterpart(list: Value | undefined, item: Value, index: number): Value | undefined {
   if (list !== undefined && isSecret(list)) return counterpart(list.value, item, index);
   if (!Array.isArray(list)) return undefined;

@@ -118,8 +118,8 @@ export class BucketStore implements BackupStore<StreamedArchive["content"]> {
   /**
    * Prepares a backup and removes abandoned uploads.
    *
-   * @throws StewardError `backup_failed` before the state is restored, `backup_stale` if another deployment writes to
-   * the bucket
+   * @throws StewardError `backup_failed` if the container's state has not been restored yet, `backup_stale` if
+   * another deployment writes to the bucket
    */
   async prepare(): Promise<void> {
     const { record, clock } = this.#options;
@@ -139,7 +139,7 @@ export class BucketStore implements BackupStore<StreamedArchive["content"]> {
     const id = record.next();
     const manifest = { ...(await state.snapshot(id)), ...(cause && { cause }) };
     try {
-      // If the container was restarted during the copy, its state may have been empty.
+      // Discard the copy if the container was restarted meanwhile: its state may have been empty.
       if (!record.facts.restored || record.last !== id)
         throw new StewardError("backup_failed", "The container was restarted while its state was copied.");
       accept?.(manifest);
@@ -174,7 +174,7 @@ export class BucketStore implements BackupStore<StreamedArchive["content"]> {
    * Streams an archive into the bucket, which verifies its digest. Then stores the manifest, which completes the
    * generation.
    *
-   * @throws StewardError `backup_stale` if another writer has already used its id
+   * @throws StewardError `backup_stale` if another writer has already used the generation's id
    */
   async publish(manifest: GenerationManifest, content: ReadableStream<Uint8Array>): Promise<void> {
     const { id, size, sha256 } = manifest;

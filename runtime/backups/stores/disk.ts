@@ -59,7 +59,7 @@ const RESTORING = reason("gateway_not_ready", "The gateway's state is being rest
 type Content = Archive["content"];
 
 /**
- * State in a data directory and its backups in a folder on disk. Refuses concurrent operations, even by other
+ * Store of a data directory's state, and of its backups in a folder. Refuses concurrent operations, even by other
  * processes, with `commands_busy`.
  */
 export class DiskStore extends BackupDirectory implements BackupStore<Content>, GatewayState<Content> {
@@ -89,7 +89,7 @@ export class DiskStore extends BackupDirectory implements BackupStore<Content>, 
     return chatsIn(this.#options.home);
   }
 
-  /** Copies one chat's part into a backup with this id, replacing an earlier attempt, and verifies it. */
+  /** Backs up one chat's part of the state under this id, and verifies the backup. Replaces an earlier attempt. */
   writeChat(tenant: TenantId, id: string): Promise<GenerationManifest> {
     return this.runExclusively(async () => {
       for (const ending of Object.values(GENERATION_FILES).toReversed())

@@ -59,8 +59,8 @@ export const chatAddress = z.strictObject({
 });
 
 /**
- * Returns options for a rule across several fields. With them, zod skips the rule only if one of `fields` is invalid,
- * not if any part of the object is.
+ * Returns options for a rule that depends only on `fields`. With them, zod applies the rule even if other fields are
+ * invalid.
  */
 export function whenFieldsValid(...fields: string[]) {
   return {

@@ -52,7 +52,7 @@ export async function showRollouts(
 
 /** Returns the rollouts among the activity entries, each with its change from the previous rollout. */
 function rolloutsOf(entries: readonly ActivityEntry[]) {
-  // Filter here, because the in-memory activity record ignores the query's action.
+  // Filter here, because a host returns entries of all actions.
   const builds = entries
     .filter(({ action }) => action === "deploy")
     .map(({ at, by, detail }) => {

@@ -46,7 +46,7 @@ function isSmallEnough(code: string): boolean {
   return lines.length <= LONGEST.lines && lines.every(({ length }) => length <= LONGEST.line);
 }
 
-/** Returns highlighted code; `undefined` for an unknown language or beyond the limits. */
+/** Returns highlighted code; `undefined` for an unknown language or for code that exceeds {@link LONGEST}. */
 export function colour(code: string, language: string): DocumentFragment | undefined {
   if (!isSmallEnough(code) || highlighter.getLanguage(language) === undefined) return undefined;
   const { value } = highlighter.highlight(code, { language, ignoreIllegals: true });

@@ -8,7 +8,7 @@ import type { Tenants } from "./ports.ts";
 const PASS = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/;
 /** Maximum look-ups of unknown tenants in the directory, per client and minute. */
 const UNKNOWN_PER_MINUTE = 60;
-/** Cache duration of a refusal. A newly admitted chat's container takes longer than this to start. */
+/** Cache duration of a refusal. Shorter than a container's start, so that a newly admitted chat is not refused. */
 const REFUSED_MS = 2_000;
 const MAX_REFUSED = 1_000;
 

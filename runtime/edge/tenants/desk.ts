@@ -30,10 +30,7 @@ export interface TenantDeskOptions {
   say(event: Delivery, text: string): Promise<void>;
 }
 
-/**
- * Admits chats. Replies to strangers without starting a container, with the gateway's texts and the deployment's
- * keys.
- */
+/** Admission of chats. Replies to strangers itself, so that they start no container. */
 export class TenantDesk {
   readonly #options: TenantDeskOptions;
 

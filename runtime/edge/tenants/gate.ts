@@ -47,10 +47,10 @@ export function refusedResult(
 export type Gate = Pick<TenantGate, "isOpen" | "movedTo" | "followMove" | "ask" | "passOnGrant">;
 
 /**
- * Returns a gate that forwards every event to the object that serves the chat now. Used for a ledger after a switch
- * between a shared sandbox and separate ones.
+ * Returns a gate for an object that a change of tenancy has left without chats. Forwards every event to the object
+ * that serves the chat now.
  *
- * @param belongsTo Returns that object's name; `undefined` for an event without a chat.
+ * @param belongsTo Returns the name of that object; `undefined` for an event without a chat.
  */
 export function forwardingGate(belongsTo: (event: Delivery) => string | undefined): Gate {
   return {
@@ -73,7 +73,7 @@ export class TenantGate {
   readonly #options: TenantGateOptions;
   /** Pending questions and cached refusals, by sender. */
   readonly #questions = new Map<string, { standing: Promise<AdmissionDecision>; until: number }>();
-  /** Number of changes of rights. Shows whether rights changed while the directory decided. */
+  /** Number of changes of rights, to detect a change while the directory decides. */
   #changes = 0;
 
   constructor(options: TenantGateOptions) {
@@ -199,7 +199,7 @@ export class TenantGate {
   }
 }
 
-/** Record of a grant that a run's gateway has accepted. */
+/** Record of when, and in which run, the gateway accepted a grant. */
 interface AcceptedGrant {
   grant: string;
   run: string;

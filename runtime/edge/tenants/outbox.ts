@@ -10,7 +10,7 @@ const BATCH = 20;
 interface TenantOutboxOptions {
   sql: Sql;
   table: string;
-  /** Attempts before a text is dropped. The delays double, up to 10 minutes. */
+  /** Maximum attempts to send a message. The delay between attempts doubles, up to 10 minutes. */
   mostAttempts: number;
   /** Rejects if the tenant did not accept the text. */
   send(tenant: TenantId, text: string): Promise<void>;
@@ -45,7 +45,7 @@ export class TenantOutbox {
     );
   }
 
-  /** Time of the next attempt, in milliseconds since the epoch. */
+  /** Time of the next attempt, in milliseconds since the epoch; `undefined` if the queue is empty. */
   get nextAt(): number | undefined {
     const { sql, table } = this.#options;
     const [row] = sql.all(`SELECT min(next_at) AS at FROM ${table}`);

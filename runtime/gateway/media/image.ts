@@ -16,8 +16,9 @@ type Frame = Pick<ImageFacts, "width" | "height" | "whole"> & { orientation?: nu
 /** JPEG markers: start of scan and end of image (ITU-T T.81, table B.1). */
 const SOS = 0xda;
 const EOI = Buffer.from([0xff, 0xd9]);
-/** Header of the Exif segment, and number of its orientation tag. */
+/** Header of an Exif segment. */
 const EXIF = "Exif\0\0";
+/** Number of Exif's orientation tag. */
 const ORIENTATION = 0x0112;
 
 const READERS: Readonly<Record<string, (file: Buffer) => Frame | undefined>> = {
@@ -109,8 +110,8 @@ function exifOrientation(segment: Buffer): number | undefined {
 }
 
 /**
- * Reads a GIF (https://www.w3.org/Graphics/GIF/spec-gif89a.txt). One complete picture is enough for `whole`, since
- * many files lack the trailer.
+ * Reads a GIF (https://www.w3.org/Graphics/GIF/spec-gif89a.txt). A file with one complete picture counts as whole,
+ * because many files lack the trailer.
  */
 function gif(file: Buffer): Frame | undefined {
   if (file.length < 13) return undefined;

@@ -24,8 +24,8 @@ export interface ApprovalNoticesOptions {
 }
 
 /**
- * Notifies senders of their approval. Other processes may write approvals, so the store is polled every second while
- * anybody waits. A crash between sending and recording a notice repeats it.
+ * Notices that tell senders of their approval. While a sender waits, polls the store every second, because other
+ * processes write approvals. A crash may repeat a notice.
  */
 export class ApprovalNotices {
   readonly #options: ApprovalNoticesOptions;
@@ -40,7 +40,7 @@ export class ApprovalNotices {
     this.#options = options;
   }
 
-  /** Checks now, then every second while anybody waits. */
+  /** Checks for approvals now, then every second while a sender waits. */
   start(): void {
     this.#timer = undefined;
     if (this.#isLooking) this.expect();
@@ -73,7 +73,7 @@ export class ApprovalNotices {
     return waits.includes(true);
   }
 
-  /** Notifies a platform's approved senders. Returns true while anybody waits, or if the check failed. */
+  /** Notifies a platform's approved senders. Returns true if another check is needed. */
   async #checkPlatform(platform: Platform): Promise<boolean> {
     const { stores, waiting, log } = this.#options;
     try {

@@ -43,7 +43,7 @@ export const approvedSchema = z.strictObject({
 
 /**
  * `credentials/<channel>-operators.json`: approved senders with an operator's rights. Other approved senders have a
- * person's rights. It is a separate file, because other programs and earlier versions read the file of approvals.
+ * person's rights. The file is separate, because other programs and earlier versions read the approvals.
  */
 export const operatorsSchema = z.strictObject({
   version: z.literal(1),
@@ -128,7 +128,7 @@ export class PairingStore {
     return existsSync(this.#requestsPath) ? this.#change(decide)?.request : undefined;
   }
 
-  /** Returns the lists. Each access to a list reads its file. */
+  /** Returns the channel's lists. Each property reads its file on access. */
   #list(): PairingList {
     const options = this.#options;
     const [requests, approved, operators] = [this.#requestsPath, this.#approvedPath, this.#operatorsPath];
@@ -154,8 +154,8 @@ export class PairingStore {
     });
   }
 
-  // The order makes crashes safe. Write the role first, so that a sender never has the rights of an earlier approval.
-  // Write the request last, so that the change can be repeated after a crash.
+  // This order is safe in a crash. With the role first, no approved sender has an outdated role. With the requests
+  // last, the change can be repeated.
   #write({ operators, allowFrom, requests }: PairingChange): void {
     if (operators) writeStore(this.#operatorsPath, { operators });
     if (allowFrom) writeStore(this.#approvedPath, { allowFrom });

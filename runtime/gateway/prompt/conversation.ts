@@ -47,7 +47,10 @@ export interface ConversationParts {
   summary?: ModelText | undefined;
   turns: readonly Turn[];
   question: readonly OpenMessage[];
-  /** True if the model gets no more tools. Providers then also refuse earlier tool calls, so these become text. */
+  /**
+   * True if the model gets no more tools. Earlier tool calls then become text, because providers refuse calls without
+   * tools.
+   */
   conclude: boolean;
   /** True if the provider refused the images. The prompt then omits them and says so. */
   withheld: boolean;
@@ -127,14 +130,14 @@ export function summaryRequest(
 }
 
 /**
- * Returns a turn as a block after its mark, or only the turn's end if it exceeds `most` characters; `undefined` if
- * even that does not fit.
+ * Returns a turn with its speaker's mark. Keeps only the end of a turn that exceeds `most` characters; `undefined` if
+ * no text fits.
  */
 function turnBlock(turn: Turn, most: number): Prompt | undefined {
   const whole = turn.role === "assistant" ? answerBlock(turn.text) : saidBlock(turn.said);
   if (whole.length <= most) return whole;
   const text = turn.role === "assistant" ? turn.text : turn.said.text;
-  // Reserve space for the mark and the indentation.
+  // Reserve space for the speaker's mark and the indentation.
   const end = Math.floor((text.length * (most - MARK_ROOM)) / whole.length);
   if (end <= 0) return undefined;
   const part =
@@ -148,7 +151,7 @@ function answerBlock(text: ModelText): Prompt {
   return prompt`[#you]: ${afterMark(text)}`;
 }
 
-/** Returns a message after its speaker's mark. Adds `[#person]` in direct chats, which have no marks. */
+/** Returns a message with its marks. A message without any, from a direct chat, gets `[#person]`. */
 function saidBlock(said: Said): Prompt {
   const isMarked =
     said.speaker !== undefined || (said.quoted ?? []).length > 0 || (said.asides ?? []).length > 0;

@@ -16,8 +16,8 @@ export interface StoredSchedule {
   source: ScheduleSource;
   spec: Schedule;
   /**
-   * Roles of the people who made the schedule in a chat. Absent if the operator made it, or a version that did not
-   * record roles.
+   * Roles of the people who made the schedule in a chat. Absent if the operator made it, or if an older version
+   * stored it.
    */
   madeBy?: readonly Role[];
   createdAt: number;
@@ -198,12 +198,12 @@ export class ScheduleStore {
     );
   }
 
-  /** Moves pending attempts that are due later than `limit` to `time`. */
+  /** Sets the due time of pending attempts to `time` if they are due after `limit`. */
   retryBy(time: number, limit: number): void {
     this.#all("UPDATE schedule_runs SET next_at = ? WHERE state = 'pending' AND next_at > ?", time, limit);
   }
 
-  /** Ends a run. Removes a one-time schedule too, unless it is in the config. */
+  /** Ends a run. Then removes a one-time schedule, unless it is in the config. */
   end({ schedule, dueAt }: PendingRun, state: "done" | "failed" | "missed", note: string, now: number): void {
     const { id } = schedule;
     transaction(this.#database, () => {

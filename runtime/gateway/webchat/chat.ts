@@ -251,7 +251,7 @@ export class WebChat {
         const open = this.#open.get(sessionOf(said))?.get(id);
         if (open !== undefined) open.soFar = soFar;
       },
-      // The question is now in the transcript and gives a new conversation its title.
+      // Update the list of conversations, because the question may be the title of a new one.
       onAsked: () => this.#sendConversations(sender.id),
     });
     if (message !== undefined) this.#send(said, message);

@@ -9,13 +9,13 @@ import { readWebSession, webSession } from "./outbox.ts";
 const SHOWN = 200;
 /** Maximum number of messages that a search reads. */
 const MAX_SEARCHED = 5_000;
-/** Characters of each message that a search reads. */
+/** Maximum characters that a search reads of each message. */
 const LONGEST_SEARCHED = 20_000;
 const MAX_HITS = 30;
 /** Characters of an excerpt on each side of the match. */
 const AROUND = 60;
 
-/** Outcome of a message, if the transcript does not show it. */
+/** State of a message without a complete answer: the answer was stopped, or the message was removed. */
 type Mark = "stopped" | "removed";
 
 /** Reads transcripts for the pages, including messages that /new has hidden from the model. */
@@ -29,7 +29,7 @@ export class ChatHistory {
 
   constructor(database: DatabaseSync) {
     this.#database = database;
-    // Older versions ignore this table. In a row with an empty `delivery`, `mark` is the conversation's title.
+    // In a row with an empty `delivery`, `mark` is the conversation's title.
     database.exec(
       `CREATE TABLE IF NOT EXISTS chat_marks (
          conversation TEXT NOT NULL,
@@ -141,7 +141,7 @@ function readTurn({ delivery, role, text, at, words, mark }: Record<string, SQLO
   return { ...turn, role: "user", ...shown };
 }
 
-/** Returns a stored question. Each file is one line without its content. */
+/** Shortens a stored question: removes the files' contents, and keeps one line per file. */
 function withoutContents(text: string, words: number): Pick<ChatTurn, "text" | "words"> {
   const said = text.slice(0, words);
   const files = text

@@ -164,7 +164,7 @@ export class ChatSockets {
       }
     });
     socket.on("pong", () => (one.silent = false));
-    // After an oversized message or broken frame, the library closes the socket with the matching code.
+    // Only log: the library itself closes the socket after a broken frame or an oversized message.
     socket.on("error", (error) => log.debug("a chat page's connection failed", { error: error.message }));
     socket.on("close", (code) => {
       this.#sockets.delete(one);

@@ -135,7 +135,7 @@ export class ChatData {
       await stop();
       await this.#prepare(tenant);
       if (this.#options.users.has(tenant)) await this.#copy(tenant, () => false, { cause: "restore" });
-      // The restored backup may not be the newest one, so the folder counts as changed.
+      // Schedule another backup, because the restored one may not be the newest.
       this.#changed.add(tenant);
       backupDirectory.note(tenant, "changed", `restored ${id}`);
       await this.#place(tenant, id);
@@ -144,10 +144,9 @@ export class ChatData {
   }
 
   /**
-   * Backs up the current data and restores the newest backup that this version can read. Used after a later version
-   * changed the data.
+   * Backs up the current data and restores the newest backup that this version can read. Needed after a downgrade.
    *
-   * @returns the backup's id; `undefined` if there is none
+   * @returns the restored backup's id; `undefined`, without any change, if no backup is readable
    */
   async restoreReadable(tenant: TenantId, stop: () => Promise<void>): Promise<string | undefined> {
     const store = await this.store(tenant);
@@ -187,7 +186,7 @@ export class ChatData {
     const { tenants, broughtBack } = await this.known();
     if (!tenants.includes(tenant)) return;
     const [newest] = await store.list();
-    // A backup newer than the last one merged into the deployment's state contains newer data.
+    // Keep a backup that is newer than the one last merged into the deployment's state.
     if (newest !== undefined && newest.id > (broughtBack[tenant] ?? "")) return;
     const { epoch } = await store.newestNumber();
     const id = nameGeneration({ epoch: epoch + 1, sequence: 0 });

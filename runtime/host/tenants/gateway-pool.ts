@@ -66,7 +66,7 @@ export class GatewayPool {
       log.warn("a chat that waited for room could not be started", { tenant, error: String(error) });
       return true;
     });
-    // Also remove a chat that failed to start, so that it does not block the others.
+    // Remove even a chat that failed to start, so that it does not block the chats behind it.
     if (hasRoom) this.#waiting.delete(tenant);
     return hasRoom;
   }

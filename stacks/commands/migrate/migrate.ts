@@ -46,11 +46,11 @@ export interface MigrateResult {
 }
 
 /**
- * Renames a serverless stack's Worker and adds the required migration. Previews the change, and writes it to the
- * stack's settings if `accept` is its tag. Deploys nothing.
+ * Renames a serverless stack's Worker in the stack's settings and adds the required migration. Without the
+ * migration's tag in `accept`, only previews the change. Deploys nothing.
  *
  * @throws StewardError `migration_not_accepted`, `stack_not_serverless`, `stack_config_invalid`; BuildFailure
- * `worker_name_same`, `settings_edited`, or if the stack cannot be read
+ * `worker_name_same`, `settings_edited`, or another code if the stack cannot be read
  */
 export async function migrate(stackName: string, options: MigrateOptions): Promise<MigrateResult> {
   const { workerName, accept } = options;
@@ -174,8 +174,8 @@ function withMigrations(
   settings.setIn(["config", "steward:workerName"], workerName);
   const key = ["config", "steward:migrations"];
   const added = migrations.slice(present.length);
-  // If the settings have no YAML list, write the whole list: `pulumi config set` stores a list as text, and a stack
-  // without the key uses the default list.
+  // Append to an existing YAML list. Otherwise write the whole list: the key is missing, or `pulumi config set`
+  // stored a string.
   if (isSeq(settings.getIn(key))) {
     for (const entry of added) settings.addIn(key, settings.createNode(entry));
   } else settings.setIn(key, settings.createNode(migrations));

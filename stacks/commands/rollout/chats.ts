@@ -4,11 +4,11 @@ import type { Renewal } from "../../../runtime/contract/tenant.ts";
 
 const LOOK_EVERY_MS = 5_000;
 /**
- * Number of polls without a change after which the watch ends. No container is waiting then, because running
- * containers ask for renewal every ten seconds.
+ * Number of polls without a change after which the watch ends. They span more than ten seconds, the interval at which
+ * an outdated container asks for its replacement.
  */
 const QUIET_POLLS = 3;
-/** Maximum time for which a rollout watches the containers. The remaining ones are renewed afterwards. */
+/** Maximum time for which a rollout watches the containers. Replacements may continue after it. */
 const WATCH_MS = 180_000;
 
 interface WatchOptions {

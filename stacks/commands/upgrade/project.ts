@@ -34,7 +34,7 @@ export interface ProjectRun {
 /**
  * Reads the project in a folder.
  *
- * @throws BuildFailure `upgrade_no_package` if it does not depend on the package or has not installed it.
+ * @throws BuildFailure `upgrade_no_package` if this package is not an installed dependency of the project.
  */
 export async function readProject(folder: string): Promise<Project> {
   const place = path.resolve(folder);
@@ -89,7 +89,7 @@ function notAtRegistry(wanted: string, asked: Finished): BuildFailure {
 }
 
 /**
- * Returns a version's changelog, or an empty text. Installs nothing.
+ * Returns a version's changelog, or an empty string if it has none. Installs nothing.
  *
  * @throws BuildFailure `upgrade_registry`
  */
@@ -149,7 +149,7 @@ export async function installVersions(folder: string, from: string, given: Proje
   await install(folder, given);
 }
 
-/** Copies the files that pin versions. Removes files at the target that the source lacks. */
+/** Copies the files that pin versions. Removes those that exist only at the target. */
 export async function copyVersions(from: string, to: string): Promise<void> {
   await mkdir(to, { recursive: true });
   for (const name of VERSION_FILES) {
@@ -182,7 +182,7 @@ const rolloutReport = z.looseObject({
 
 export type RolloutReport = z.output<typeof rolloutReport> & { exit: number };
 
-/** Runs the rollout of the version installed in a folder. */
+/** Runs the `rollout` command of the version that is installed in a folder. */
 export async function rolloutOf(
   folder: string,
   words: readonly string[],

@@ -16,7 +16,7 @@ import { DiscordSender, LARGEST_FILE } from "./outbound.ts";
 import { splitForDiscord } from "./text.ts";
 
 /**
- * Error codes of a chat that will never accept the message:
+ * Reasons why a chat will never accept the message, by error code:
  * https://docs.discord.com/developers/topics/opcodes-and-status-codes#json-json-error-codes
  */
 const CHAT_REFUSES: Record<number, string> = {

@@ -133,7 +133,7 @@ const USER = /<@!?(\d{1,20})>( ?)/g;
 export function readWords({ content: said = "", mentions = [], poll: asked }: Content, bot: string): string {
   const names = new Map(mentions.map((one) => [one.id, nameOf(one, one.member?.nick)]));
   const text = said
-    // Remove the space after the bot's mention too.
+    // Remove a mention of the bot together with the space after it.
     .replaceAll(USER, (mention, id: string, space: string) => {
       if (id === bot) return "";
       return names.has(id) ? `@${names.get(id)}${space}` : mention;
