@@ -215,7 +215,7 @@ try {
     directory: ledger,
     activity: {
       record: async (entry) => activity.record(entry),
-      activity: async (limit) => activity.list(limit),
+      activity: async (limit, actions) => activity.list(limit, actions),
     },
     answers: {
       keepAnswer: async (question, text) => answers.keep(question, text),

@@ -50,15 +50,12 @@ export async function showRollouts(
   return adminPage(context, { title: "Rollouts", waits: true }, content);
 }
 
-/** Returns the rollouts among the activity entries, each with its change from the previous rollout. */
+/** Returns rollouts, each with its change from the previous one. `entries` have the action `deploy`. */
 function rolloutsOf(entries: readonly ActivityEntry[]) {
-  // Filter here, because a host returns entries of all actions.
-  const builds = entries
-    .filter(({ action }) => action === "deploy")
-    .map(({ at, by, detail }) => {
-      const [version = "", bundle = ""] = detail.split(" ");
-      return { at, by, version, bundle };
-    });
+  const builds = entries.map(({ at, by, detail }) => {
+    const [version = "", bundle = ""] = detail.split(" ");
+    return { at, by, version, bundle };
+  });
   return builds.map((one, index) => {
     const [before, ...earlier] = builds.slice(index + 1);
     const isBack = earlier.some(({ bundle }) => bundle === one.bundle);
