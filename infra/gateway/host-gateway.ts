@@ -35,9 +35,7 @@ import { judgeConfigText } from "./running-config.ts";
 type Settings = WithDefaults<"host">;
 
 const ANY = new Set(["0.0.0.0", "::"]);
-/**
- * Maximum length of default names. Docker allows 128 characters, but the suffixes `-former` and `-data` must fit too.
- */
+/** Maximum length of default names. Docker allows 128 characters, including the suffixes `-former` and `-data`. */
 const LONGEST_NAME = 63;
 
 /**
@@ -232,7 +230,7 @@ async function checkHost(
   });
 }
 
-/** Returns the inputs of the image's build. Builds the base image first, on the engine that runs the container. */
+/** Builds the base image on the container's engine, and returns the inputs of the build on top of it. */
 function imageBuild(bundle: Promise<Bundle>, engine: Promise<DockerEngine>, gate: CheckGate): ImageBuild {
   const log = (line: string) => void pulumi.log.info(line, undefined, undefined, true);
   const { context, hash } = gate(bundle).container;

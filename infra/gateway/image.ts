@@ -8,7 +8,9 @@ import { throwExplained } from "./gate.ts";
 export interface GatewayImage {
   /** Name of the image, by digest if its signature was verified; `undefined` to build the image. */
   name: pulumi.Output<string> | undefined;
-  /** Resolves to the name after signature verification, or to UNKNOWN_IN_PREVIEW. */
+  /**
+   * Resolves after signature verification to the name or UNKNOWN_IN_PREVIEW; to `undefined` if the image is built.
+   */
   checked: Promise<string | typeof UNKNOWN_IN_PREVIEW | undefined>;
   /** True if the image contains this package's code, built or published. */
   isOwn: boolean;
@@ -17,7 +19,7 @@ export interface GatewayImage {
 /**
  * Returns the image for a gateway's arguments.
  *
- * @param valid validation of the arguments, which runs before the signature is verified
+ * @param valid resolves once the arguments are valid; only then is the signature verified
  */
 export function gatewayImage(
   { image, imagePublicKey }: Pick<GatewayArgs, "image" | "imagePublicKey">,

@@ -19,10 +19,7 @@ export interface Wording {
   quote(remedy: string): string;
 }
 
-/**
- * Valid values by path, with defaults. Invalid values are missing, because they are already reported. A value unknown
- * in a preview is {@link LATER}.
- */
+/** Valid values by path, with defaults. Omits invalid values. A value unknown in a preview is {@link LATER}. */
 export type Values = Readonly<Record<string, unknown>>;
 
 /** Placeholder of a value that is not known yet. */

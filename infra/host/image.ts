@@ -15,7 +15,7 @@ export interface ImageBuild {
 interface ImageArgs {
   /** Name of an existing image, which is pulled, or the inputs of a build. */
   source: { name: pulumi.Input<string> } | ImageBuild;
-  /** Counter. A change builds or pulls the image again. */
+  /** Counter. A new value causes a new build or pull of the image. */
   round?: pulumi.Input<number>;
 }
 

@@ -25,8 +25,8 @@ const MAX_BYTES = 400 * 1024 * 1024;
  * Serves this package's resources on a free loopback port and returns the port. Implements Pulumi's resource provider
  * protocol (pulumi proto/pulumi/provider.proto).
  *
- * `main` of `@pulumi/pulumi/provider` is unsuitable. It would store the stack's `steward:*` configuration and its
- * secrets in the state, because the provider is also named `steward`.
+ * `main` of `@pulumi/pulumi/provider` would store the stack's `steward:*` configuration, including secrets, in the
+ * state, because the provider is also named `steward`.
  *
  * @param engine the engine's address, for log messages
  */
@@ -89,9 +89,8 @@ function logTo(address: string): (urn: string, line: string) => Promise<void> {
 }
 
 /**
- * Returns a function that creates components for programs in other languages. Components need Pulumi's SDK, for which
- * this process has only a substitute (sdk.ts). A separate thread with the real SDK (components.ts) starts on first
- * use.
+ * Returns a function that creates components for programs in other languages. On first use, it starts a thread with
+ * Pulumi's SDK (components.ts): this process has only a substitute (sdk.ts).
  */
 function constructIn(
   engine: string,
@@ -110,7 +109,7 @@ function constructIn(
 
 async function startComponents(engine: string): Promise<service.ResourceProviderClient> {
   const file = new URL(`components${path.extname(import.meta.filename)}`, import.meta.url);
-  // The SDK's server prints its port to standard output.
+  // Capture standard output, to which the SDK's server prints its port.
   const thread = new Worker(file, { argv: [engine], stdout: true });
   const [port] = (await once(thread.stdout, "data")) as [Buffer];
   return new service.ResourceProviderClient(
@@ -147,7 +146,7 @@ async function check(request: messages.CheckRequest) {
     await methods()
   ).check(request.getUrn(), fields(request.getOlds()), fields(request.getNews()));
   const response = new proto.CheckResponse().setInputs(toStruct(inputs, request.getNews()));
-  // Report no property: the engine would then also show the resource's values.
+  // Name no property: with a name, the engine would print the resource's values.
   return reason === undefined
     ? response
     : response.setFailuresList([new proto.CheckFailure().setReason(reason)]);

@@ -1,10 +1,9 @@
 /**
- * Probes the service at PROBE_URL until every check passes or PROBE_TIMEOUT_MS is over. Prints a report. Its order
- * never depends on timing, because it is an output of the stack. On failure, exits with 1 and prints each failed
- * check's last reason and Docker's report of PROBE_CONTAINER.
+ * Probes the service at PROBE_URL until every check passes or PROBE_TIMEOUT_MS is over. Prints a report in a fixed
+ * order. On failure, exits with 1 and prints each failed check's last reason and Docker's report of PROBE_CONTAINER.
  *
- * PROBE_STACK is the stack's name in commands. PROBE_CHANNELS lists the channels that must work. PROBE_ALERTS sends a
- * test alert. Standard input provides the key for requests restricted to the stack.
+ * PROBE_STACK is the stack name for suggested commands. PROBE_CHANNELS lists the channels that must work.
+ * PROBE_ALERTS sends a test alert. Standard input provides the key for requests restricted to the stack.
  */
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -59,7 +58,7 @@ for (;;) {
 }
 printReport([]);
 
-/** Prints one line per check or group of checks, without the failed checks. */
+/** Prints one line per check or group of checks. Omits the checks in `failed`. */
 function printReport(failed: readonly Check[]): void {
   const shown = checks.filter((check) => !failed.includes(check));
   const lines = shown.map((check) => {
@@ -72,7 +71,7 @@ function printReport(failed: readonly Check[]): void {
   print([...new Set(lines)].join(""));
 }
 
-/** Runs a check. Resolves to `undefined` if it passes, to a warning, or to the reason of its failure. */
+/** Runs a check. Resolves to `undefined` if it passes, otherwise to a warning or the reason for the failure. */
 async function waitForCheck(check: Check): Promise<string | CheckWarning | undefined> {
   try {
     const answer = await check.run(fetch, url);

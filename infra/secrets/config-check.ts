@@ -3,14 +3,14 @@ import { OwnResource } from "../shell/resource.ts";
 import type { ResourceProvider } from "../shell/provider.ts";
 
 export interface ConfigCheckArgs {
-  /** Reason why the gateway could not start with its current config after the deployment; empty if it could. */
+  /** Reason why the gateway would not start with its current config after this deployment; empty if it would. */
   problem: pulumi.Input<string>;
 }
 
 /** Provider of {@link ConfigCheck}. Its `check` also runs in previews and shows the reason without a stack trace. */
 export const configCheckProvider: ResourceProvider<{ problem: string }, object> = {
   async check(_olds, { problem }) {
-    // In a first preview, an unknown value is the engine's placeholder, which contains no space.
+    // A value without a space is empty or, in a first preview, the engine's placeholder for an unknown value.
     if (problem.includes(" ")) throw new Error(problem);
     return { problem: "" };
   },

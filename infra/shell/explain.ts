@@ -47,12 +47,12 @@ function knownError(error: unknown): StewardError | BuildFailure | undefined {
 
 const CODE = /\(([a-z]+(?:_[a-z]+)+)\)/;
 
-/** Returns the engine's error if its text already contains a code, which the program or a provider added. */
+/** Returns the engine's error if its text contains a code that the program or a provider added. */
 function explainedError(errors: readonly EngineError[]): BuildFailure | undefined {
   const text = errors.map((error) => error.text).join("\n");
   const [, code] = CODE.exec(text) ?? [];
   const fixes = text.match(/^ *fix: /gm) ?? [];
-  // A word in parentheses may come from another provider. Accept it only if it is known or the text has a fix.
+  // A word in parentheses is an error code only if it is known or the text contains a fix.
   if (code === undefined || !(fixes.length > 0 || isErrorCode(code))) return undefined;
   // Split cause and fix only if there is one error with one fix.
   if (errors.length > 1 || fixes.length !== 1) return new BuildFailure(code, text, "");

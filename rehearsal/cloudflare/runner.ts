@@ -47,10 +47,10 @@ export interface DeployedAccount {
 /**
  * Way to run containers.
  *
- * `docker` uses workerd's `ctx.container`. `image` maps an image reference to a local image, and `sidecarImage` is
- * workerd's egress sidecar. Default socket: unix:///var/run/docker.sock.
+ * `docker`: workerd runs the containers (`ctx.container`). `image` returns the local image for an image reference;
+ * `sidecarImage` is workerd's egress sidecar. Default socket: unix:///var/run/docker.sock.
  *
- * `process` runs `supervise.command` as a local process, with a directory below `supervise.dir`.
+ * `process`: `supervise.command` runs as a local process, with a directory below `supervise.dir`.
  */
 export type ContainerMode =
   | { kind: "docker"; image: (imageRef: string) => string; sidecarImage: string; socket?: string }
@@ -79,7 +79,7 @@ export interface WorkerRunner {
   withBucket<T>(name: string, work: (bucket: Bucket) => Promise<T>): Promise<T>;
   /** Stops a namespace's containers gracefully. The next request starts new ones. */
   stopContainers(namespaceId: string): Promise<void>;
-  /** Kills the process with this id inside the containers. */
+  /** Kills the processes with this id in all containers. */
   killInContainer(pid: number): Promise<void>;
   /** Returns the reason why containers cannot run an image; `undefined` if they can. */
   imageProblem(image: string): Promise<string | undefined>;

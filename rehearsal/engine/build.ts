@@ -99,7 +99,7 @@ async function patchMeter(build: GoBuild, meter: string): Promise<void> {
   await appendFile(join(build.module, "go.mod"), `\nreplace ${meter} => ./${meter}\n`);
 }
 
-/** Runs `build` while holding a lock. Returns "cache" if another process has built the executable meanwhile. */
+/** Runs `build` under a lock. If another process has already built the executable, resolves to "cache" instead. */
 export function buildOnce(
   folder: string,
   executable: string,

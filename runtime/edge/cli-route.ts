@@ -14,7 +14,10 @@ import { knownNames } from "./ledger-routes.ts";
 import { askOperation, commandTimeout } from "./operate.ts";
 import type { Backups, NameDirectory, NameEntry, RecordChange, Sandbox } from "./ports.ts";
 
-/** Timeout, in milliseconds, for an operation on a large archive, including the start of a stopped container. */
+/**
+ * Timeout, in milliseconds, of operations in the edge. Allows for a large archive and the start of a stopped
+ * container.
+ */
 const LIMIT_MS = 60_000;
 /** Exit code of a timeout, as in coreutils' `timeout`. */
 const TIMED_OUT = 124;
@@ -64,7 +67,7 @@ function changes({ operation, input }: Line): boolean {
   return operation.changes?.(input) ?? false;
 }
 
-/** Creates the function that runs lines for `/debug/cli`. Running a line starts a stopped container. */
+/** Creates the function that runs command lines for `/debug/cli`. A command that needs the container starts it. */
 export function createLineRunner({ sandbox, directory, backups, log, record }: CliOptions): RunLine {
   const listPeople = async (limit: number) => (await directory.entries({ kind: "person", limit })).entries;
   return async (line, by) => {

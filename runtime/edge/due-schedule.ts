@@ -39,7 +39,7 @@ export class DueSchedule {
     const { memory, sandbox, clock } = this.#options;
     const response = await sandbox.peek({ method: "GET", path: GATEWAY_ROUTES.status });
     const { data } = nextSchedule().safeParse(response?.ok ? await response.json().catch(() => null) : null);
-    // Without an answer the container may be asleep, and the stored time stays valid.
+    // Without an answer, keep the stored time: the container may be asleep.
     if (data === undefined) return false;
     const at = Date.parse(data.schedules.nextAt ?? "");
     const leftMs = at - clock();

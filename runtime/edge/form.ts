@@ -4,7 +4,7 @@ import "../contract/english.ts";
 import { StewardError } from "../contract/errors.ts";
 import { readBodyText } from "./admission/body.ts";
 
-/** Maximum submitted values that the page shows again. */
+/** Maximum number of submitted values that the page shows after an error. */
 const MAX_SHOWN = 100;
 
 /** Invalid values in a form or query. Contains all values, so that the page can show the form again. */

@@ -45,8 +45,8 @@ export interface RunningBackups extends Backups {
   /** Stops automatic backups. May interrupt a backup in progress. */
   stop(): void;
   /**
-   * From now on, replaces a config that prevents the gateway's start with the last valid one. Does so at most once
-   * until the gateway is ready again.
+   * Lets the last valid config replace one that prevents the gateway's start, at most once until the gateway is
+   * ready.
    */
   recoverConfigs(): void;
 }
@@ -97,7 +97,7 @@ export function hostBackups({
   };
   const create = service.create.bind(service);
   return Object.assign(service, {
-    // Copy the chats' data first: an update creates this backup, and a rollback needs that data.
+    // Back up the chats first, because the rollback of an update needs their data.
     create: async (options?: Parameters<typeof create>[0]) => {
       await copyChats?.();
       return create(options);

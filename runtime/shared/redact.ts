@@ -8,8 +8,8 @@ export const MASK = "[redacted]";
 const SHORTEST_SECRET = 6;
 const SECRET_KEY = /(token|secret|password|apikey|api_key|authorization|cookie|credential)/i;
 /**
- * Known tokens: Slack, model providers (`sk-`), Telegram, Discord interactions, Bearer. Strangers write the texts, so
- * matching must take linear time: attempts from two start positions must not scan the same characters.
+ * Known tokens: Slack, model providers (`sk-`), Telegram, Discord interactions, Bearer. Strangers can send any text,
+ * so matching must take linear time: no character may be scanned from two start positions.
  */
 const SECRET_FORMS = [
   /\bxox[abeoprs]-[\w-]{8,}/g,
@@ -75,7 +75,7 @@ function isReference(entries: [string, unknown][], redact: Redactor): boolean {
   return entries.length === 1 && key === "env" && isName;
 }
 
-/** All texts below these keys of an MCP server are treated as secrets. */
+/** Keys of an MCP server below which every string is treated as a secret. */
 const OPAQUE_KEYS = new Set(["headers", "env"]);
 /** An argument such as `--api-key` or `--api-key=…`. */
 const SECRET_FLAG = /^--?[\w-]{0,64}(?:token|secret|password|key|credential|auth)[\w-]{0,64}(=|$)/i;

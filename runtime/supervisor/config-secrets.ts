@@ -19,7 +19,7 @@ const HARMLESS =
   /\s*:\s*(?:\{\s*"env"\s*:\s*"[A-Z][A-Z0-9_]*"\s*\}|(?:-?\d[\d.]*|true|false|null)(?=\s*[,}\n]))/y;
 const VARIABLE = /^[A-Z][A-Z0-9_]*$/;
 const VARIABLE_NAME = /\s*:\s*"[A-Z][A-Z0-9_]*"\s*\}/y;
-/** Maximum length of an examined text, in characters. A longer text is masked completely. */
+/** Maximum length of text that is searched for secrets, in characters. Longer text is masked completely. */
 const LONGEST = 256 * 1024;
 
 export interface ShownText {
@@ -28,7 +28,7 @@ export interface ShownText {
   secrets: string[];
 }
 
-/** Redacts the literal secrets in a config's text. A text that is not JSON is redacted if it may contain a secret. */
+/** Redacts the literal secrets in a config file. In invalid JSON that may contain a secret, masks all values. */
 export function withoutSecrets(text: string, environment: Environment): ShownText {
   const values = secretValuesIn(text, environment);
   const redact = createRedactor(environment, values);
@@ -51,10 +51,10 @@ interface Known {
   secrets: string[];
 }
 
-/** Masks what the redacted copy masks, and every text that equals a known secret. */
+/** Masks what is masked in `copy`, and every string that equals a known secret. */
 function mask(value: unknown, copy: unknown, path: readonly string[], known: Known): unknown {
   if (typeof value === "string") {
-    // Report text that contains a mask too: if a masked copy were saved, the mask would replace the secret.
+    // Report a string that contains a mask: saving it would replace the secret with the mask.
     if (copy === value && !known.values.has(value) && !value.includes(MASK)) return value;
     known.secrets.push(known.redact(path.join(".")));
     return copy === value ? MASK : copy;
@@ -72,8 +72,8 @@ function mask(value: unknown, copy: unknown, path: readonly string[], known: Kno
 }
 
 /**
- * Returns false only if no value looks like a secret, and each key with a secret's name (such as `token`) has a value
- * that cannot be one, such as a reference or a number.
+ * Returns true if a value looks like a secret, or if a key such as `token` has a value that may be one. References
+ * and numbers cannot be secrets.
  */
 function mayHoldSecret(text: string, redact: Redactor): boolean {
   if (text.length > LONGEST || redact(text) !== text) return true;
@@ -100,10 +100,7 @@ function follows(pattern: RegExp, text: string, at: number): boolean {
   return pattern.test(text);
 }
 
-/**
- * Masks every word except the config's own keys. In a text that is not JSON, a word's position does not show whether it
- * is secret.
- */
+/** Masks every word except the config's own keys, for text whose structure does not show which words are secret. */
 export function maskValues(text: string, redact: Redactor): string {
   if (text.length > LONGEST) return JSON.stringify(MASK);
   const keys = schemaKeys();

@@ -17,7 +17,7 @@ try {
   const settings = readProcessSettings(process.env);
   const controlToken = settings.controlToken ?? (await randomToken());
 
-  // 2. Start the gateway, unless its data must be restored first. Everything waits for it, so load the rest later.
+  // 2. Start the gateway before anything else loads, unless its data must be restored first.
   const { home, gatewayPort } = settings;
   const command = gatewayCommand();
   const environment = gatewayEnvironment({ environment: process.env, controlToken, home, gatewayPort });

@@ -41,7 +41,7 @@ import { remoteDirectory } from "./tenants.ts";
 const KEEP_LOG_LIMIT_MS = 3_000;
 const RESTART_BACKOFF = { firstMs: 1_000, longestMs: 60_000 };
 
-/** Maximum age of the names in a report. It spans several reports, because one may be lost. */
+/** Maximum age of the names in a report. Several reports contain each name, because one may be lost. */
 const REPORTED_MS = 5 * 60_000;
 const MAX_REPORTED = 20;
 
@@ -89,7 +89,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
   const ports = new ContainerPorts({ container: platform, notes: memory });
   const stored = {
     bucket: env.STATE,
-    // Use the object's own tenant even if one sandbox serves all chats: a chat's container may still run and must not
+    // Use `ownTenant` even if one sandbox now serves all chats. A chat's old container may still run, and must not
     // write to the shared state.
     keys: stateKeys(ownTenant),
     sharesConfig: ownTenant !== undefined,
@@ -172,7 +172,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
     sleepAfterMs,
     onReady: () => {
       restart.recovered();
-      // Send pending changes of rights, which a gateway started by a schedule has not received yet.
+      // Send pending changes of rights: a gateway started by a schedule has not received them.
       if (gate) waitUntil(gate.passOnGrant(gateway).catch(() => false));
     },
     onUse: () => {
@@ -289,8 +289,8 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
   };
   const changeRights = async (grant: Grant): Promise<void> => {
     const changed = gate?.change(grant, gateway);
-    // Start the chat's gateway, which reports its schedules: a schedule may be new or have come due while access was
-    // revoked.
+    // Start the chat's gateway, so that it reports its schedules. A schedule may be new, or may have come due while
+    // access was revoked.
     if (grant.role !== undefined && gate?.expectsSchedules === true && schedule.startAt === undefined)
       waitUntil(
         beginSchedules().catch((error: unknown) =>
@@ -319,7 +319,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
     handOver: async () => {
       if (tenant !== undefined)
         throw new StewardError("gateway_unavailable", "The chat has its own sandbox.");
-      // If the chat gets its own sandbox again, move its state and decide its access again.
+      // If the chat later gets its own sandbox, move its state and repeat the decision on its access.
       memory.write("moved", "");
       forgetDecision(memory);
       await container.whenDrained();
@@ -345,8 +345,8 @@ function recordTenancy(memory: ContainerMemory, { tenancy }: EdgeSettings, clock
 }
 
 /**
- * Returns a gate for an object that lost its chats when the tenancy changed. The gate forwards remaining events to
- * the new object. Returns `undefined` for other objects.
+ * Returns a gate that forwards an object's remaining events if a change of the tenancy gave its chats to another
+ * object; otherwise `undefined`.
  */
 function drainingGate({ tenancy }: EdgeSettings, ownTenant: TenantId | undefined): Gate | undefined {
   if (ownTenant !== undefined) return tenancy === "shared" ? forwardingGate(() => AGENT) : undefined;
@@ -355,7 +355,7 @@ function drainingGate({ tenancy }: EdgeSettings, ownTenant: TenantId | undefined
 
 /** Returns the tenant in the object's name; `undefined` for the deployment's object. */
 function namedTenant({ id }: DurableObjectState): TenantId | undefined {
-  // The name is also available in alarms:
+  // The name is set even in alarms:
   // https://developers.cloudflare.com/changelog/post/2026-03-15-durable-object-id-name/
   return id.name !== undefined && isTenantId(id.name) ? id.name : undefined;
 }
@@ -368,7 +368,7 @@ function containerOf({ container }: DurableObjectState): Container {
 
 /**
  * Returns the only chat that the container may write to; `undefined` if it may write to all. With one sandbox per
- * chat, the deployment's container may write to none.
+ * chat, returns a nonexistent chat for the deployment's container, which may write to none.
  */
 function writableChat(
   { tenancy }: EdgeSettings,
@@ -387,7 +387,8 @@ function writableChat(
 }
 
 /**
- * Returns the container's variables. If the container can reach the Worker, each start replaces API keys with passes.
+ * Returns the container's variables. If they include the broker's address, each start replaces API keys with passes
+ * for the broker.
  */
 function containerEnvironment(
   variables: Environment,

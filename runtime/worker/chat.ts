@@ -14,7 +14,7 @@ import { unwrap } from "./rpc.ts";
 /** Headers that the Worker sets. The gateway trusts them because each request carries the control token. */
 const PASSED = ["origin", "x-forwarded-host", "x-forwarded-for", BROWSER_HEADER];
 
-/** Header that marks a refusal by the Durable Object instead of its gateway, because visitor wakes are used up. */
+/** Header that the Durable Object sets if it refuses a page because visitor wakes are used up. */
 export const WAKE_REFUSED = "x-steward-wake-refused";
 
 type Upgrade = (path: string, headers: Record<string, string>) => Promise<PlatformResponse>;
@@ -45,7 +45,7 @@ export async function openChat(chat: ChatRelay, upgrade: Upgrade, headers: Heade
   return new Response(null, { status: 101, webSocket: client } as ResponseInit);
 }
 
-/** Returns true if a request opens a chat page's socket. Such a request bypasses the edge, as on a host. */
+/** Returns true if a request opens a chat page's WebSocket. Such a request bypasses the edge. */
 export function isChatUpgrade(request: Request): boolean {
   const { method, path } = ROUTES.chatSocket;
   const upgrade = request.headers.get("upgrade")?.toLowerCase();
@@ -54,10 +54,10 @@ export function isChatUpgrade(request: Request): boolean {
 
 /**
  * Connects a chat page to its gateway. Refuses another site's page, so that it cannot wake the container. Forwards
- * only `origin` of the page's headers, because a page must not forge the edge's headers.
+ * only `origin` of the page's headers, so that a page cannot forge the edge's headers.
  *
- * If one sandbox serves every chat, its gateway admits browsers. Once visitor wakes are used up, a known browser can
- * still wake the container by proving its key here.
+ * If one sandbox serves every chat, its gateway decides which browsers to admit. A known browser that proves
+ * possession of its key can wake the container even when visitors may not.
  */
 export async function proxyChat(
   request: Request,
@@ -67,7 +67,7 @@ export async function proxyChat(
   const origin = request.headers.get("origin") ?? undefined;
   if (origin === undefined || !isOwnPage(origin, host))
     return problemResponse(problem("chat_origin_refused"));
-  // Cloudflare sets this header itself:
+  // Cloudflare sets this header itself, so the page cannot forge it:
   // https://developers.cloudflare.com/fundamentals/reference/http-headers/#cf-connecting-ip
   const remoteIp = request.headers.get("cf-connecting-ip") ?? "";
   const headers = { upgrade: "websocket", origin, "x-forwarded-host": host, "x-forwarded-for": remoteIp };

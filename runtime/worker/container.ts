@@ -56,7 +56,7 @@ export interface SandboxContainerOptions {
   onRefusal(): void;
   /** False for a chat that is not admitted. */
   mayRun(): boolean;
-  /** Copies the data for a first start into the bucket. */
+  /** Copies the data that a first start needs into the bucket. */
   prepare(): Promise<void>;
   /** Resolves to false while other containers still have to prove that this version works. */
   mayRenew(): Promise<boolean>;
@@ -171,7 +171,7 @@ export class SandboxContainer {
     return mayStop;
   }
 
-  /** Sends SIGTERM and destroys the container after a grace period. A newer run is left alone. */
+  /** Sends SIGTERM. After a grace period, destroys the container unless this run has ended. */
   async stop(): Promise<void> {
     const { platform, log } = this.#options;
     const end = this.#end;
@@ -214,8 +214,9 @@ export class SandboxContainer {
   }
 
   /**
-   * Keeps the container running if its object is evicted, until an alarm recreates the object. Otherwise, the platform
-   * ends both (https://developers.cloudflare.com/durable-objects/api/container/#setinactivitytimeout).
+   * Keeps the container running if its object is evicted, until an alarm recreates the object. By default, the
+   * platform ends the container with its object
+   * (https://developers.cloudflare.com/durable-objects/api/container/#setinactivitytimeout).
    */
   keepAlive(): void {
     if (!this.running) return;
@@ -307,13 +308,16 @@ export class SandboxContainer {
       return;
     }
     log.info(isSame ? "the cached config was replaced" : "the container's environment is outdated");
-    // Do not wait: meanwhile the status reports a stopping gateway, and callers wait for the next start.
+    // Do not wait here. The status shows that the gateway is stopping, so callers wait for the next start.
     void this.#drainInTurn().catch((error: unknown) =>
       log.error("the container does not stop", { error: String(error) }),
     );
   }
 
-  /** Returns true if the cached config has been replaced; false if the bucket does not answer. */
+  /**
+   * Returns true if the container's config was replaced or deleted in the bucket; false if not, or if the bucket does
+   * not answer.
+   */
   async #hasOldConfig(): Promise<boolean> {
     return this.isConfigReplaced().catch((error: unknown) => {
       this.#options.log.warn("the cached config could not be read", { error: String(error) });
@@ -402,8 +406,8 @@ export class SandboxContainer {
           () => "",
           (error: unknown) => (error instanceof Error ? error.message : "The container ended."),
         );
-      // The monitor may fail while the container runs. Watch again: a container that counts as ended would never be put
-      // to sleep.
+      // If only the monitor has failed, watch the container again. Otherwise, it would count as ended and never be
+      // put to sleep.
       if (!this.running) return crash;
       log.warn("watching the container again", { cause: crash });
       await pause(WATCH_AGAIN_MS);

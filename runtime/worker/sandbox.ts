@@ -127,8 +127,8 @@ export class Sandbox extends TenantCalls implements SandboxCalls {
   }
 
   /**
-   * Handles the gateway's broker requests and the sockets of chat pages. A page's request wakes a sleeping container,
-   * and the page retries later. Visitor wakes are limited.
+   * Handles the gateway's broker requests and the sockets of chat pages. A page wakes a sleeping container, and must
+   * retry until the gateway is ready. The number of wakes by visitors is limited.
    */
   async fetch(request: Request): Promise<Response> {
     const { broker, chat, gate, gateway } = this.parts;

@@ -25,7 +25,7 @@ function loadLate(name: string): void {
 }
 
 function memberOf(file: string, placeholder: NodeJS.Module, key: string | symbol): unknown {
-  // Compiled TypeScript reads this key first, which must not load the module.
+  // Compiled TypeScript reads this key on import, when the module must not load yet.
   if (key === "__esModule") return true;
   if (require.cache[file] === placeholder) delete require.cache[file];
   const loaded = require(file);

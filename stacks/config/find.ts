@@ -19,7 +19,7 @@ interface ConfigProblem {
   fix: string;
 }
 
-/** Formats all problems as one text: a heading, then two lines per problem. */
+/** Formats all problems as one string: a heading, then two lines per problem. */
 export function formatProblems(problems: readonly ConfigProblem[]): string {
   const count = problems.length === 1 ? "1 problem" : `${problems.length} problems`;
   const lines = problems.flatMap(({ key, problem, fix }) => [`  ${key}: ${problem}`, `    fix: ${fix}`]);
@@ -71,7 +71,7 @@ function readText(text: string, kind: string): unknown {
   }
 }
 
-/** Renames `new_sqlite_classes`, the spelling in Cloudflare's own configuration files. */
+/** Renames `new_sqlite_classes`, which Cloudflare's configuration files use, to `newSqliteClasses`. */
 function withoutSnakeCase(value: unknown): unknown {
   if (!Array.isArray(value)) return value;
   return value.map((entry: unknown) => {

@@ -15,7 +15,7 @@ export async function portProblems(plan: HostPlan, { local }: HostFacts): Promis
   if (containers.some((name) => [names.container, previousName(names.container)].includes(name))) return [];
   const [container] = containers;
   if (container !== undefined) return [await takenByContainer(plan, container)];
-  // Other listening processes are visible only if the engine runs on this machine.
+  // Processes outside containers are visible only if the engine runs on this machine.
   if (!local || (await isFree(port))) return [];
   const holder = await processAt(port.external);
   // Do not suggest killing Docker's proxy: that would only cut off its container.
@@ -29,7 +29,7 @@ export async function portProblems(plan: HostPlan, { local }: HostFacts): Promis
 }
 
 /**
- * Returns the problem of a port that a container uses. If this container has the service's data, the fix renames it.
+ * Returns the problem that a container uses the port. If this container has the service's data, suggests renaming it.
  */
 async function takenByContainer(plan: HostPlan, container: string): Promise<Reason> {
   const { names, directory, environment: env } = plan;

@@ -6,7 +6,7 @@ import type { AccountState, ApplicationRecord } from "../account/state.ts";
 import { ApiError, notModelled, ok, readBody } from "../envelope.ts";
 import { activeRollout, createRollout, presentRollout, rolloutBody } from "../rollouts.ts";
 
-/** Delay until a deleted application disappears. Cloudflare deletes asynchronously, too. */
+/** Delay until a deleted application disappears, because Cloudflare deletes asynchronously. */
 const DELETION_MS = 400;
 
 const configuration = z.looseObject({ image: z.string().min(1), instance_type: z.string().optional() });
@@ -25,7 +25,7 @@ const createBody = z.looseObject({
   durable_objects: durableObjects.optional(),
 });
 
-// According to the official SDK, all other settings change only in rollouts.
+// Settings that can change without a rollout, according to the official SDK.
 const editBody = z.strictObject({
   max_instances: z.int().min(0).optional(),
   constraints: z.record(z.string(), z.unknown()).optional(),

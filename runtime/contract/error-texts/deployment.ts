@@ -1,9 +1,6 @@
 import type { ErrorText } from "./error-text.ts";
 
-/**
- * Failures of a deployment: its stack, its resources, its image. The runtime never reports them, so its bundles leave
- * these texts out.
- */
+/** Errors of a deployment. The runtime never reports them, so its bundles omit them. */
 export const DEPLOYMENT_ERRORS = {
   application_orphaned: {
     status: 409,

@@ -80,7 +80,7 @@ export async function saveConfig(context: PageContext, options: AdminOptions): P
   try {
     const replaced = await replaceConfigText(options.sandbox, edited, true);
     if (replaced.problems.length > 0) return await showReview(context, options, edited, replaced);
-    // The container has redacted both texts.
+    // The container has redacted both the old and the new text.
     diff = before.value && diffText(before.value.text ?? "", replaced.text);
   } catch (error) {
     return showRefusal(context, edited, error);
@@ -113,8 +113,8 @@ async function showReview(
 }
 
 /**
- * Shows the submitted text again, with the error. The deployment's secrets are unknown here, so only texts that look
- * like secrets are masked.
+ * Shows the submitted text and the error. Masks only what looks like a secret, because the deployment's secrets are
+ * unknown here.
  */
 async function showRefusal(context: PageContext, edited: Edited, error: unknown): Promise<Response> {
   if (!(error instanceof StewardError)) throw error;

@@ -119,8 +119,8 @@ interface InteractionRead {
 }
 
 /**
- * Converts a Discord interaction; returns `undefined` for anything else. A button press gets a conversation separate
- * from its chat's, because it may stop the chat's answer and must not wait for this answer.
+ * Converts a Discord interaction; returns `undefined` for anything else. A button press gets its own conversation: if
+ * it stops the chat's answer, it must not wait for that answer.
  */
 export function readInteraction(value: unknown, receivedAt: number): InteractionRead | undefined {
   const kind = interaction().safeParse(value);
@@ -138,7 +138,7 @@ export function readInteraction(value: unknown, receivedAt: number): Interaction
   return { delivery, response: { type: DEFERRED_MESSAGE, ...(isHidden && { data: { flags: EPHEMERAL } }) } };
 }
 
-/** Responds to forms, menus, and commands that are no longer registered. */
+/** Returns the response to a form, a menu, or a command that is no longer registered. */
 function unsupported(type: number): object {
   if (type === AUTOCOMPLETE) return { type: AUTOCOMPLETE_RESULT, data: { choices: [] } };
   const content = "I do not support this. Use /ask, or /help for what I understand.";

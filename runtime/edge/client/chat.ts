@@ -210,7 +210,8 @@ function clearForm(): void {
 }
 
 /**
- * Withdraws a waiting message. If connected, asks the gateway to stop it; otherwise marks it for the next connection.
+ * Asks the gateway to withdraw a waiting message. Without a connection, removes the message from the page and asks
+ * later.
  */
 function withdraw(id: string): void {
   if (connection.isWelcome) return sendStop(id);

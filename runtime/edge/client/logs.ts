@@ -1,4 +1,4 @@
-/** Script of the logs page: fetches, filters and pauses lines. Content is inserted as text, never as markup. */
+/** Script of the logs page. Content is inserted as text, never as markup. */
 import type { LogTail, SandboxStatus } from "../../contract/control.ts";
 import { type LogLevel, readableLog } from "../../shared/log.ts";
 import { element, isAtEnd, made } from "./dom.ts";
@@ -41,7 +41,7 @@ function show(): void {
   if (pinned) output.scrollTop = output.scrollHeight;
 }
 
-/** Loads all stored lines. The page itself contains only the last ones. */
+/** Loads all stored lines. The page initially contains only the most recent ones. */
 async function loadKept(): Promise<void> {
   const response = await fetch(output.dataset["kept"] ?? "");
   if (!response.ok) return;

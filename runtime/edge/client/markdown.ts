@@ -18,12 +18,10 @@ export function render(target: HTMLElement, text: string, blocks?: readonly Bloc
   target.replaceChildren(shown);
 }
 
-/**
- * Converts text with code fences to nodes. `parts` repeats: text, the opening fence's language, code, the closing
- * fence's language.
- */
+/** Converts text with code fences to nodes. */
 function plain(text: string): Node[] {
   const nodes: Node[] = [];
+  // Repeats: text, the opening fence's language, code, the closing fence's language.
   const parts = text.split(FENCE);
   for (let at = 0; at < parts.length; at += 2) {
     const part = parts[at] ?? "";

@@ -16,8 +16,8 @@ const PRUNE_BATCH = 500;
 const TIDY_MS = 60_000;
 const STORE_RETRY_MS = 5_000;
 /**
- * Number of attempts without a gateway after which the delay may exceed {@link LONGEST_ABSENT_MS}: the event itself may
- * be crashing the gateway.
+ * Number of attempts without a gateway for which {@link LONGEST_ABSENT_MS} limits the delay. After that, the event
+ * itself may be crashing the gateway.
  */
 const ABSENT_ATTEMPTS = 30;
 
@@ -67,7 +67,9 @@ export interface DispatcherOptions {
 export class Dispatcher {
   readonly #options: DispatcherOptions;
   #stopped = false;
-  /** True if the store may contain `delivering` entries without a request. The next run resets them. */
+  /**
+   * True if the store may contain `delivering` entries that belong to no current request. The next run resets them.
+   */
   #orphans = false;
   #tidiedAt = Number.NEGATIVE_INFINITY;
   readonly #requests = new Set<Promise<void>>();
@@ -101,7 +103,7 @@ export class Dispatcher {
   }
 
   /**
-   * Expires old events and prunes settled ones. Events that arrived while the clock was ahead become due. Runs at
+   * Expires old events and prunes settled ones. Makes an event due if a fast clock dated it in the future. Runs at
    * most once a minute.
    */
   tidy(): void {
@@ -149,8 +151,7 @@ export class Dispatcher {
       });
       this.#requests.add(request);
     }
-    // Use the same `now` as `take`. A due entry that `take` left needs no timer: the run after the next delivery
-    // takes it.
+    // Ignore entries already due at `now`: the end of each request starts a run anyway.
     const next = store.nextDue(now);
     if (next !== undefined) wakeAt(next);
   }
@@ -224,7 +225,7 @@ export class Dispatcher {
     try {
       this.#conclude(entry, result);
     } catch (error) {
-      // The entry stays `delivering` until the next run resets it. The gateway recognises events that it has answered.
+      // The next run resets the entry, which is still `delivering`.
       this.#orphans = true;
       this.#options.log.error("a delivery's result could not be recorded", { key, error: String(error) });
     }

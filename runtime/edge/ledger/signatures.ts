@@ -3,7 +3,7 @@ import type { Sql } from "./sql.ts";
 
 /** Maximum unexpired signatures. Normal use needs a few hundred. */
 const MOST = 10_000;
-/** Time for which expired signatures are stored, because a clock set back makes them valid again. */
+/** Time to keep expired signatures: if the clock is set back, they become valid again. */
 const KEPT_MS = 3_600_000;
 
 /** Accepted signatures, stored until expiry to prevent replays. */

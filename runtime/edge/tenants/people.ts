@@ -98,7 +98,7 @@ export class People {
     this.#write(platform, { ...lists, requests: mergeRequests(lists, moved, this.#options.clock()) });
   }
 
-  /** Returns one platform's lists, with the methods of a gateway's pairing store. */
+  /** Returns a platform's lists as an object with the methods of a gateway's pairing store. */
   lists(platform: Platform) {
     const { onChange, clock } = this.#options;
     const read = (): PairingList => this.#read(platform);
@@ -137,7 +137,7 @@ export class People {
     };
   }
 
-  /** Returns the content of a file that a gateway would have in `credentials/`. */
+  /** Returns a list in the form of a gateway's file in `credentials/`; `undefined` for an unknown name. */
   file(platform: Platform, name: string): object | undefined {
     const { requests, allowFrom, operators } = this.#read(platform);
     const files: Readonly<Record<string, object>> = {

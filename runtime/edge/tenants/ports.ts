@@ -36,7 +36,7 @@ export type RenewalOutcome = "answers" | "starts" | "fails";
 
 export interface TenantDirectory {
   introduce(tenant: TenantId, event: Delivery): Promise<AdmissionDecision>;
-  /** Registers a tenant that has a schedule but has not written yet. */
+  /** Registers a tenant that has a schedule but has not sent a message yet. */
   meet(tenant: TenantId): Promise<void>;
   report(tenant: TenantId, report: TenantReport): Promise<void>;
   moved(tenant: TenantId, to: TenantId): Promise<void>;
@@ -76,8 +76,8 @@ export interface Tenants {
   /** Returns true for an admitted chat. */
   knows(tenant: TenantId): Promise<boolean>;
   /**
-   * Returns the update's progress. With `look`, first checks the updated containers and starts the canaries. Absent
-   * on a host, which updates all chats at once.
+   * Returns the update's progress. With `look`, first starts the canaries and checks the updated containers. A host
+   * lacks this method, because it updates all chats at once.
    */
   renewal?(options: { look: boolean }): Promise<Renewal>;
 }

@@ -87,7 +87,7 @@ export function ContainerAnswer<T>(props: AnswerProps<T>): Markup {
   );
 }
 
-/** Renders a page's content until the gateway has run for the first time. `children` explains what is missing. */
+/** Renders a placeholder until the gateway has run for the first time. `children` explains what is missing. */
 export function Unreached(props: ReasonProps & { status: SandboxStatus; children: string }): Markup {
   const { status, reason, children } = props;
   return (

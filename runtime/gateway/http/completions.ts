@@ -64,7 +64,7 @@ export interface CompletionsOptions extends GatewayTokenOptions {
 /**
  * Creates the `/v1` routes, compatible with OpenAI (https://platform.openai.com/docs/api-reference/chat). They relay
  * requests to the configured models and fallbacks, store nothing and use no tools or workspace. A request without
- * instructions gets the agent's.
+ * instructions uses the agent's instructions.
  */
 export function completions(options: CompletionsOptions): Hono {
   const { parts, clock, log } = options;

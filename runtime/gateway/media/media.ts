@@ -12,7 +12,7 @@ import { type ImageFacts, imageFacts, imageType } from "./image.ts";
  */
 const MAX_IMAGE_BYTES = 3_750_000;
 const LONGEST_SIDE = 8_000;
-/** Larger pictures are not decoded, since a few kilobytes can expand to gigabytes. */
+/** Maximum side of a picture to decode, in pixels. A file of a few kilobytes can expand to gigabytes. */
 const LONGEST_DECODED_SIDE = 20_000;
 const MAX_PIXELS = 100_000_000;
 /** Memory in bytes for each decoded pixel, measured with photos of 12 and 49 megapixels. */
@@ -159,13 +159,16 @@ function isArchive(data: Uint8Array): boolean {
   return latin1(data.subarray(0, 4)) === "PK\x03\x04";
 }
 
-/** Returns the first megabyte of a text in UTF-8, or in UTF-16 with a byte order mark; `undefined` for other files. */
+/**
+ * Returns the first megabyte of a text file in UTF-8, or in UTF-16 with a byte order mark; `undefined` for other
+ * files.
+ */
 function plainText(data: Uint8Array): string | undefined {
   const mark = latin1(data.subarray(0, 2));
   const encoding = mark === "\xff\xfe" ? "utf-16le" : mark === "\xfe\xff" ? "utf-16be" : "utf-8";
   try {
     const text = new TextDecoder(encoding, { fatal: true }).decode(data.subarray(0, MAX_TEXT_BYTES), {
-      // A cut may split the last character, which must not count as an error.
+      // Accept a last character that the cut has split.
       stream: data.byteLength > MAX_TEXT_BYTES,
     });
     return text.includes("\0") ? undefined : text;

@@ -112,7 +112,8 @@ function speakerMark({ id, name = "", username = "" }: Speaker): Prompt {
 }
 
 /**
- * Returns a unique id for the prompt. Hashes an id of unknown form and adds the prefix `~`, which no other id has.
+ * Returns a speaker's id for the prompt. Replaces an id of unknown form with its hash, after the prefix `~`, which no
+ * other id has.
  */
 function speakerId(id: string | undefined): Prompt {
   if (id === undefined) return prompt`?`;

@@ -2,8 +2,8 @@
  * Types of text by trust level, and the functions that add text to a prompt.
  *
  * In a prompt, only lines of the gateway and the operator begin in column zero. Other text follows a mark on the
- * gateway's line or is indented by four spaces, so that its headings, fences, names and marks have no effect outside.
- * {@link unmarked} is the exception for a whole message or tool result.
+ * gateway's line or is indented by four spaces, so that its headings, fences, names and marks do not affect the rest
+ * of the prompt. Only {@link unmarked} text, a whole message or tool result, needs neither.
  */
 
 declare const trust: unique symbol;
@@ -32,7 +32,7 @@ const INDENT = "    ";
 const LINE_END = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/g;
 /** Matches control and invisible characters. */
 const UNSEEN = /(?:(?![\n\t])[\p{Cc}\p{DI}\uFFF9-\uFFFB])+/gu;
-/** Match invisible characters that are part of letters and emoji. */
+/** Matches an invisible character that is part of letters or emoji. */
 const JOINER = /^\uFE0F?[\u200C\u200D]$/;
 const VARIANT = /^[\uFE0E\uFE0F]$/;
 /** Matches tokens that separate roles in chat templates: `<|im_start|>`, `<start_of_turn>`, `[INST]`, `<<SYS>>`. */
@@ -42,7 +42,8 @@ const ROLE_TOKEN =
 const MARK_LIKE = /^[^\S\n]*\p{Ps}[^\n]*[#＃﹟♯⌗]/mu;
 const BLANKS = /[\p{C}\p{DI}\p{Z}\u2800]+/gu;
 /**
- * Matches everything except letters, digits, symbols and the punctuation of names. Colons and hashes are matched too.
+ * Matches characters that names must not contain, such as colons and hashes. Letters, digits, symbols and common
+ * punctuation are allowed.
  */
 const NOT_IN_LABELS = /(?:[^\p{L}\p{M}\p{N}\p{So}\p{Sk}\p{Sc} .,;'’()&+!?/_%=$~"-]|[ː꞉⌗])+/gu;
 /** Maximum characters of a name before normalisation, which can make it longer. */
@@ -65,7 +66,7 @@ export function joined(parts: readonly Prompt[], separator: "\n" | "\n\n"): Prom
   return parts.filter((part) => part !== "").join(separator) as Prompt;
 }
 
-/** Returns the operator's text for a prompt, in which its headings take effect. */
+/** Converts the operator's text without indenting it, so that its headings take effect in the prompt. */
 export function verbatim(text: OperatorText): Prompt {
   return sanitize(text) as Prompt;
 }
@@ -79,15 +80,14 @@ export function indented(text: Untrusted): Prompt {
   return sanitize(text).replace(/^(?=[^\n])/gm, INDENT) as Prompt;
 }
 
-/** Returns a text to append to a mark: the first line unchanged, the others indented. */
+/** Returns text to append to a mark. Indents every line except the first. */
 export function afterMark(text: Untrusted): Prompt {
   return sanitize(text).replace(/\n(?=[^\n])/g, `\n${INDENT}`) as Prompt;
 }
 
 /**
- * Returns a text that needs no mark, because the provider's protocol separates it from other texts: a message in a
- * direct chat, or a tool result. Indents it only if a line looks like a mark, because the model may have to write the
- * text back.
+ * Returns a message of a direct chat, or a tool result. The provider's protocol separates these from other text, so
+ * they need no mark. Indents the text only if a line looks like a mark, because the model may have to reproduce it.
  */
 export function unmarked(text: SpeakerText | ToolText): Prompt {
   return MARK_LIKE.test(sanitize(text)) ? indented(text) : (sanitize(text) as Prompt);
@@ -98,8 +98,8 @@ export function oneLine(text: string, most: number): Prompt {
 }
 
 /**
- * Returns a name as one line, without invisible characters and without the brackets, hashes and colons that form
- * marks. Empty if nothing is left.
+ * Returns a name as one line. Removes invisible characters, and the brackets, hashes and colons with which it could
+ * imitate a mark.
  */
 export function label(name: string, most: number): Prompt {
   const shown = name.toWellFormed().replace(BLANKS, " ").trim().slice(0, LONGEST_UNCUT).toWellFormed();

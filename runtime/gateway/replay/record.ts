@@ -22,8 +22,8 @@ export interface ReplayRecordOptions {
 }
 
 /**
- * Creates a replay record: redacted past events, with the outcome of reading each one. Leaves out an event if
- * redaction changes its outcome. Pauses between events, so that messages do not wait.
+ * Creates a replay record: past events in redacted form, each with the result of reading it. Omits an event if
+ * redaction changes its result. Pauses between events, so that the gateway can handle new messages.
  *
  * @param deliveries entries of the ledger; only the first {@link MAX_REPLAYED} are read
  */

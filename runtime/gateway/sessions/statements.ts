@@ -69,7 +69,7 @@ export function sessionStatements(database: DatabaseSync) {
       "SELECT coalesce(sum(messages), 0) AS messages FROM sessions WHERE conversation >= 'web:' AND conversation < 'web;'",
     ),
     totals: database.prepare("SELECT conversations, messages FROM session_totals"),
-    // Reads one row per day since installation, since rows are never removed.
+    // Reads one row for each day since installation, because rows are never removed.
     answered: database.prepare("SELECT coalesce(sum(answered), 0) AS answered FROM message_days"),
     days: database.prepare("SELECT day, received, answered FROM message_days WHERE day >= ? ORDER BY day"),
   };

@@ -32,7 +32,7 @@ interface QuestionEntry {
     /** Length of the sender's own words at the beginning of `text`. Remarks about files follow them. */
     words?: number;
   }[];
-  /** True for a group. The model then sees the senders, and messages that did not address the bot. */
+  /** True for a group. Its prompt names the senders and includes messages that did not address the bot. */
   group: boolean;
   /** Milliseconds since the epoch. */
   at: number;
@@ -50,9 +50,9 @@ export interface History {
 export interface Version {
   /** The sender's own text, without remarks about files. */
   words: string;
-  /** True if the sender has asked no other question since. */
+  /** True if the sender has asked no newer question. */
   latest: boolean;
-  /** True if the session has started over since, which hides the message from the model. */
+  /** True if the session was started over after this message, which hides it from the model. */
   forgotten: boolean;
 }
 
@@ -126,10 +126,7 @@ export class Sessions {
     return { words: wordsOf(row), latest: row["latest"] === 1, forgotten: row["forgotten"] === 1 };
   }
 
-  /**
-   * Removes an unanswered message and the steps of its answer. Stores the message's context again, for the next
-   * question.
-   */
+  /** Removes an unanswered message and the steps of its answer. Keeps the message's context for the next question. */
   retract(session: string, delivery: string, at: number): void {
     transaction(this.#database, () => {
       const context = this.#sql.retract.get(session, delivery)?.["context"];
@@ -142,7 +139,8 @@ export class Sessions {
    * Stores the answer under the last delivery and removes the question's steps. Only the given deliveries count as
    * answered, even if an earlier attempt included more.
    *
-   * A power cut may undo this until part of the answer is recorded as sent. A retry then resumes from the steps.
+   * Until part of the answer is recorded as sent, a power cut may undo these writes. A retry then resumes from the
+   * steps.
    */
   keepAnswer(session: string, deliveries: readonly string[], text: string, at: number): void {
     const delivery = deliveries.at(-1);
@@ -219,7 +217,7 @@ export class Sessions {
     return typeof model === "string" ? model : undefined;
   }
 
-  /** Chooses a model for the session; the config's if `undefined`. */
+  /** Sets the session's model; `undefined` selects the config's model. */
   setModel(session: string, model: string | undefined): void {
     this.#sql.setModel.run(session, model ?? null);
   }

@@ -105,8 +105,8 @@ export function endOf(code: number): ConnectionEnd {
 }
 
 /**
- * Adds version and encoding to a gateway address. Returns `undefined` unless the host, which receives the bot token,
- * is below discord.gg. A substitute API's host is also allowed.
+ * Adds version and encoding to a gateway address. Returns `undefined` if its host must not receive the bot token.
+ * Hosts below discord.gg and a substitute API's host may receive it.
  */
 export function gatewayUrl(address: string, apiUrl: string, ownApiUrl: string): string | undefined {
   const url = URL.parse(address);

@@ -97,7 +97,7 @@ export class WebhookRegistration {
     await api.call("setWebhook", parameters, { signal: this.#stop.signal });
   }
 
-  /** Throws if updates do not arrive. If somebody has set another webhook, leaves that one in place. */
+  /** Throws if updates do not arrive, or if somebody has set another webhook, which stays in place. */
   async #check(): Promise<void> {
     const { api, url } = this.#options;
     const answer = await api.call("getWebhookInfo", {}, { signal: this.#stop.signal });

@@ -29,7 +29,7 @@ export class TenantLedgers {
   arrives(tenant: TenantId, event: Delivery): void {
     const conversation = chatKeyOf(event);
     if (this.#known.has(conversation)) return;
-    // A power cut may lose this row: the chat's next event writes it again.
+    // A power cut may lose this row, but the chat's next event writes it again.
     this.#sql.lightTransaction(() =>
       this.#sql.all("INSERT OR REPLACE INTO ledger_tenants VALUES (?, ?)", conversation, tenant),
     );

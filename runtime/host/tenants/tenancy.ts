@@ -156,8 +156,7 @@ export class HostTenancy {
   }
 
   /**
-   * Stops all gateways for good, then backs up the chats' data. A switch back to one shared gateway needs these
-   * backups.
+   * Stops all gateways permanently, then backs up the chats' data, which a switch back to one shared gateway needs.
    */
   async stop(): Promise<void> {
     this.#pool.close();
@@ -379,7 +378,7 @@ export class HostTenancy {
     return gateway.whileBusy(async () => {
       const { reason: why } = await gateway.whenReady();
       if (why?.code === FULL.code) return false;
-      // Call this inside `during`, so that the gateway is not stopped for another one before it gets the messages.
+      // Call this inside `whileBusy`, or the gateway could be stopped for another chat before it gets the messages.
       this.#ledger?.makeDue(this.#ledgers.conversations(tenant), FULL.detail);
       return true;
     });
@@ -401,7 +400,7 @@ export class HostTenancy {
     const { clock } = this.#options;
     const { schedule } = gateway;
     if (!gateway.isRunning) {
-      // Do not wait: a start takes seconds, and the other gateways need their checks.
+      // Do not wait for the start, which takes seconds and would delay the other gateways' checks.
       if (gate.mayRun && (schedule.startAt ?? Number.POSITIVE_INFINITY) <= clock()) gateway.start();
       return;
     }

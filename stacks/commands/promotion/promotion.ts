@@ -21,9 +21,10 @@ export function rolloutsOf(stack: string, { workDir = "." }: Pick<CommandOptions
 const OF_ACCOUNT = /^[^/]+\/([0-9a-f]{32})\/steward@/;
 
 /**
- * Returns the build that a stack has deployed and probed, if this checkout builds the same.
+ * Returns the build that the stack `from` has deployed and probed.
  *
- * @throws StewardError `promotion_unproven`, `promotion_differs`, `stack_not_serverless`
+ * @throws StewardError `promotion_differs` if this checkout builds other code; `promotion_unproven`,
+ * `stack_not_serverless`
  */
 export async function promotionOf(
   from: string | undefined,
@@ -125,7 +126,7 @@ function unprovenError(source: string, detail: string): StewardError {
 
 /** Identity of a deployed build. Must be plain data, because a rollout's record stores it. */
 export interface DeployedBuild {
-  /** Hash over the code of Worker and container. */
+  /** Hash of the code of Worker and container. */
   bundle: string;
   /** The container's image, by digest if it was pushed. */
   image: string;

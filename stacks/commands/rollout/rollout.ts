@@ -45,11 +45,11 @@ export type RolloutExit = (typeof EXIT)[keyof typeof EXIT];
 
 /**
  * Updates a stack: previews under the policies, stops for approval, backs up, updates, probes, and rolls back if the
- * new version does not answer. After the start, every outcome is in the result and in the record below
+ * new version does not answer. Once the rollout has begun, every outcome is in the result and in the record below
  * `.steward/rollouts/<stack>/`.
  *
- * @throws StewardError `rollout_under_way`, the `promotion_` codes, `stack_config_invalid`; BuildFailure if the CLI,
- * the backend or the stack is missing. In these cases, nothing has changed.
+ * @throws StewardError `rollout_under_way`, `stack_config_invalid`, or a code with the prefix `promotion_`;
+ * BuildFailure if the CLI, the backend or the stack is missing. In these cases, nothing has changed.
  */
 export async function rollout(stack: string, options: RolloutOptions = {}): Promise<RolloutResult> {
   const folder = rolloutsOf(stack, options);
@@ -76,7 +76,7 @@ async function opened(name: string, options: RolloutOptions, folder: string): Pr
   const deployed = await openDeployed(name, { ...options, env, runsProgram: true, changes });
   try {
     const left = readInterruptedRollout(folder);
-    // If a rollout was killed on this machine, this one continues it and may release its lock.
+    // A rollout that was killed on this machine is continued, so its lock may be released.
     if (options.planOnly !== true)
       await requireUnlocked(deployed.stack, { releaseStale: left !== undefined });
     await requireReachable(deployed, promoted);
@@ -177,7 +177,7 @@ function backupOf(left: ReturnType<typeof readInterruptedRollout>): string | und
 function previousIn(left: ReturnType<typeof readInterruptedRollout>): PreviousDeployment | undefined {
   const noted = left?.findLast(({ step }) => step === "former");
   const previous = noted?.["former"] as PreviousDeployment | undefined;
-  // Ignore the record of an older checkout, which has another form.
+  // Ignore a record in the form of an older checkout.
   return previous?.version.versions.every(({ versionId }) => versionId) === true ? previous : undefined;
 }
 

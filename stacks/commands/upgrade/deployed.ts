@@ -13,7 +13,7 @@ const ANSWER_MS = 5_000;
 
 /**
  * Returns the version that the service reports. Without an answer, returns the installed version if the stack has
- * deployed its build, otherwise `undefined`.
+ * deployed exactly this build, otherwise `undefined`.
  */
 export async function deployedVersion(
   state: DeployedState,
