@@ -72,11 +72,13 @@ describe("rollouts and versions", () => {
       action,
       detail,
     });
-    const activity = async () => [
+    const entries = [
       entry(1, "deploy", "0.2.0 bbb"),
       entry(2, "restart", ""),
       entry(3, "deploy", "0.1.0 aaa"),
     ];
+    const activity = async (_: number, actions: readonly string[] = []) =>
+      entries.filter(({ action }) => actions.includes(action));
     const { app } = edgeFixture({ jwk, activity: { activity } });
     const look = async (path: string) => (await app.request(`${HOST}${path}`, { headers })).text();
     const page = await look("/_admin/rollouts");
