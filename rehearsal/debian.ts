@@ -7,8 +7,7 @@ import { runProcess, tail } from "../infra/shell/process.ts";
 const RELEASE = "bookworm";
 
 /**
- * Debian's essential packages without the perl migration scripts, plus the requirements of Node and the supervisor
- * (55 MB; Debian's smallest variant: 180 MB).
+ * Debian's essential packages without the perl migration scripts, plus the requirements of Node and the supervisor.
  */
 const PACKAGES =
   "base-files,base-passwd,bash,coreutils,dash,debianutils,diffutils,dpkg,findutils,grep,hostname,libc-bin,mawk," +

@@ -52,7 +52,9 @@ export async function deploy(
   };
 }
 
-/** Returns the stack's outputs and its number of resources by type, without the stack itself and providers. */
+/**
+ * Returns the stack's outputs, and its number of resources by type. Does not count the stack itself and providers.
+ */
 async function deployedBy(stack: Stack) {
   const { deployment } = await stack.exportStack();
   const { resources = [] } = deployment as { resources?: { type: string; outputs?: object }[] };

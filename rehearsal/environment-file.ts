@@ -5,8 +5,8 @@ import { stackVariables } from "./stack.ts";
 import type { World } from "./world.ts";
 
 /**
- * Writes a shell file to source (`. .steward/env`), so that `pulumi … -s rehearsal` works in the checkout. Its mode
- * is 0600, because it contains the stack's passphrase.
+ * Writes a shell file with variables. After `. .steward/env`, `pulumi … -s rehearsal` works in the checkout. The
+ * file's mode is 0600, because it contains the stack's passphrase.
  *
  * @returns path of the file, relative to the working folder
  */

@@ -42,7 +42,6 @@ export class Progress {
     if (verbose) output.say(text);
   };
 
-  /** Logs one line. */
   readonly log = (line: string): void => this.detail(`${line}\n`);
 
   readonly step: RunStep = async (what, work) => {

@@ -44,12 +44,12 @@ export async function chooseContainerSetup(options: ContainerSetupOptions): Prom
   }
 }
 
-/** Returns the mode of the previous run's containers. Use it only to remove them. */
+/** Returns how the previous run's containers ran. Use the result only to remove them. */
 export async function previousContainerMode(dir: string, standInHost: string): Promise<ContainerMode> {
   if (standInHost !== LOOPBACK && (await dockerAvailable()).ok) {
     return { kind: "docker", image: (reference) => reference, sidecarImage: await sidecarImageName() };
   }
-  // If a message starts a container in this mode, its process exits immediately.
+  // A container that is started in this mode exits immediately.
   return processMode(dir, [process.execPath, "--eval", ""]);
 }
 

@@ -3,8 +3,8 @@ import * as pulumi from "@pulumi/pulumi";
 export const GATEWAY = "steward";
 
 /**
- * Returns options that let a gateway adopt the resources of versions without components. These resources belonged to
- * the stack itself and lacked the gateway's prefix. Children inherit the aliases.
+ * Returns options with which a gateway adopts resources of versions that had no components. Their parent was the
+ * stack, and their names lacked the gateway's prefix. Children inherit the aliases.
  */
 export function withAdoption(opts: pulumi.ComponentResourceOptions = {}): pulumi.ComponentResourceOptions {
   let gateway: pulumi.Resource | undefined;
@@ -13,8 +13,7 @@ export function withAdoption(opts: pulumi.ComponentResourceOptions = {}): pulumi
     gateway ??= resource;
     if (own.parent !== gateway) return undefined;
     const former = { name: name.slice(GATEWAY.length + 1), parent: pulumi.rootStackResource };
-    // Before components existed, the package's own resources were dynamic resources, and an alias contains their
-    // type.
+    // This package's own resources have an alias with their former type.
     const types = (own.aliases ?? []).flatMap((alias) =>
       typeof alias === "object" && "type" in alias ? [alias] : [],
     );

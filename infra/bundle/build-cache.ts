@@ -8,13 +8,13 @@ import * as z from "zod";
 export interface CachedBuild<Result> {
   file: string;
   /**
-   * Inputs that the running code generates, such as a JSON schema. The source files may already be newer than that
-   * code.
+   * Generated inputs, such as a JSON schema. Their text is hashed, because their source files may have changed since
+   * this process started.
    */
   texts: readonly string[];
   /** Base folder of relative paths. */
   root: string;
-  /** Files and folders (recursive) that determine the result. */
+  /** Files and folders (recursive) from which the result is built. */
   sources: readonly string[];
   result: z.ZodType<Result>;
   /** Builds the result. Also returns all files that were read, including files outside of `sources`. */

@@ -9,7 +9,7 @@ import { builtSchema } from "./built.ts";
 export const BUILD_RECORD_FILE = path.join("dist", "released.json");
 
 export const buildRecordSchema = builtSchema.extend({
-  /** Node.js for images that the user builds: its version, and the digest of each npm package that contains it. */
+  /** Node.js for images that the user builds: its version, and the digest of each platform's npm package. */
   node: z.strictObject({ version: z.string(), integrity: z.record(z.string(), z.string()) }),
   /** The image published with the package; absent in a package that was built from a checkout. */
   image: z.strictObject({ name: z.string(), signer: signerSchema }).optional(),

@@ -4,8 +4,8 @@ import { discordRoot } from "./endpoints.ts";
 import { askPlatform, bodyFields } from "./platform-call.ts";
 
 /**
- * Warns, also in previews, about a Discord app that anyone may add to a server (`bot_public` in
- * https://docs.discord.com/developers/resources/application#application-object). Ignores a failed request, because
+ * Warns, also in previews, if anyone may add the Discord app to a server: `bot_public` in
+ * https://docs.discord.com/developers/resources/application#application-object. Ignores a failed request, because
  * another check reports an invalid token.
  *
  * @param token the bot's token; `undefined` without a bot

@@ -10,7 +10,7 @@ export interface CommandsInputs extends DiscordBot {
   commands: string;
 }
 
-/** Fields to compare. Discord's responses contain more, such as ids. */
+/** Command fields to compare with Discord's response, which has additional fields such as ids. */
 const COMMAND_FIELDS = ["type", "name", "description", "integration_types", "contexts"] as const;
 const OPTION_FIELDS = ["type", "name", "description", "required", "max_length"] as const;
 const KEYS = ["botToken", "commands"] as const;

@@ -33,7 +33,7 @@ export const discordEndpointProvider: ResourceProvider<EndpointInputs, EndpointI
   async read(id, props) {
     const application = bodyFields(await callDiscord(props, "GET", APPLICATION));
     const url = addressOf(application);
-    // Only report a changed key as drift. The next update cannot restore the key; it fails and names the setting to
+    // Report a changed key as drift. The next update cannot restore the key, so it fails and names the setting to
     // correct.
     const { verify_key: publicKey = props.publicKey } = application;
     const inputs = { ...props, url, publicKey: String(publicKey) };
@@ -82,8 +82,8 @@ export interface DiscordEndpointArgs extends DiscordCommandsArgs {
 }
 
 /**
- * The address for Discord's interactions. Must depend on the readiness check, because Discord tests the address at
- * once.
+ * Address for Discord's interactions. This resource must depend on the readiness check, because Discord tests a new
+ * address immediately.
  */
 export class DiscordEndpoint extends OwnResource {
   constructor(name: string, args: DiscordEndpointArgs, opts?: pulumi.CustomResourceOptions) {

@@ -33,7 +33,7 @@ export function slackManifest(url: string): string {
     oauth_config: { scopes: { bot: SCOPES } },
     settings: {
       event_subscriptions: { request_url: `${url}${ROUTES.slackEvents.path}`, bot_events: EVENTS },
-      // Button presses also go to this address.
+      // Slack sends button presses to this address.
       interactivity: { is_enabled: true, request_url: `${url}${ROUTES.slackEvents.path}` },
       org_deploy_enabled: false,
       socket_mode_enabled: false,

@@ -75,10 +75,7 @@ async function setWebhook(inputs: WebhookInputs): Promise<void> {
   });
 }
 
-/**
- * Returns true if the values are equal. A missing old value counts as equal, because older versions sent the same
- * value or none.
- */
+/** Returns true if the values are equal, or if an older version has not recorded the old value. */
 function isSame(old: unknown, wanted: unknown): boolean {
   return old === undefined || JSON.stringify(old) === JSON.stringify(wanted);
 }

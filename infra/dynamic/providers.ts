@@ -7,7 +7,7 @@ type Properties = Record<string, unknown>;
 
 /**
  * Providers of the dynamic resources that versions before 0.1.0 deployed. Pulumi finds them by this file's path and
- * these names, until an update has converted the resources.
+ * their names. The next update converts the resources.
  */
 export const providers: Record<string, dynamic.ResourceProvider> = Object.fromEntries(
   Object.keys(RESOURCES).map((type) => [type, formerProvider(`::::steward:${type}::`)]),

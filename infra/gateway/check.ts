@@ -52,7 +52,9 @@ export function findArgumentProblems(
   return [...wrong, ...between];
 }
 
-/** Returns the arguments' values by path. Leaves unknown arguments and malformed groups unchanged. */
+/**
+ * Returns the arguments' values by path, such as `slack.botToken`. Leaves unknown and malformed arguments unchanged.
+ */
 function valuesOf(target: Target, args: object): Values {
   const groups = new Set(Object.keys(PROPERTIES[target]).map((path) => path.split(".")[0]));
   const entries = Object.entries(args).flatMap(([name, value]): [string, unknown][] => {
@@ -64,7 +66,7 @@ function valuesOf(target: Target, args: object): Values {
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
 }
 
-/** Reports unknown arguments, and groups that are not objects. Does not print their values. */
+/** Reports unknown arguments, and arguments that should be objects but are not. Does not print their values. */
 function unknownArguments(target: Target, given: Values): ArgumentProblem[] {
   const paths = Object.keys(PROPERTIES[target]);
   const unknown = Object.keys(given).filter((path) => !paths.includes(path));
@@ -115,7 +117,7 @@ function invalid(name: string, problems: readonly ArgumentProblem[]): pulumi.Run
   return runError(text, new StewardError("stack_config_invalid", text, { fix: "" }));
 }
 
-/** Replaces unknown values with {@link LATER}, and unknown members of a record with a valid placeholder. */
+/** Replaces values that are not known yet: an argument by {@link LATER}, a record's member by a valid placeholder. */
 function knownNow(value: unknown): unknown {
   if (isLater(value)) return LATER;
   if (Array.isArray(value)) return value.some(isLater) ? LATER : value;

@@ -57,7 +57,7 @@ function variablesOf(args: ArgsOf[Target]): Record<string, pulumi.Input<string>>
     ANTHROPIC_BASE_URL: endpoints.anthropic,
     OPENAI_BASE_URL: endpoints.openai,
     EDGE_ACCESS_TEAM_DOMAIN: access?.teamDomain,
-    // A serverless gateway knows the audience only after it has created the Access application.
+    // A serverless gateway adds this variable later, after it has created the Access application.
     EDGE_ACCESS_AUD: access !== undefined && "audience" in access ? access.audience : undefined,
     SANDBOX_SLEEP_AFTER: "sleepAfter" in given ? given.sleepAfter : undefined,
     ...(given.tenancy === "chat" && tenancyOf(given)),

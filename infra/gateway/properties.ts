@@ -27,7 +27,7 @@ export const SECRET_ARGUMENTS = {
   ALERTS: "alerts",
 } as const satisfies Record<Exclude<SecretVariable, "ATTESTATION_KEY">, string>;
 
-/** Returns a schema for texts that match a pattern. Its errors contain the description, but not the value. */
+/** Returns a schema for strings that match a pattern. Its errors contain the description, but not the value. */
 function matching(pattern: RegExp, description: string) {
   return z.string().regex(pattern, `must be ${description}`);
 }
@@ -138,7 +138,7 @@ function ownVariables() {
   });
 }
 
-/** Validates only the structure, because the rules for classes and tags depend on the tenancy. */
+/** Validates only the structure. The classes and tags depend on the tenancy, so a rule checks them. */
 const MIGRATIONS = z.array(z.strictObject({ tag: z.string(), newSqliteClasses: z.array(z.string()) }), {
   error: "must be a list of {tag, newSqliteClasses}",
 });

@@ -59,7 +59,6 @@ export const RULES: Record<Target, readonly ArgumentRule[]> = {
   ],
 };
 
-/** Returns a fix that consists of several steps, in order. */
 function inOrder(words: Wording, ...remedies: string[]): string {
   return remedies.map((remedy) => words.quote(remedy)).join(", then ");
 }
@@ -195,7 +194,7 @@ function emailOnHost({ alerts }: Values, words: Wording): ArgumentProblem[] {
   return [{ path: "alerts", reason: "email: a host cannot send e-mail", fix }];
 }
 
-/** Rejects an admin token together with an identity gateway, because the service would not accept the token. */
+/** Rejects an admin token if an identity gateway handles sign-in, because the edge would not accept the token. */
 function twoSignIns(values: Values, words: Wording): ArgumentProblem[] {
   const domain = "access.teamDomain";
   if (values["adminToken"] === undefined || values[domain] === undefined) return [];

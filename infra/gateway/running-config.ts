@@ -18,7 +18,7 @@ const ANSWER_MS = 10_000;
 
 const answer = z.object({
   references: z.array(z.object({ path: z.string(), name: z.string(), baseUrl: z.string().optional() })),
-  // Earlier versions send no problems.
+  // Services of earlier versions omit this field.
   problems: z.array(z.object({ path: z.string(), message: z.string() })).default([]),
 });
 
@@ -97,7 +97,7 @@ function variablesProblem(
 
 /**
  * Asks the running service for its config and returns the text of {@link runningConfigProblem}, or "". Logs a warning
- * if there is no response. A 404 means that nothing is deployed or that the route is missing.
+ * if there is no response. Ignores a 404, which means that nothing is deployed or the route is missing.
  */
 export function askAboutRunningConfig(
   key: pulumi.Output<string>,

@@ -253,7 +253,7 @@ function credentialsOf(
   };
 }
 
-/** Returns the credentials to store in the state, for operations without the program. */
+/** Returns the credentials to store in the state, for commands that do not run the program. */
 function storedCredentials(
   { cloudflare }: Settings,
   { apiToken, baseUrl }: ApiCredentials,
@@ -263,7 +263,8 @@ function storedCredentials(
 }
 
 /**
- * Checks the API token before anything is created, also in previews. Skips a token that is unknown to the program.
+ * Checks the API token before anything is created, also in previews. Skips the check if the token is absent or not
+ * yet known.
  */
 async function checkToken(settings: Settings, { apiToken, baseUrl }: ApiCredentials): Promise<void> {
   const [accountId, token, baseURL] = await Promise.all([

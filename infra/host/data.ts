@@ -7,7 +7,7 @@ export type DataPlace = { volumeName: pulumi.Input<string> } | { directory: stri
 
 interface VolumeArgs {
   volumeName: pulumi.Input<string>;
-  /** Refuse to delete the volume, and keep it when the stack is destroyed. Default: false. */
+  /** True to protect the volume from deletion and to retain it after a destroy. Default: false. */
   protect?: boolean;
   hooks?: pulumi.ResourceHook[];
 }

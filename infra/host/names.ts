@@ -26,8 +26,8 @@ export interface NameHooks {
 }
 
 /**
- * Registers the hooks. When `registered` resolves, they are in the returned lists. The lists stay empty on a Pulumi
- * language host without hook support.
+ * Returns lists of hooks, which are complete when `registered` resolves. The lists stay empty on a Pulumi language
+ * host without hook support.
  */
 export function nameHooks({ container, volume }: HostNames, dockerHost: string | undefined): NameHooks {
   const hooks = [containerNameHook(container, dockerHost), volumeNameHook(volume, dockerHost)];

@@ -104,8 +104,8 @@ async function bringUp(inputs: ServiceInputs): Promise<ServiceOutputs> {
 }
 
 /**
- * Returns the state of the service's container. If only the previous version's container runs or exists, returns that
- * container's state.
+ * Returns the state of the service's container. If it is missing, or stopped while the previous version's container
+ * runs, returns the latter's state.
  */
 async function observe(containers: Containers, name: string): Promise<Runs | undefined> {
   const { current, previous } = await inspectPair(containers, name);

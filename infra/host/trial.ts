@@ -31,12 +31,11 @@ interface TrialOptions {
 }
 
 /**
- * Starts an image on a copy of a running container's data, without network, and waits until its gateway is ready.
- * Makes the copy from a new backup and removes it afterwards.
+ * Tests an image on a copy of a running container's data: starts it without network and waits until its gateway is
+ * ready. Makes the copy from a new backup and removes it afterwards.
  *
- * @returns false if the container is not running
- * @throws BuildFailure `upgrade_trial_failed` with the copy's last log lines, without secrets; StewardError
- * `backup_failed`
+ * @returns false if the container's own gateway is not ready
+ * @throws BuildFailure `upgrade_trial_failed`, StewardError `backup_failed`
  */
 export async function tryOnCopy(
   container: string,

@@ -60,7 +60,7 @@ async function membersOf(
 
 /**
  * Converts an argument for its component. Other languages' SDKs send an object with a secret or unknown member as one
- * output; the component expects one output per member. Plain arguments become plain values.
+ * output, but the component expects one per member.
  */
 async function argumentOf(value: unknown, property: Property = {}): Promise<unknown> {
   const held = pulumi.Output.isInstance(value) ? await heldBy(value) : value;

@@ -13,7 +13,7 @@ export function makeSecret<Value>(value: Value): Record<string, Value | string> 
   return { [SIGNATURE]: SECRET, value };
 }
 
-/** Removes the wrappers of secrets, also of nested ones. */
+/** Unwraps secrets, including nested ones. */
 export function reveal(properties: Properties): Record<string, unknown> {
   return Object.fromEntries(Object.entries(properties).map(([name, value]) => [name, revealed(value)]));
 }

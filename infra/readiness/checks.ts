@@ -36,7 +36,7 @@ export interface CheckOptions {
   bundle: string | undefined;
   /** Default: not checked. */
   attestation: string | undefined;
-  /** True if the gateway never sleeps, so it must be ready. */
+  /** True if the gateway never sleeps. The checks then require that it is ready. */
   alwaysOn: boolean;
   channels: readonly string[];
   /** True to send a test alert. */
@@ -228,7 +228,8 @@ function alertsArrive(key: string): Check {
   return {
     name: "alerts",
     async run(fetch, url) {
-      // Report the first failure again: a second alert would also go to destinations that have accepted the first.
+      // Report the first failure again instead of sending another alert, which would also reach the destinations that
+      // work.
       if (refused !== undefined) return refused;
       const response = await askAsStack({
         fetch,

@@ -92,7 +92,7 @@ function byIdentity(
   return (bundle) => void verifier.verify(toSignedEntity(bundle), policy);
 }
 
-/** Returns why a valid signature belongs to another image; `undefined` if it matches. */
+/** Returns the reason why a valid signature does not match the claim; `undefined` if it matches. */
 function mismatchOf({ content }: Bundle, { digest, bundle }: Claim): string | undefined {
   const payload = content.$case === "dsseEnvelope" ? content.dsseEnvelope.payload.toString() : "";
   const statement = statementSchema.safeParse(parseJson(payload)).data;

@@ -20,7 +20,7 @@ export interface SignedImage {
 export interface Outside {
   fetch: typeof fetch;
   env: NodeJS.ProcessEnv;
-  /** Returns Sigstore's root of trust. Default: the public service's. */
+  /** Returns Sigstore's root of trust. Default: the public service's root. */
   authorities?: () => Promise<TrustedRoot>;
 }
 
@@ -29,13 +29,13 @@ const OUTSIDE: Outside = { fetch: (...request) => fetch(...request), env: proces
 /**
  * Verifies an image's signature without pulling the image.
  *
- * @returns the image's immutable name by digest
- * @throws BuildFailure `image_unsigned`; `image_not_found`, `image_registry_unreachable`, `image_registry_refused`,
+ * @returns the image's immutable name, which contains its digest
+ * @throws BuildFailure `image_unsigned`, `image_not_found`, `image_registry_unreachable`, `image_registry_refused`,
  * `sigstore_unreachable`
  */
 export async function verifiedImage(signed: SignedImage, outside: Outside = OUTSIDE): Promise<string> {
   const { image, signer, bundle } = signed;
-  // Cache the result: an image verified for a bundle stays valid.
+  // Cache only if the bundle is given, because its hash identifies the image's code.
   const kept = bundle === undefined ? undefined : keptFile(signed, outside.env);
   const known = kept && (await readFile(kept, "utf8").catch(() => undefined));
   if (known !== undefined) return known;

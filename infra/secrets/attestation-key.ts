@@ -26,8 +26,8 @@ export class AttestationKey extends OwnResource {
   }
 
   /**
-   * Returns the attestation expected from a service with this environment. It covers the variables too, because they
-   * list the operator's custom secrets.
+   * Returns the attestation expected from a service with this environment. Needs `variables`, because one of them
+   * lists the operator's custom secrets.
    */
   expected({ variables, secrets }: AttestedEnvironment): pulumi.Output<string> {
     const attested = pulumi

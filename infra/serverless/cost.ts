@@ -55,7 +55,7 @@ export interface CostInputs {
   measured?: MeasuredDuty | undefined;
 }
 
-/** Measured running time of one container, or of all together if each chat has its own. */
+/** Measured running time of the container; if each chat has its own, of all containers together. */
 export interface MeasuredDuty extends Duty {
   /** Number of measured containers, if each chat has its own. */
   containers?: number;
@@ -73,7 +73,7 @@ const HOUR_MS = 3_600_000;
 const NOTICED = 0.1;
 
 /**
- * Returns the hours a day that the containers run. If the measurement was made with another `sleepAfter`, adds the
+ * Returns the hours a day that the containers run. If `sleepAfter` has changed since the measurement, adds the
  * difference to every measured run.
  */
 function awakeHoursOf(inputs: CostInputs): number {
@@ -90,8 +90,8 @@ function awakeHoursOf(inputs: CostInputs): number {
 }
 
 /**
- * Returns the measurement if it applies to these settings: both must agree on whether the container ever sleeps and
- * whether each chat has one.
+ * Returns the measurement unless the setup has changed since: between sleeping and never sleeping, or between one
+ * container and one for each chat.
  */
 function usableMeasure({ sleepAfter, maxSandboxes, measured }: CostInputs): MeasuredDuty | undefined {
   if ((maxSandboxes === undefined) !== (measured?.containers === undefined)) return undefined;

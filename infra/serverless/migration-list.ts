@@ -34,9 +34,7 @@ export function missingClasses(migrations: readonly Migration[], required: reado
 }
 
 /**
- * Returns a likely correction of an invalid list, with all tags from v1 to the highest. A missing entry gets the next
- * entry's classes. An entry without classes creates the first required class. A final entry creates the missing
- * classes.
+ * Returns a likely correction of an invalid list. It has all tags from v1 to the highest, and all required classes.
  */
 export function repairedMigrations(
   migrations: readonly Migration[],
@@ -123,7 +121,10 @@ export function appliedEntries(migrations: readonly Migration[], applied: Applie
   return entries;
 }
 
-/** Returns true if the list starts with the applied entries; false if the applied tag is not of the form v1, v2, … */
+/**
+ * Returns true if the list starts with the applied entries. Always false if the applied tag is not of the form v1,
+ * v2, …
+ */
 export function startsWithApplied(migrations: readonly Migration[], applied: AppliedMigrations): boolean {
   const count = entriesUpTo(applied.tag);
   if (count === undefined) return false;

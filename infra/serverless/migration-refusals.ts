@@ -53,9 +53,9 @@ export function refusedMigrationsError(
 }
 
 /**
- * Returns the error for a Worker that exists but is not in the stack's state.
+ * Returns the error for a Worker that exists in the account but is not in the stack's state.
  *
- * @param present name of the Worker in the state, if any
+ * @param present name of the stack's own Worker in the state, if any
  */
 export function foreignWorkerError(found: Wanted & Found & { present: string | undefined }): StewardError {
   const { workerName, origin } = found;

@@ -94,7 +94,10 @@ async function refuseForeign(
   throw foreignWorkerError({ ...inputs, live, origin, present });
 }
 
-/** Throws unless the Worker is the one in the state and the list starts with the applied entries. */
+/**
+ * Throws if the account's Worker is not the one in Pulumi's state, or if the list does not start with the Worker's
+ * applied migrations.
+ */
 async function refuseOthers(live: LiveWorker | undefined, inputs: MigrationsInputs): Promise<void> {
   if (live?.id !== inputs.workerId) throw goneWorkerError(inputs, live);
   if (startsWithApplied(inputs.migrations, live)) return;
@@ -177,8 +180,7 @@ function moduleText(classes: readonly string[]): string {
 }
 
 /**
- * Returns true if a retry would fail too. After Cloudflare's 412, a retry can succeed, because another request has
- * applied the tag.
+ * Returns true if a retry would fail too. After a 412, a retry can succeed: another request has applied a migration.
  */
 function isFinal(error: AccountError): boolean {
   return !isTransient(error) && error.status !== 412;
@@ -202,11 +204,11 @@ interface MigrationsArgs {
   connection?: ConnectionArgs | undefined;
 }
 
-/** The Worker's migrations. Everything that binds one of the classes must depend on this resource. */
+/** The Worker's migrations. Resources that bind the Worker's Durable Object classes must depend on this one. */
 export class Migrations extends OwnResource {
   /**
-   * Input of the deployment resource. A new tag thus redeploys the current version, which the deployment of the
-   * migration has replaced.
+   * Last tag, an input of the deployment resource. A new tag makes that resource replace the version that the
+   * migration deployed.
    */
   readonly lastTag: string;
 

@@ -2,7 +2,7 @@ import { StewardError } from "../../runtime/contract/errors.ts";
 import { type AccountAccess, sendToAccount } from "./account-api.ts";
 
 /**
- * Permissions that every stack needs, in the order of the README:
+ * Permissions that every stack needs, ordered as in README.md. Their names come from
  * https://developers.cloudflare.com/fundamentals/api/reference/permissions/
  */
 const ALWAYS: readonly Permission[] = [

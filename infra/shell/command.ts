@@ -35,7 +35,7 @@ export function commandParser(script: string, description: string): Command {
   return parser;
 }
 
-/** Returns the stack in the command's arguments, for complete commands in error messages. */
+/** Returns the stack's name from the command's arguments, for suggested commands. */
 function namedStack(): string | undefined {
   const at = parser?.registeredArguments.findIndex((argument) => argument.name() === "stack") ?? -1;
   return at === -1 ? undefined : parser?.args[at];
@@ -111,8 +111,8 @@ function refuse(error: unknown, { report }: CommandOutput): number {
 }
 
 /**
- * Replaces `<stack>` in the suggested fix with the stack from the command's arguments. Providers print `<stack>`
- * because they do not know the name during a refresh or destroy.
+ * Replaces `<stack>` in the suggested fix with the stack from the command's arguments. Providers do not know the
+ * stack during a refresh or destroy.
  */
 function placed(explanation: Explanation): Explanation {
   const stack = namedStack();

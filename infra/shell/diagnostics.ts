@@ -41,7 +41,7 @@ export function errorsOf(diagnostics: string): EngineError[] {
   return [...found.values()];
 }
 
-/** Removes errors from an engine's diagnostics, and headings of resources without other diagnostics. */
+/** Removes errors from an engine's diagnostics. Also removes headings of resources that have no other diagnostics. */
 export function withoutErrors(diagnostics: string): string {
   const others = diagnostics.replaceAll(ERROR, "").replaceAll(/\n{2,}(?= {4})/g, "\n");
   return others.replaceAll(/^ {2}\S.*:\s*(?=^ {2}\S|(?![^]))/gm, "").trimEnd();

@@ -21,8 +21,8 @@ export interface DockerEngine {
   source: string;
   env: NodeJS.ProcessEnv;
   /**
-   * Arguments for the Pulumi provider. Empty if the provider chooses this engine anyway, because an explicit address
-   * would show as a change on another machine.
+   * Arguments for the Pulumi provider. Empty if the provider finds this engine without them. An explicit address
+   * would appear as a change on a machine with another address.
    */
   provider: { host?: string; context?: string; certPath?: string };
 }
@@ -93,9 +93,9 @@ export async function dockerAvailable(env: NodeJS.ProcessEnv = process.env): Pro
 }
 
 /**
- * Like {@link dockerAvailable}, but throws if the engine is unavailable.
+ * Like {@link dockerAvailable}.
  *
- * @throws BuildFailure `docker_unavailable`
+ * @throws BuildFailure `docker_unavailable` if the engine is unavailable
  */
 export async function requireDocker(
   env: NodeJS.ProcessEnv = process.env,

@@ -15,12 +15,11 @@ export function endWithParent(): void {
 let waiting: Promise<void> | undefined;
 
 /**
- * Makes this process's Pulumi programs wait until their engine is reachable. Without the wait, a slow connection
- * would count as an ended engine (pulumi sdk/nodejs/automation/server.ts). The program would then succeed without
- * registering anything, and the engine would delete the whole stack.
+ * Makes this process's Pulumi programs wait until their engine is reachable, and gives each client its own
+ * connection.
  *
- * Also gives each client separate connections. Otherwise the SDK would reuse the connection of an ended engine for a
- * new engine on the same port.
+ * Without the wait, a slow connection would count as an ended engine (pulumi sdk/nodejs/automation/server.ts). The
+ * program would then succeed without registering anything, and the engine would delete the whole stack.
  */
 export function waitForEngine(): Promise<void> {
   waiting ??= addInterceptor();
@@ -37,6 +36,7 @@ async function addInterceptor(): Promise<void> {
   const { grpcClientOptions } = settings as unknown as {
     grpcClientOptions: ChannelOptions & { interceptors: Interceptor[] };
   };
+  // Otherwise, the SDK would reuse the connection of an ended engine for a new engine on the same port.
   grpcClientOptions["grpc.use_local_subchannel_pool"] = 1;
   /** Resolves when the newest program's first request has completed. */
   let reached = Promise.resolve();

@@ -17,8 +17,7 @@ export class BuildFailure extends Error {
 }
 
 /**
- * Returns an error's cause as text. From an engine's error, which repeats its whole output, returns only the
- * diagnostics.
+ * Returns an error's message. Shortens an engine error, which contains the engine's whole output, to its diagnostics.
  */
 export function causeOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);

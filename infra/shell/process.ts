@@ -42,7 +42,7 @@ export function runProcess(
     // Ignore EPIPE: a command may exit without reading all of its input.
     child.stdin.on("error", () => {});
     child.stdin.end(options.input);
-    // Kill the command when this process exits. A compiler, for example, would keep running.
+    // The command would otherwise outlive this process.
     const abandon = (): void => void child.kill();
     process.once("exit", abandon);
     child.once("close", () => process.off("exit", abandon));

@@ -15,9 +15,9 @@ type Found<Inputs, Outputs> =
   | { id: string; inputs?: Inputs; props: Outputs };
 
 /**
- * Manager of the resources of one type. A preview calls only `check` and `diff`. Users see the errors that it throws.
- * If an error contains the `id` and `properties` of a new resource, Pulumi stores the resource, and the next update
- * completes it.
+ * Manager of the resources of one type. A preview calls only `check` and `diff`. Users see the errors that the
+ * methods throw. If an error contains the `id` and `properties` of a new resource, Pulumi stores the resource, and
+ * the next update completes it.
  */
 export interface ResourceProvider<Inputs extends object, Outputs extends object = Inputs> {
   /** Validates the inputs. May return different inputs to use instead. `olds` is empty for a new resource. */

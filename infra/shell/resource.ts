@@ -73,7 +73,7 @@ export abstract class OwnResource extends pulumi.CustomResource {
     { connection, ...inputs }: pulumi.Inputs & { connection?: ConnectionArgs | undefined },
     opts: pulumi.CustomResourceOptions = {},
   ) {
-    // Before 0.1.0 each of these was a dynamic resource. The alias keeps the deployed resource.
+    // Before 0.1.0, these resources were dynamic resources. The alias prevents the replacement of a deployed one.
     const aliases = [{ type: `pulumi-nodejs:dynamic/${type}` }, ...(opts.aliases ?? [])];
     const own = { [CONNECTION]: { stack: operatorStack(), ...connection } };
     super(`steward:${type}`, name, { ...inputs, ...own }, { ...opts, aliases });

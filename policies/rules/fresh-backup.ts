@@ -7,8 +7,8 @@ const DAY_MS = 24 * 3_600_000;
 const STATE: readonly string[] = [TYPES.bucket, TYPES.volume];
 
 /**
- * Requires a recent backup before production's bucket or volume is replaced or deleted with its content. A rule sees
- * only planned resources, so `npm run policies` passes the existing names as `deployed`.
+ * Requires a recent backup before production's bucket or volume is replaced or deleted with its content. Rules see
+ * only planned resources. `npm run policies` therefore passes the existing names as `deployed`.
  */
 export const freshBackup = stackRule({
   name: "fresh-backup",
@@ -42,10 +42,7 @@ function stateNames(resources: readonly StackResource[]): unknown[] {
   return resources.filter(({ type }) => STATE.includes(type)).map(({ props }) => props["name"]);
 }
 
-/**
- * Returns true if the backup is younger than a day. Rejects a time in the future, which is a typo or lacks its time
- * zone.
- */
+/** Returns true if the backup is younger than a day. A time in the future is a mistake and counts as old. */
 function isFresh(backup: unknown): boolean {
   const age = Date.now() - (typeof backup === "string" ? Date.parse(backup) : Number.NaN);
   return age >= 0 && age < DAY_MS;

@@ -4,8 +4,8 @@ import { TYPES } from "../reading/resource.ts";
 import { text } from "../reading/values.ts";
 
 /**
- * Forbids root in the container, because a kernel vulnerability would make it root on the host. Exception: root may
- * start each chat's gateway as a separate user.
+ * Forbids root in the container, because root could use a kernel vulnerability to control the host. Exception: root
+ * may start each chat's gateway as a separate user.
  */
 export const hostNonRoot = resourceRule({
   name: "host-non-root",

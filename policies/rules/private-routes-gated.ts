@@ -8,8 +8,8 @@ const PRIVATE = [
 ];
 
 /**
- * Requires Cloudflare Access in front of private routes, in addition to the Worker's own check. The rule passes
- * without a team domain, because the Worker then closes these routes.
+ * Requires Cloudflare Access in front of private routes, in addition to the Worker's own check. Passes if no team
+ * domain is set, because the Worker then refuses every request to these routes.
  */
 export const privateRoutesGated = stackRule({
   name: "private-routes-gated",

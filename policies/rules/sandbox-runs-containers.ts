@@ -4,7 +4,8 @@ import { isOfType, TYPES } from "../reading/resource.ts";
 import { fields, equals, list, text } from "../reading/values.ts";
 
 /**
- * Requires container support for the class from its creation. It cannot be added later; a new class is needed instead.
+ * Requires that the sandbox's class supports containers from the start, because support cannot be added to an
+ * existing class.
  */
 export const sandboxRunsContainers = resourceRule({
   name: "sandbox-runs-containers",

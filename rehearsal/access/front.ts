@@ -157,8 +157,8 @@ function urlOf(request: IncomingMessage): URL | undefined {
 }
 
 /**
- * Returns the headers that the Worker receives: the client's, without identity headers, and the address headers of
- * Cloudflare's edge: https://developers.cloudflare.com/fundamentals/reference/http-headers/
+ * Returns the headers that the Worker receives. Removes identity headers and adds the address headers of Cloudflare's
+ * edge: https://developers.cloudflare.com/fundamentals/reference/http-headers/
  */
 function clientHeaders(request: IncomingMessage): OutgoingHttpHeaders {
   const kept = Object.entries(withoutHops(request.headers)).filter(([name]) => !isIdentityHeader(name));

@@ -100,7 +100,10 @@ function below(wanted: string, path: string): boolean {
   return pattern(`${wanted.replace(/\/$/, "")}/\0`, "[^/]*").test(path);
 }
 
-/** Builds a regular expression. `inside` replaces each `*`, and `.*` replaces each NUL. */
+/**
+ * Converts a wildcard pattern to a regular expression. `inside` replaces each `*` of `text`, and `.*` replaces each
+ * NUL.
+ */
 function pattern(text: string, inside: string): RegExp {
   const source = text
     .replaceAll(/[.+?^${}()|[\]\\]/g, String.raw`\$&`)

@@ -12,9 +12,9 @@ const MODELLED = new Set([
 ]);
 
 /**
- * Checks the bindings of an uploaded version. A Durable Object class must exist through a deployed migration, otherwise
- * the error is 10061: https://github.com/cloudflare/workers-sdk/issues/10246 A migration in the same version does not
- * count: https://github.com/cloudflare/terraform-provider-cloudflare/issues/6322
+ * Checks the bindings of an uploaded version. A deployed migration must have created each Durable Object class,
+ * otherwise the error is 10061: https://github.com/cloudflare/workers-sdk/issues/10246 A migration in the same
+ * version does not count: https://github.com/cloudflare/terraform-provider-cloudflare/issues/6322
  */
 export function checkBindings(state: AccountState, script: string, bindings: readonly BindingRecord[]): void {
   for (const binding of bindings) {

@@ -17,7 +17,7 @@ export interface RequestFault {
 
 export class Faults {
   readonly requests: RequestFault[] = [];
-  /** Reason of failure by image. */
+  /** Failure reasons by image. */
   readonly rollouts = new Map<string, string>();
   /** Maximum number of objects per page. Cloudflare may return fewer than requested. */
   objectsOnPage = Infinity;

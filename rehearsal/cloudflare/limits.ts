@@ -1,6 +1,5 @@
 /**
- * Differences from Cloudflare, which the rehearsal prints. Cloudflare's documentation does not say how a start beyond
- * `max_instances` fails:
+ * Differences from Cloudflare, which the rehearsal prints. Cloudflare's documentation of containers:
  * https://developers.cloudflare.com/workers/wrangler/configuration/#containers
  * https://developers.cloudflare.com/durable-objects/api/container/#start
  */

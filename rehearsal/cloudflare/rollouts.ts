@@ -40,7 +40,7 @@ export async function createRollout(
       current_version: application.version,
       target_version: application.version + 1,
     };
-    // Only one rollout is active at a time. The official SDK calls the status of a superseded rollout "replaced".
+    // Only one rollout can be active. The official SDK calls a superseded one "replaced".
     const former = activeRollout(application);
     if (former) former.status = "replaced";
     application.rollouts.push(created);

@@ -23,8 +23,8 @@ export interface RunnerOptions {
 }
 
 /**
- * Creates a runner with one workerd process, which stores its data in `dir`. A changed deployment replaces the
- * process; storage and, as on Cloudflare, containers remain.
+ * Creates a runner with one workerd process, which stores its data in `dir`. A changed deployment restarts the
+ * process. As on Cloudflare, storage and containers survive the restart.
  */
 export function createRunner(options: RunnerOptions): WorkerRunner {
   return new MiniflareRunner(options);
@@ -170,7 +170,7 @@ class MiniflareRunner implements WorkerRunner {
     const options = await this.#miniflareOptions(deployed);
     const began = performance.now();
     const miniflare = this.#runtime?.miniflare;
-    // Clear the key first, so that the next start restarts workerd if the new options fail.
+    // Clear the key first: if the new options fail, the next start must restart workerd.
     if (this.#runtime) this.#runtime.key = "";
     this.#runtime = {
       miniflare: miniflare ? await changed(miniflare, options) : await created(options),

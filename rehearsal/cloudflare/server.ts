@@ -42,8 +42,8 @@ export interface RunningCloudflare {
 }
 
 /**
- * Starts the emulated API and runs the account's last deployment. Only logs if the deployment does not start, because
- * a new deployment can repair it.
+ * Starts the emulated API and runs the account's last deployment. If the deployment does not start, only logs the
+ * error, because a new deployment can repair it.
  */
 export async function startCloudflare(options: CloudflareOptions): Promise<RunningCloudflare> {
   const { dir, runner, log, clock = Date.now, subdomain = "rehearsal", issueCredentials } = options;

@@ -20,7 +20,7 @@ export interface EngineOptions {
   log: (line: string) => void;
   /** Environment for the lookup. Default: `process.env`. */
   env?: NodeJS.ProcessEnv;
-  /** Folder of a Go module that pins another engine. If set, a `pulumi` on PATH is ignored. */
+  /** Folder of a Go module that pins the engine's version. If set, a `pulumi` on PATH is ignored. */
   exactly?: string;
 }
 

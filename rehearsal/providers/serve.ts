@@ -52,7 +52,7 @@ interface ServedProvider {
 
 /**
  * Serves a provider on a free loopback port, over the protocol in pulumi proto/pulumi/provider.proto. `main` of
- * `@pulumi/pulumi/provider` is unsuitable, because it drops the provider's configuration with the API's address.
+ * `@pulumi/pulumi/provider` is unsuitable: it drops the configuration, which contains the API's address.
  *
  * @param create creates the provider for a connection; an engine opens one for each configuration
  */
@@ -120,7 +120,8 @@ async function check(request: messages.CheckRequest, provider: Provider) {
 
 function diff(request: messages.DiffRequest, provider: Provider) {
   const { DIFF_NONE, DIFF_SOME } = proto.DiffResponse.DiffChanges;
-  // With `ignoreChanges: ["*"]`, the engine only restores the old inputs. Ignore differences in the account too.
+  // For `ignoreChanges: ["*"]`, the engine restores the old inputs. If the account still differs from them, report no
+  // change.
   if (request.getIgnorechangesList().includes("*")) return new proto.DiffResponse().setChanges(DIFF_NONE);
   const before = { inputs: read(request.getOldInputs()), outputs: read(request.getOlds()) };
   const { changed, replaces } = provider.diff(tokenOf(request.getUrn()), before, read(request.getNews()));

@@ -28,7 +28,7 @@ export interface ModelOptions extends ListenOptions {
   apiKey: string;
   /** Milliseconds before a reply begins. Default: none. */
   delayMs?(): number;
-  /** Delay between two words, in milliseconds. Above 0, the reply is also longer. Default: 0. */
+  /** Milliseconds between two words. Default: 0. With a delay, the reply is longer. */
   wordMs?: number;
 }
 

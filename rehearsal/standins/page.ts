@@ -9,7 +9,7 @@ const TOGETHER_MS = 50;
 export interface Sent {
   text: string;
   place: string;
-  /** Id of the first message of the thread. */
+  /** Id of the thread's first message; `undefined` outside of threads. */
   thread: string | undefined;
   files: File[];
 }
@@ -24,7 +24,7 @@ export interface PageOptions {
   transcript: PageTranscript;
   /** Text about the platform's behaviour, and about features that are not modelled. */
   note(): string;
-  /** Places to write to: all, or those of the thread that starts with `root`. */
+  /** Returns the ways to write to the bot: all, or those for the thread that starts with `root`. */
   places(root?: ShownMessage): readonly Place[];
   /** Returns the reason if sending is impossible. */
   say(sent: Sent): Promise<string | undefined> | string | undefined;

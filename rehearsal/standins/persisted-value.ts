@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 
-/** A stand-in's value that survives restarts in a file, such as the registrations that Pulumi's state also lists. */
+/** A stand-in's value, which survives restarts if it has a file. */
 export class PersistedValue<Value> {
   readonly #file: string | undefined;
   #value: Value;

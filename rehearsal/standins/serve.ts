@@ -22,7 +22,6 @@ export interface Listening {
   port: number;
   /** Resolves when all requests are finished and no request has arrived for 100 ms. */
   quiet(): Promise<void>;
-  /** Lets the process exit even while the server listens. */
   unref(): void;
   close(): Promise<void>;
 }

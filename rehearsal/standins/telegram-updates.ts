@@ -14,20 +14,20 @@ export type Update = { update_id: number } & Record<string, unknown>;
 export interface Webhook {
   url: string;
   secret: string;
-  /** Kinds of updates to deliver. Only `getWebhookInfo` reports them; the stand-in delivers all kinds. */
+  /** Kinds of updates that the bot requested, for `getWebhookInfo`. The stand-in delivers all kinds. */
   allowedUpdates?: string[];
   /** Default: 40, as at Telegram. */
   maxConnections?: number;
 }
 
 /**
- * A bot's queue of updates: https://core.telegram.org/bots/api#getting-updates A long poll ends at the first update, at
- * its timeout, or when another poll starts.
+ * A bot's queue of updates (https://core.telegram.org/bots/api#getting-updates). A long poll ends at the first
+ * update, at its timeout, or when another poll starts.
  */
 export class Updates {
   /**
-   * Id of the next update, from the clock: after a restart of the stand-in, the service would ignore ids that it has
-   * already seen.
+   * Id of the next update. It starts with the current time, because the gateway ignores ids from before a restart of
+   * the stand-in.
    */
   #nextId = Math.floor(Date.now() / 1_000);
   #pending: Update[] = [];

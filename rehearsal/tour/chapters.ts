@@ -9,7 +9,6 @@ export type Chapter = (stage: Stage) => Promise<void>;
 
 const GRACE = { id: 424_242, is_bot: false, first_name: "Grace", username: "grace" };
 const PATIENCE_MS = 90_000;
-/** Key of the config file in the bucket. */
 const CONFIG_KEY = "steward/steward.json";
 /** Exit code of `npm run rollout` after a rollback. */
 const ROLLED_BACK = 4;

@@ -14,7 +14,7 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 /** Timeout for a cold start, backup or restore, even on a busy machine. */
 const PATIENCE_MS = 90_000;
 const POLL_MS = 200;
-/** Probe timeout in milliseconds, below the default: the tour deploys a version that fails on purpose. */
+/** Probe timeout in milliseconds, short because the tour waits for the failed probe of a broken version. */
 const PROBE_MS = "15000";
 
 interface Ended {

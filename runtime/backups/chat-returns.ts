@@ -20,7 +20,7 @@ import { BucketStore } from "./stores/bucket.ts";
 /** Tenants that are handed over concurrently. */
 const AT_ONCE = 10;
 
-/** Newest backup's id by tenant; an empty text if there is none. */
+/** Id of each tenant's newest backup; an empty string if there is none. */
 type Found = ReadonlyMap<TenantId, string>;
 
 interface ChatReturnsOptions {
@@ -78,7 +78,9 @@ export class ChatReturns {
     );
   }
 
-  /** Merges a tenant's newest intact backup if it is newer than `done`, the last merged one. */
+  /**
+   * Merges a tenant's newest intact backup, unless it is already merged. `done` is the id of the last merged backup.
+   */
   async #merge(tenant: TenantId, done: string): Promise<void> {
     const { log } = this.#options;
     const keys = stateKeys(tenant);

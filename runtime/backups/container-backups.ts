@@ -12,9 +12,9 @@ import { BackupService } from "./service.ts";
 import { BucketStore, type StoredGeneration } from "./stores/bucket.ts";
 import type { Cached } from "./stores/cached-config.ts";
 
-/** Interval between checks for a changed state while the container is awake. */
+/** Interval in milliseconds between checks for a changed state while the container is awake. */
 const LOOK_MS = 2 * 60_000;
-/** Maximum number of final backups. The state may change during each of them. */
+/** Maximum number of backups before a stop. If the state changes during one, another follows. */
 const LAST_COPIES = 3;
 const RETRY = { firstMs: 1_000, longestMs: 30_000 };
 
@@ -67,7 +67,7 @@ export class ContainerBackups {
       everyMs: LOOK_MS,
       awake: () => options.whenRestored(),
       queues: true,
-      // The backup of a sleeping container cannot be late: it was made before the stop.
+      // Without this time, no backup counts as late. A sleeping container was backed up before it stopped.
       restoredAt: () => (running() ? this.#restoredAt : undefined),
       obstacle: () => this.#restoreFailure,
       coded: withErrorCode,
@@ -152,7 +152,7 @@ export class ContainerBackups {
     const reading = [store.stored(), store.cached.read(), returns?.find(), listening] as const;
     const [stored, cached, found] = await Promise.all(reading);
     const { starting } = record.facts;
-    // If the gateway already runs, a restore would discard its changes since the previous Durable Object was lost.
+    // A restore would discard what a running gateway has stored since the previous Durable Object was lost.
     const received =
       starting !== undefined && (await this.#state.hasGateway())
         ? starting
@@ -181,7 +181,7 @@ export class ContainerBackups {
 
   /**
    * Restores the newest intact generation, or an empty state if there are no generations. Then starts the gateway,
-   * unless `waits` is true or the result has a `byHand` config.
+   * unless chats' data must be merged first (`waits`) or `byHand` is returned.
    */
   async #restoreNewest(
     stored: StoredGeneration[],
@@ -235,7 +235,9 @@ export class ContainerBackups {
     return Math.max(this.#lookedAt + LOOK_MS, restoredAt + LOOK_MS, this.service.againAt);
   }
 
-  /** If due, applies the deployment's config and backs up a changed state, both in the background. */
+  /**
+   * Applies the deployment's config and backs up a changed state, in the background, if {@link nextAt} has passed.
+   */
   poll(): void {
     const { clock } = this.#options;
     if (this.nextAt !== undefined && this.nextAt <= clock()) this.pollNow();
@@ -252,8 +254,8 @@ export class ContainerBackups {
   }
 
   /**
-   * Applies the deployment's config to a running container if it has changed. If it is invalid, the current config
-   * stays in use. Never rejects.
+   * Applies a changed config of the deployment to a running container. Keeps the current config if the new one is
+   * invalid. Never rejects.
    */
   followConfig(): Promise<void> {
     return this.service.inTurn(async () => {
@@ -295,8 +297,8 @@ export class ContainerBackups {
 
 /**
  * Chooses the config for the container's start (specification, sections 2 and 7). A config that somebody wrote into
- * the bucket has priority and is returned as `byHand`. If both the cached config and the marker were deleted, the
- * container creates a fresh config. Otherwise, it uses the generation's own file.
+ * the bucket comes first, as `byHand`. If both the cached config and the marker were deleted, the container creates a
+ * fresh config. Otherwise, it uses the generation's.
  */
 function chooseConfig(
   { config: cached, marker }: Cached,

@@ -237,8 +237,8 @@ function readRefusal(refused: unknown, otherwise: string): StewardError {
 }
 
 /**
- * Returns a StewardError unchanged, and wraps any other error in one with `code`. Messages of the bucket and the
- * container contain no secrets.
+ * Returns a StewardError unchanged. Wraps any other error in one with `code`, and quotes its message, which contains
+ * no secrets.
  */
 export function withErrorCode(error: unknown, code: ErrorCode): StewardError {
   if (error instanceof StewardError) return error;

@@ -4,7 +4,7 @@
  * 1. The server sends `challenge`. Within 10 s the page answers `hello`, signed with the device's key: Ed25519 (RFC
  * 8032) over {@link proofText}. The key never leaves the browser.
  * 2. An unknown device gets `pairing`, and `welcome` once the operator has approved it. A known device gets `welcome`
- * immediately, with the earlier messages. A revoked device is closed with 4403.
+ * immediately, with the earlier messages. A revoked device's connection closes with 4403.
  * 3. The page sends `say` and stores it until the `answer`, `error` or `removed` with its id arrives. After a lost
  * connection it resends the message with the same id: each id is answered once.
  * 4. Files are fetched over HTTP at `/chat/files/<item>`, with the connection's ticket as Bearer token.
@@ -24,8 +24,8 @@ import type { Block } from "./markdown.ts";
 export const CHAT_MESSAGE_BYTES = 32 * 1024;
 
 /**
- * Limits for the files of one message. `most` is their number, and `bytes` the size of each, which equals the other
- * channels' default `mediaMaxMb`. `longest` (all files together) and `piece` are in base64 characters.
+ * Limits for the files of one message. `most` is their number, and `bytes` the size of each. `longest` (all files
+ * together) and `piece` are in base64 characters.
  */
 export const CHAT_FILES = {
   most: 4,
@@ -49,7 +49,7 @@ export const CHAT_CLOSE = {
   late: 4408,
   /** Too many devices are already waiting for approval. */
   full: 4429,
-  /** Idle for so long that the gateway may sleep. The page reconnects when it has something to send. */
+  /** The gateway stops because it is idle. The page reconnects when it has something to send. */
   asleep: 4503,
   /** RFC 6455: the server restarts; connect again. */
   restart: 1012,
@@ -87,7 +87,7 @@ export function proofText({ nonce, deviceId, origin }: Record<"nonce" | "deviceI
   return ["steward-chat-v1", nonce, deviceId, origin].join("\n");
 }
 
-/** A text parsed as Markdown. `blocks` is absent for people's messages, which are plain text. */
+/** Text parsed as Markdown. `blocks` is absent for people's messages, which are plain text. */
 interface Read {
   blocks?: Block[] | undefined;
 }
@@ -129,8 +129,7 @@ interface OpenConversation {
   history: ChatTurn[];
   items: ChatItem[];
   /**
-   * Ids of messages that are being answered or queued. An `opened` message lists those of all the browser's
-   * conversations.
+   * Ids of messages that are being answered or queued; in an `opened` message, for all conversations of the browser.
    */
   running: string[];
   /** Queued messages of this conversation, which wait for an earlier answer; oldest first. */

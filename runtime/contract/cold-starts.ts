@@ -2,9 +2,9 @@ import { isErrorCode, type ErrorCode } from "./errors.ts";
 
 /** Outcome of a start: of the container on the serverless stack, of the gateway on a host. */
 export interface ColdStart {
-  /** ISO 8601: when it began. */
+  /** Start time (ISO 8601). */
   at: string;
-  /** Milliseconds until it ended. */
+  /** Duration in milliseconds. */
   ms: number;
   /** `ready`, or the reason for the failure. */
   ended: "ready" | ErrorCode;

@@ -40,18 +40,18 @@ export const CONTROL_ROUTES = {
    * {@link RestoreReport}. The header `steward-manifest` holds the archive's manifest as JSON. Queries:
    *
    * - `config`: as in {@link RestoreRequest}.
-   * - `start=false`: leaves the gateway stopped, if only `/config-file` is needed.
+   * - `start=false`: does not start the gateway, if only `/config-file` is needed.
    * - `chat=<tenant>`: merges a tenant's archive into the state while the gateway is stopped.
    * - `drill=true`: only tests the archive, as `/generations/<id>/verify` does.
    * - `show=config`: only returns the archive's config file, as {@link ConfigText}.
-   * - `take=config`: replaces only the config file, and saves the current one beside it; 404 `config_no_good` if the
-   *   archived one is no longer valid.
+   * - `take=config`: replaces only the config file, and saves the previous file beside the new one; 404
+   *   `config_no_good` if the archived file is no longer valid.
    */
   restore: "/restore",
   /**
-   * GET: {@link ChatsReport}. POST `/<tenant>` {@link SnapshotRequest} with an id: backs up one chat and returns the
-   * manifest; the backup is available under `/generations`. PUT `/approvals` (`Approvals` of tenant.ts): replaces the
-   * approvals while the gateway is stopped (204).
+   * - GET: {@link ChatsReport}.
+   * - POST `/<tenant>`, {@link SnapshotRequest} with an `id`: backs up one chat and returns the manifest.
+   * - PUT `/approvals` (`Approvals` of tenant.ts): replaces the approvals while the gateway is stopped (204).
    */
   chats: "/chats",
   /**
@@ -82,7 +82,7 @@ export interface SnapshotRequest {
 
 export interface ChatsReport {
   tenants: TenantId[];
-  /** Tenants with a schedule in the state or in its config. */
+  /** Tenants with a schedule in the database or in the config file. */
   scheduled: TenantId[];
   /** True if the state has files that every chat may read. */
   shared: boolean;
@@ -172,23 +172,20 @@ export interface SandboxStatus {
   state: SandboxState;
   /** ISO 8601: the start of this state. */
   since: string;
-  /** Number of restarts after crashes of the gateway or the container. */
+  /** Number of restarts after crashes of the gateway or the container, since the log folder was created. */
   restarts: number;
   reason?: Reason;
   /** Milliseconds from the container's start to the gateway's first response, once known. */
   coldStartMs?: number;
-  /** The start in progress, only while it is "starting"; `at` is ISO 8601. */
+  /** Start in progress, only in the state `starting`; `at` is ISO 8601. */
   start?: { at: string; phase: StartPhase };
   /** The last 20 completed starts, newest first. */
   coldStarts?: ColdStart[];
-  /** Share of the day that the container is awake; only on the serverless stack, if the container can sleep. */
+  /** Measured running time of the container; only on the serverless stack. */
   duty?: Duty;
   /** Numbers of broker requests since the edge started; on the serverless stack, since the Durable Object started. */
   broker?: BrokerCounts;
-  /**
-   * Reason why the data directory or the ledger cannot be written. Until that is fixed, no messages are accepted or
-   * answered.
-   */
+  /** Reason why the data directory or the ledger is not writable. Meanwhile, no messages are accepted or answered. */
   volume?: Reason;
   /** Reason why a "ready" gateway does not respond. If this persists, the gateway is killed. */
   silent?: Reason;
@@ -218,7 +215,7 @@ export interface ProcessInfo {
   exitCode: number | null;
   /** Last lines of the process's output, oldest first; only if requested. Secrets are redacted. */
   logs?: string[];
-  /** Value of `after` that requests the lines after `logs`. */
+  /** Value of `after` that requests only lines newer than `logs`. */
   nextLog?: number;
 }
 
@@ -230,7 +227,7 @@ export interface ProcessList {
 export interface ContainerConfig {
   /** `null` if the file is missing or is not JSON. */
   config: unknown;
-  /** Set if there is no file. A start in progress will write one. */
+  /** Set if there is no file. The gateway's next start writes one. */
   missing?: true;
   path: string;
   valid: boolean;
@@ -278,7 +275,7 @@ export interface ChannelHealth {
   lastEventAt?: string;
   /** Time when Telegram last responded to polling, or Discord on its gateway connection; ISO 8601. */
   polledAt?: string;
-  /** The bot's account, as the platform last reported it at the time `at` (ISO 8601). */
+  /** The bot's account, as the platform reported it at the time `at` (ISO 8601). */
   bot?: BotAccount & { at: string };
 }
 
@@ -343,7 +340,7 @@ export interface SourceUsage extends Omit<ModelUsage, "day"> {
   id: string;
 }
 
-/** Ranges of a usage report, with their lengths in days up to and including today (UTC). */
+/** Ranges of a usage report in days, including today (UTC). */
 export const USAGE_RANGES = { day: 1, week: 7, month: 30 } as const;
 
 export type UsageRange = keyof typeof USAGE_RANGES;
@@ -359,7 +356,7 @@ export interface UsageReport {
   models: ModelUsage[];
   /** Prices of the models in this report, by `<provider>/<model id>`. Models with an unknown price are left out. */
   prices: Record<string, ModelPrice>;
-  /** Persons and places with the most tokens, the largest first; absent from older gateways. */
+  /** Persons and places that used the most tokens, in descending order; absent from older gateways. */
   sources?: Record<UsageRange, SourceUsage[]>;
 }
 
@@ -369,18 +366,18 @@ export interface SchedulesHealth {
   nextAt?: string;
   /** Runs of the last seven days that were missed because the gateway was down. */
   missed: number;
-  /** Runs of the last seven days that failed to post anything; absent from older gateways. */
+  /** Runs of the last seven days that failed permanently; absent from older gateways. */
   failed?: number;
 }
 
-/** Histogram of the times from a message to the first word of its answer or a notice, since the first start. */
+/** Histogram of the times from a message to the first part of its answer, or to a notice. Counts survive restarts. */
 export interface FirstWordReport {
   /** Number of messages that waited at most `le` seconds, cumulative; the last bucket is `+Inf`. */
   buckets: { le: string; count: number }[];
   count: number;
   /** Sum of all waiting times, in seconds. */
   seconds: number;
-  /** ISO 8601: when somebody last waited for more than a minute, since the gateway started. */
+  /** ISO 8601: last wait of more than a minute; absent if there was none since the gateway's start. */
   lateAt?: string;
 }
 
@@ -396,7 +393,7 @@ export interface GatewayStatus {
   counts: {
     conversations: number;
     messages: number;
-    /** Number of web-chat messages, which come from no platform; absent from older gateways. */
+    /** Number of messages in the web chat's current sessions; absent from older gateways. */
     webChat?: number;
     answered: number;
     active: number;
@@ -453,6 +450,6 @@ export interface RetentionNotice {
 export interface LogTail {
   /** Oldest first. */
   lines: string[];
-  /** Value of `after` that requests the lines after these. */
+  /** Value of `after` that requests only newer lines. */
   next?: number;
 }

@@ -25,7 +25,7 @@ export function base64url(bytes: Uint8Array): string {
 /**
  * Decodes base64url.
  *
- * @throws DOMException for any other text.
+ * @throws DOMException if the text cannot be decoded.
  */
 export function fromBase64url(text: string) {
   const binary = atob(text.replaceAll("-", "+").replaceAll("_", "/"));

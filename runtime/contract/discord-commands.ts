@@ -87,8 +87,7 @@ export function isDiscordCommand(name: string): boolean {
 }
 
 /**
- * Returns true if a command's answer must be hidden from other people. Returns false in a direct message, where there
- * are none.
+ * Returns true if a command's answer must be hidden from other people in the server. Always false in direct messages.
  */
 export function isPrivateAnswer(name: string, inGuild: boolean): boolean {
   return inGuild && isDiscordCommand(name) && COMMANDS[name]?.private === true;

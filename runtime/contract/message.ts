@@ -28,14 +28,17 @@ export type Admission =
 export interface ReplyTarget {
   chat: string;
   thread?: string;
-  /** Id of the answered message. Set on Discord servers, where the reply shows this message. */
+  /** Id of the message to reply to. Set on Discord servers, which show it above the reply. */
   answers?: string;
   /** Temporary credential for answering one Discord interaction. */
   ticket?: {
     token: string;
     /** Milliseconds since the epoch. */
     expiresAt: number;
-    /** True if only the person who asked may see the answer. After the ticket has expired, the answer is not sent. */
+    /**
+     * True if only the person who asked may see the answer. Without a valid ticket, it would be public and is not
+     * sent.
+     */
     private?: boolean;
   };
 }
@@ -86,13 +89,12 @@ export interface InboundMessage {
   message?: string;
   /** Set if the person edited this message. It may already have been answered. */
   edited?: true;
-  /** True if written in an existing thread. The answer must go there too. */
+  /** True if written in an existing thread, which must also contain the answer. */
   inThread?: boolean;
   /** Set if more parts of the message may follow: the album's id, or `text` if the app may have split a long text. */
   continues?: string;
 }
 
-/** A person's press of a button below a message from the bot. */
 export interface ButtonPress {
   direct: boolean;
   /** Absent if the person may not write to the bot in this chat. */
@@ -102,15 +104,16 @@ export interface ButtonPress {
   press: string;
   /** The platform's id of the press, needed to acknowledge it. */
   ticket: string;
-  /** Id and text of the message with the button, as the platform reports them. */
+  /** Id of the message with the button. `text` is that message's text. */
   message?: string;
   text?: string;
 }
 
 export type Inbound =
   /**
-   * An event that needs no answer; `note` gives the reason. If `target` is set, the platform shows a pending answer;
-   * `text` replaces it, otherwise it is removed. `unlisted` is the id of a group that is not in the config.
+   * An event that needs no answer; `note` gives the reason. If `target` is set, the platform shows a pending answer.
+   * `text` replaces the pending answer; without `text`, it is removed. `unlisted` is the id of a group that is not in
+   * the config.
    */
   | { kind: "ignored"; note: string; target?: ReplyTarget; text?: string; unlisted?: string | undefined }
   /** The platform has changed a group's id from `former` to `chat`. */

@@ -36,14 +36,14 @@ export const OLDEST_STATE_SCHEMA = 9;
 
 /**
  * Format version of the edge's ledger. Raise it only for a change that older edges would misread; they then refuse
- * the ledger. Do not raise it for a new column, for example: after a failed update, the older edge must still work.
+ * the ledger. Do not raise it for a new column, because an older edge must still work after a failed update.
  */
 export const LEDGER_FORMAT = 1;
 
 /** File at the top of a container's bundle that holds the bundle's hash. */
 export const BUNDLE_FILE = "bundle";
 
-/** Reported instead of a bundle's hash if the code runs from source. */
+/** Value reported instead of a bundle's hash if the code runs from source. */
 export const FROM_SOURCE = "source";
 
 /** File in the data directory with the token that lets the command line read the gateway's status. */

@@ -38,7 +38,7 @@ const readingSchema = z.object({
   }),
   /** Roles from approvals, by person. */
   granted: z.record(z.string(), z.enum(["operator", "person"])),
-  /** The bot's identity, by which Telegram mentions it. */
+  /** Id and user name by which messages mention the bot. */
   bot: z.optional(z.object({ id: z.string(), username: z.optional(z.string()) })),
   /** Previous ids of groups, by their current ids. */
   moved: z.record(z.string(), z.string()),
@@ -53,7 +53,7 @@ const leftSchema = z.object({
   tooLarge: z.number(),
   /** From a disabled channel, or malformed. */
   unread: z.number(),
-  /** Events with a different outcome after redaction. They are useless for a comparison. */
+  /** Events whose outcome changes through redaction, so that a comparison would be wrong. */
   changed: z.number(),
 });
 

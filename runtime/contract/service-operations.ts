@@ -19,7 +19,9 @@ const LONGEST_QUESTION_BYTES = 32 * 1024 * 1024;
  * Maximum size of an upload: 25 MB of audio, plus form fields. https://platform.openai.com/docs/guides/speech-to-text
  */
 const LONGEST_UPLOAD_BYTES = 26 * 1024 * 1024;
-/** Maximum size of a message: 40,000 characters, the most on any platform. JSON may escape each of them. */
+/**
+ * Maximum size of a message. The longest on any platform has 40,000 characters, and JSON may escape every character.
+ */
 const LONGEST_MESSAGE_BYTES = 512 * 1024;
 type ChatField = "channel" | "channel_id" | "chat_id";
 /**
@@ -110,8 +112,7 @@ const TELEGRAM_TEXT = {
 };
 const thread = z.optional(z.int());
 /**
- * Telegram keyboard with only buttons that report a press to the bot, no links:
- * https://core.telegram.org/bots/api#inlinekeyboardmarkup
+ * Telegram keyboard of callback buttons (no link buttons): https://core.telegram.org/bots/api#inlinekeyboardmarkup
  */
 const keyboard = z.strictObject({
   inline_keyboard: z.array(
@@ -187,10 +188,7 @@ const DISCORD_TEXT = z.strictObject({
   /** SUPPRESS_EMBEDS: https://docs.discord.com/developers/resources/message#message-object-message-flags */
   flags: z.literal(4),
 });
-/**
- * Discord component row with only buttons that report a press to the bot, no links:
- * https://docs.discord.com/developers/components/reference#button
- */
+/** Row of Discord buttons (no link buttons): https://docs.discord.com/developers/components/reference#button */
 const discordRow = z.strictObject({
   type: z.literal(1),
   components: z.array(
@@ -318,7 +316,10 @@ export const SERVICE_OPERATIONS = {
   "discord/guild": get("none", ({ guild }) => `/guilds/${guild}`, { guild: isSnowflake }),
   /** https://docs.discord.com/developers/resources/channel#get-channel */
   "discord/channel": get("channel", ({ channel }) => `/channels/${channel}`, { channel: isSnowflake }),
-  /** https://docs.discord.com/developers/resources/message#create-message. A thread is a channel with its own id. */
+  /**
+   * New message: https://docs.discord.com/developers/resources/message#create-message. `channel` may also be a
+   * thread's id.
+   */
   "discord/message.create": send({
     chat: "channel",
     takes: { channel: isSnowflake },
@@ -391,8 +392,8 @@ export const SERVICE_OPERATIONS = {
     }),
   ),
   /**
-   * https://core.telegram.org/bots/api#answercallbackquery. It concerns no chat: only the person who pressed the
-   * button sees the text. The id comes with the press and is valid once.
+   * Response to a button press: https://core.telegram.org/bots/api#answercallbackquery. The request names no chat:
+   * only the person who pressed the button sees the text.
    */
   "telegram/answerCallbackQuery": telegram(
     "answerCallbackQuery",
@@ -426,12 +427,14 @@ export const SERVICE_OPERATIONS = {
     "parts",
   ),
   /**
-   * https://core.telegram.org/bots/api#getfile. It needs no chat, because only a chat that received the file knows
-   * its id. The id contains a random access hash (https://core.telegram.org/api/files#downloading-files).
+   * Path of a file: https://core.telegram.org/bots/api#getfile. The request names no chat: only chats that received
+   * the file know its id, which contains a random access hash
+   * (https://core.telegram.org/api/files#downloading-files).
    */
   "telegram/getFile": telegram("getFile", "none", z.strictObject({ file_id: id })),
   /**
-   * A file at the path from `getFile`, such as `photos/file_12.jpg`. Paths can be guessed, because they are numbered.
+   * Content of a file. Paths such as `photos/file_12.jpg` can be guessed, so a chat's gateway may read only those
+   * that `getFile` returned.
    */
   "telegram/file": get("file", ({ path = "" }, key) => `/file/${botPath(key)}/${encoded(path)}`, {
     path: isTelegramFilePath,

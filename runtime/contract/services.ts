@@ -8,8 +8,8 @@ interface Service {
   /** Default address, without a trailing slash. */
   readonly own: string;
   /**
-   * Header for the key: its name, and the text before the key. Telegram's header is only for the broker, because
-   * Telegram expects the key in the URL.
+   * Name of the header with the key, and the text before the key. Telegram takes the key from the URL; only the
+   * broker reads Telegram's header.
    */
   readonly header: readonly [name: string, before: string];
   readonly headers: Readonly<Record<string, string>>;
@@ -86,14 +86,14 @@ export function withPasses<Values extends Environment>(environment: Values, toke
 }
 
 /**
- * Replaces the secret part of a bot token. Keeps the bot's id before the colon, by which the gateway recognises
- * mentions.
+ * Returns the pass in the format of a bot token: the bot's id, a colon and `token`. The gateway recognises mentions
+ * by the id.
  */
 function telegramPass(botToken: string, token: string): string {
   return `${botToken.split(":", 1)[0]}:${token}`;
 }
 
-/** Returns the pass in a variable's value. In Telegram's variable, the bot's id precedes it. */
+/** Returns the pass in a variable's value. Telegram's value begins with the bot's id and a colon. */
 export function passOf(value: string): string {
   return value.slice(value.indexOf(":") + 1);
 }

@@ -26,7 +26,7 @@ const CHAT = /^[\w-]{1,120}$/;
 
 /** A name as people and the model write it, such as `skills/mail/SKILL.md` or `chats/slack-C1/plan.md`. */
 export type FileName =
-  /** `name` is relative to the root, without `.` and empty parts; empty for the root itself. */
+  /** `name` is a normalised path within the root; empty for the root itself. */
   { root: "shared"; name: string } | { root: "chat"; chat: string; name: string } | { root: "chats" };
 
 /**

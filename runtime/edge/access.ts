@@ -23,7 +23,7 @@ export interface Visitor {
   chat?: TenantId | "everyChat" | undefined;
   health: Health;
   facts: HealthFacts;
-  /** Milliseconds since the epoch. Container answers that were stored since then may be reused. */
+  /** Time in milliseconds since the epoch. Stored container answers that are not older may be reused. */
   reuseAfter?: number | undefined;
   /** ISO 8601 time of cached `facts.details`; absent if they are current. */
   asOf?: string | undefined;
@@ -77,8 +77,8 @@ export function requirePublicOrIdentity(isPublic: boolean, identify: Identify): 
 }
 
 /**
- * Starts a stopped container when an operator opens a page, but not when the page reloads automatically: otherwise an
- * open page would keep the container awake.
+ * Starts a stopped container when an operator opens a page, but not when the page reloads automatically, which would
+ * keep the container awake.
  */
 export function wakeForOperator(sandbox: Pick<Sandbox, "wake">): MiddlewareHandler {
   return async function wakeForOperatorMiddleware(context, next) {

@@ -3,7 +3,7 @@ import { ROUTES } from "../contract/routes.ts";
 import { ASSET_NAMES } from "./ui/asset-names.ts";
 import { sendProblem } from "./problems.ts";
 
-/** Reads a gzipped style or script by file name. */
+/** Reads a gzipped style or script by file name; `undefined` if it does not exist. */
 export type ReadAsset = (name: string) => Promise<Uint8Array<ArrayBuffer> | undefined>;
 
 export type AssetName = keyof typeof ASSET_NAMES;

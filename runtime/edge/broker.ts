@@ -41,12 +41,12 @@ type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 export interface BrokerOptions {
   /** Contains the real keys. */
   environment: Environment;
-  /** Returns the pass with which the running gateway authenticates; empty if no gateway runs. */
+  /** Returns the token with which the running gateway authenticates; empty if no gateway runs. */
   token(): string;
   fetch: Fetch;
   /** The only chat that requests may concern. Default: any chat. */
   chat?: TenantChat | undefined;
-  /** HTTP proxy for Telegram. Default: requests that name a proxy are refused. */
+  /** HTTP proxy for Telegram. If absent, requests that name a proxy are refused. */
   proxy?: {
     address(): string | undefined;
     client(address: string): Fetch;
@@ -71,9 +71,9 @@ interface BrokerOperation {
 }
 
 /**
- * Creates the broker, which gives the gateway access to services without their keys. The gateway names an operation
- * of service-operations.ts and authenticates with its pass. The broker builds the service's request from validated
- * arguments and the real key. Error responses are redacted, because services may quote keys in them.
+ * Creates the broker, which gives the gateway access to services without their keys. The gateway authenticates and
+ * names an operation of service-operations.ts. The broker builds the service's request from validated arguments and
+ * the real key. It redacts error responses, because services may quote keys in them.
  */
 export function createBroker(options: BrokerOptions): Broker {
   const { environment, token, log } = options;

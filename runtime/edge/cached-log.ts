@@ -18,8 +18,6 @@ interface CachedLog extends LogTail {
 /**
  * Returns the end of the gateway's output, at most 200 kB, and caches it for pages that are opened while the
  * container sleeps. Does not wake the container or count as activity. Never rejects.
- *
- * @param limitMs Timeout for the container's answer, in milliseconds.
  */
 export async function readLog(
   sandbox: Pick<Sandbox, "status" | "peek">,
@@ -29,11 +27,11 @@ export async function readLog(
   const last = await memory.lastAnswer(QUESTION).catch(() => undefined);
   const kept = last && (parseJson(last.text) as LogTail | undefined);
   const { value, problem } = await attempt(limitMs, readLastLines(sandbox, MAX_LINES, kept?.next));
-  // Return the cached lines if the container does not answer or is stopped: a stopped one returns no `next`.
+  // Return the cached lines if the container does not answer, or is stopped and therefore returns nothing.
   if (value === undefined || (value.next === undefined && value.lines.length === 0))
     return { lines: [], ...kept, ...(kept && { asOf: last.at }), ...(problem && { problem }) };
   const { lines, next } = value;
-  // Without `next`, the lines may already be in the cache, so they replace it.
+  // Without `next`, the lines may repeat cached ones, so they replace the cache.
   const tail = next === undefined ? { lines } : { lines: appendLines(kept?.lines ?? [], lines), next };
   if (lines.length > 0) await memory.keepAnswer(QUESTION, JSON.stringify(tail)).catch(() => undefined);
   return tail;

@@ -4,9 +4,7 @@ import type { TenantChat } from "../contract/tenant.ts";
 import { isRecord, parseJson } from "../shared/json.ts";
 import { readBytes } from "../shared/read-bytes.ts";
 
-/**
- * Maximum number of remembered files. A gateway fetches a file soon after it requests the path, so few are needed.
- */
+/** Maximum number of remembered files. A gateway uses a file soon after a response has named it. */
 const MAX_FILES = 256;
 const LONGEST_ANSWER_BYTES = 64 * 1024;
 
@@ -27,14 +25,13 @@ const NAMES: Partial<Record<OperationName, (answer: Record<string, unknown>) => 
 };
 
 /**
- * Restricts a broker to one chat. Also refuses files that the service has not returned to this broker, because file
- * names can be guessed.
+ * Restricts a broker to one chat. Allows only files that a response to this broker has named, because file names can
+ * be guessed.
  */
 export class ChatPass {
   readonly #own: TenantChat;
   /**
-   * Files that the service has returned, oldest first. An entry is the argument or field with which a later request
-   * names the file.
+   * Files that responses have named, oldest first. An entry equals the argument `path` or `files` of a later request.
    */
   readonly #files = new Set<unknown>();
 
@@ -59,12 +56,15 @@ export class ChatPass {
     // Allow the request: openSlackFile checks in which chats Slack shares the file.
     if (name === "slack/file") return true;
     if (chat === "file") return this.#files.has(given["path"]);
-    // This also refuses `@name` and `#name`, which address chats without their id.
+    // Refuse other chats, and any chat named as `@name` or `#name` instead of its id.
     if (given[chat] !== this.chat) return false;
     return name !== "slack/files.completeUploadExternal" || this.#files.has(given["files"]);
   }
 
-  /** Reduces an answer to names, or remembers the file that the answer names. */
+  /**
+   * Reduces a profile to its names, and returns any other response unchanged. Remembers the file that a response
+   * names.
+   */
   async read(name: OperationName, answer: Response): Promise<Response> {
     const namesIn = NAMES[name];
     if (namesIn !== undefined && answer.ok) {

@@ -18,7 +18,10 @@ import type { Sandbox } from "./ports.ts";
 import { sendError } from "./problems.ts";
 import { readQuery, wholeNumber } from "./form.ts";
 
-/** Maximum wait, in milliseconds, for the config file that a first start writes, and the interval between checks. */
+/**
+ * Limits in milliseconds for reading the config file at a first start: the maximum wait, and the interval between
+ * checks.
+ */
 const LONGEST_START_MS = 5_000;
 const AGAIN_MS = 250;
 const STARTING = "The gateway is starting and has not written its config file yet.";
@@ -46,7 +49,7 @@ export async function listProcesses(sandbox: Sandbox, logs: boolean): Promise<Pr
 
 /**
  * Returns the last lines of the gateway's output, optionally after line number `after`. Does not wake the container
- * and does not count as activity.
+ * or count as activity.
  *
  * @throws StewardError `gateway_unavailable` if a running container does not answer
  */
@@ -66,13 +69,13 @@ export async function readLastLines(
   return { lines: logs.slice(-lines), ...(nextLog !== undefined && { next: nextLog }) };
 }
 
-/** Returns the status of a ready gateway. Does not wake the container and does not count as activity. */
+/** Returns the status of a ready gateway. Does not wake the container or count as activity. */
 export async function gatewayDetails(sandbox: Pick<Sandbox, "peek">): Promise<GatewayStatus | undefined> {
   const response = await sandbox.peek({ method: "GET", path: GATEWAY_ROUTES.status });
   return response?.ok ? readGatewayStatus(response) : undefined;
 }
 
-/** Returns the usage report of a ready gateway. Does not wake the container and does not count as activity. */
+/** Returns the usage report of a ready gateway. Does not wake the container or count as activity. */
 export async function gatewayUsage(sandbox: Sandbox): Promise<UsageReport | undefined> {
   const response = await sandbox.peek({ method: "GET", path: GATEWAY_ROUTES.usage });
   return response?.ok ? readUsage(response) : undefined;

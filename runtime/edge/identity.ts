@@ -70,10 +70,11 @@ export function accessIdentity({ teamDomain, audience, keys = createRemoteJWKSet
         algorithms: ["RS256"],
         requiredClaims: ["exp", "iat"],
         clockTolerance: CLOCK_TOLERANCE_SECONDS,
-        // Far above any session length. Without this option, jose would accept tokens that were issued in the future.
+        // Without `maxTokenAge`, jose would accept tokens that were issued in the future. The value exceeds any
+        // session length.
         maxTokenAge: "366 days",
       });
-      // Without a key id, jose would accept any of the gateway's keys.
+      // Without a key id, jose would accept any of the identity gateway's keys.
       if (protectedHeader.kid === undefined) throw new errors.JWSInvalid("no kid");
       const { email, common_name: service } = payload;
       const name = email ?? service ?? payload.sub;

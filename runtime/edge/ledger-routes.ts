@@ -42,7 +42,7 @@ export function debugLedger(ledger: Ledger, directory: NameDirectory): Handler {
   };
 }
 
-/** Returns the directory's entries for the people and places that ledger entries or a query name. */
+/** Returns the directory's entries for the people and places in `entries`. */
 export async function namesIn(
   directory: NameDirectory,
   entries: readonly Pick<LedgerQuery, "sender" | "place">[],

@@ -49,7 +49,7 @@ interface Metrics {
 }
 
 /**
- * Reads all metrics. Omits the gateway's if its response is malformed. Does not wake a container or count as
+ * Reads all metrics. Omits the gateway's metrics if it returns no valid status. Does not wake a container or count as
  * activity.
  */
 async function readMetrics({ ledger, sandbox, tenants }: MetricsOptions): Promise<Metrics> {

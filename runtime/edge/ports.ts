@@ -69,7 +69,7 @@ export interface Timeline {
 export interface LedgerAttempt {
   at?: string;
   endedAt: string;
-  /** Why the event was retried, or how it was settled. */
+  /** Reason for the retry, or for the final state. */
   note: string;
 }
 
@@ -79,7 +79,7 @@ export interface LedgerDetails {
   attempts: LedgerAttempt[];
 }
 
-/** Sort orders of the newest 20,000 entries. Ties are ordered newest first. */
+/** Sort orders, for the newest 20,000 entries only. Ties are ordered newest first. */
 export const LEDGER_SORTS = [
   "received",
   "-received",
@@ -96,7 +96,7 @@ export interface LedgerQuery {
   platform?: Platform | undefined;
   limit: number;
   sort?: (typeof LEDGER_SORTS)[number] | undefined;
-  /** `next` of the previous page, which was requested with the same `sort`. */
+  /** `next` of the previous page. Use that page's `sort`. */
   before?: number | undefined;
   /** Case-insensitive substring of the event's id, conversation, sender or place. */
   q?: string | undefined;
@@ -106,11 +106,11 @@ export interface LedgerQuery {
   place?: string | undefined;
   /** Earliest receipt, in milliseconds since the epoch. */
   since?: number | undefined;
-  /** Restricts the result to this chat, on a host with one ledger for all chats. */
+  /** Restricts the result to this chat, if the host stores all chats in one ledger. */
   tenant?: TenantId | undefined;
 }
 
-/** Entries, newest first. `next` is set if there may be more. */
+/** Entries, newest first unless the query has a `sort`. `next` is set if there may be more. */
 export interface LedgerPage {
   entries: LedgerEntry[];
   next?: number;
@@ -148,7 +148,7 @@ export interface NameEntry {
   hue: number;
   firstSeenAt: string;
   lastSeenAt: string;
-  /** Why the last message was admitted, if known. */
+  /** Reason for admitting the last message, if known. */
   admitted?: Admitted;
 }
 
@@ -156,8 +156,7 @@ export interface NameQuery {
   kind?: NameKind | undefined;
   platform?: Platform | "web" | undefined;
   /**
-   * True to return only chats that can receive messages. A person's direct chat on Slack or Discord then has an entry
-   * with the person's name.
+   * True to return only chats that can receive messages. On Slack and Discord, a direct chat has the person's name.
    */
   isChat?: boolean | undefined;
   /** Case-insensitive substring of the name or id. */
@@ -166,7 +165,7 @@ export interface NameQuery {
   before?: string | undefined;
 }
 
-/** Entries, last seen first. `next` is set if there are more. */
+/** Entries, most recently seen first. `next` is set if there are more. */
 export interface NamePage {
   entries: NameEntry[];
   next?: string;
@@ -207,7 +206,7 @@ export interface ActivityEntry {
 /** `used`: the signature was accepted before. `full`: too many signatures are stored. */
 export type SignatureUse = "accepted" | "used" | "full";
 
-/** Stores the stack's signatures, even across restarts, so that each is accepted only once. */
+/** Persistent store of the stack's signatures, so that each is accepted only once. */
 export interface Signatures {
   /** Marks a valid signature as used. `expiresAt` is in milliseconds since the epoch. */
   useSignature(mac: string, expiresAt: number): Promise<SignatureUse>;
@@ -224,7 +223,7 @@ export interface LastAnswer {
   text: string;
 }
 
-/** Stores the container's last responses for the pages. */
+/** Store of the container's last responses, for the pages. */
 export interface AnswerMemory {
   keepAnswer(question: string, text: string): Promise<void>;
   lastAnswer(question: string): Promise<LastAnswer | undefined>;
@@ -248,15 +247,15 @@ export interface Sandbox {
   /** Wakes nothing. */
   status(): Promise<SandboxStatus>;
   /**
-   * Starts a stopped container in the background. Visitors may do so three times an hour. Only operators can also
-   * restart a crashed gateway, because visitors must not bypass its backoff.
+   * Starts a stopped container in the background. Visitors together may do so three times an hour. Only operators can
+   * also restart a crashed gateway, because visitors must not bypass its backoff.
    *
    * @returns true if the request was granted.
    */
   wake(by: "visitor" | "operator"): Promise<boolean>;
   /**
-   * Restarts the gateway, or starts a stopped container. If the cached config in the bucket was deleted or replaced,
-   * the new one applies.
+   * Restarts the gateway, or starts a stopped container. If the cached config in the bucket was replaced, the new one
+   * applies.
    *
    * @throws StewardError with the reason
    */
@@ -273,7 +272,7 @@ export interface Sandbox {
 /** Status of the backups. Times are ISO 8601. */
 export interface BackupsStatus {
   lastAt?: string;
-  /** Why the last backup or restore failed; absent after a success. */
+  /** Reason why the last backup or restore failed; absent after a success. */
   problem?: Reason;
   /** Set if a start replaced an invalid config with the config of a backup. Cleared when the config file changes. */
   recovered?: RecoveredConfig;
@@ -305,7 +304,7 @@ export interface Backups {
   /** Wakes nothing on the serverless stack. */
   download(id: string): Promise<ReadableStream<Uint8Array>>;
   /**
-   * Returns a backup's config with the current file's digest. Secrets have the same placeholders as in the current
+   * Returns a backup's config. For comparison, the digest and the placeholders of secrets are those of the current
    * file.
    */
   configOf(id: string): Promise<ConfigText>;

@@ -2,15 +2,18 @@ import type { Context, MiddlewareHandler } from "hono";
 import type { Clock } from "./ports.ts";
 import { sendProblem } from "./problems.ts";
 
-/** Limits per caller and minute. `/healthz` and `/readyz` have none, so that monitoring always works. */
+/** Rate limits. `/healthz` and `/readyz` have none, so that monitoring always works. */
 export const PER_MINUTE = {
-  /** `GET /`, per client. The wait page reloads 30 times a minute. */
+  /** Requests for `GET /` per client and minute. The wait page alone makes 30. */
   visits: 300,
-  /** Requests below `/_admin/` and `/debug/`, per identity. */
+  /** Requests below `/_admin/` and `/debug/`, per identity and minute. */
   identity: 300,
-  /** Unverified or malformed webhook requests, per client. Verified ones always pass. */
+  /** Unverified or malformed webhook requests, per client and minute. Verified ones always pass. */
   refusedWebhooks: 600,
-  /** Wrong admin tokens per client, from the sign-in form or as Bearer tokens. A correct token always passes. */
+  /**
+   * Wrong admin tokens per client and minute, from the sign-in form or as Bearer tokens. A correct token always
+   * passes.
+   */
   wrongTokens: 30,
 } as const;
 

@@ -122,7 +122,7 @@ export function createStackBackup(backups: Backups, log: Log): Handler {
 export interface ReplayOptions {
   ledger: Pick<Ledger, "recent">;
   sandbox: Pick<Sandbox, "request" | "wake">;
-  /** Number of events that the operator lets the stack read; 0 for none. */
+  /** Maximum number of events that the stack may read; 0 for none. */
   replayEvents: number;
   log: Log;
 }

@@ -41,8 +41,8 @@ export function rightsOf(config: Config, admissions: readonly [Admission, ...Adm
 }
 
 /**
- * Returns the other chats to which the bot may send messages: the list in the admission if it has one, none for a
- * hook in a chat, otherwise the config's.
+ * Returns the other chats to which the bot may send messages. A list in the admission replaces the config's list. A
+ * hook that answers in a chat may send to others only with such a list.
  */
 function targetsOf({ tools }: Config, admission: Admission): readonly ChatAddress[] {
   if ("sendElsewhere" in admission) return admission.sendElsewhere;

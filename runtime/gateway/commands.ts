@@ -35,7 +35,7 @@ interface CommandContext {
   platform: string;
   sender: Sender;
   admission: Admission;
-  /** Stops the current answer and drops waiting messages. Returns the number of stopped messages. */
+  /** Cancels the messages that are being answered or queued. Returns their number. */
   stop(): number;
 }
 

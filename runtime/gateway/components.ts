@@ -19,7 +19,7 @@ import type { Stores } from "./stores.ts";
 import { Workspace } from "./workspace/workspace.ts";
 import type { ModelTimeout } from "./models/streamed.ts";
 
-/** Parts that are replaced when the config changes. Work in progress continues with the previous parts. */
+/** Objects that are replaced when the config changes. Work in progress continues with the previous ones. */
 export interface Components {
   config: Config;
   channels: Channels;

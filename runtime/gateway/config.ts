@@ -83,7 +83,7 @@ function reloadProblem(error: unknown, path: string, redact: Redactor): Reason {
   return reason("config_invalid", `${path} cannot be read (${code}).`);
 }
 
-/** Returns a text that changes with the file. Never throws, since reading the file reports the error. */
+/** Returns a string that changes with the file. Never throws, because reading the file reports the error. */
 function stamp(path: string): string {
   try {
     const stats = statSync(path, { throwIfNoEntry: false });
@@ -119,7 +119,7 @@ async function readConfig(path: string, environment: Environment): Promise<Omit<
   return { config: result.config, secrets: secretValues(result.config, environment) };
 }
 
-/** Masks secrets of current and previous configs, since texts may still contain previous ones. */
+/** Masks secrets of the current and previous configs, because output may still contain replaced secrets. */
 export class KnownSecrets {
   readonly #environment: Environment;
   readonly #known = new Set<string>();

@@ -16,7 +16,7 @@ import { pairedFileSchema, pendingFileSchema } from "./devices.ts";
 import { approvedSchema, operatorsSchema, requestsSchema } from "./pairing/store.ts";
 import { readStore, setAsideFiles } from "./store-file.ts";
 
-/** Folders of the data directory that only this user may access. */
+/** Folders of the data directory that only steward's user may access. */
 const FOLDERS = ["", "credentials", "devices", "logs", "backups"];
 const OTHERS = 0o077;
 /** Permissions that other users must not have on the data directory itself. They may only traverse it. */

@@ -34,9 +34,8 @@ type Finding =
   | { state: "failing"; code: ErrorCode; detail: string };
 
 /**
- * Checks in the background whether providers and platforms accept the configured keys, models and tokens. Repeats
- * every ten minutes, and sooner after a failure. Later rounds cover failing models, and all platforms, because tokens
- * can expire. Costs no tokens.
+ * Checks whether providers and platforms accept the configured keys, models and tokens. Repeats every ten minutes,
+ * and sooner after a failure, but skips models that work. Uses no model tokens.
  */
 export class Probe {
   readonly #options: ProbeOptions;

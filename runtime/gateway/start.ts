@@ -59,7 +59,7 @@ export interface Gateway {
 /**
  * Starts the gateway.
  *
- * @throws StewardError with cause and fix. The process should print it and exit with code 1.
+ * @throws StewardError, which the process should print before it exits with code 1
  */
 export async function startGateway({
   environment,

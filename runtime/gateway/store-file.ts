@@ -17,14 +17,17 @@ export interface StoreFileOptions {
   onSetAside(report: SetAside): void;
 }
 
-/** Result of reading a store. `value` is `undefined` if the file does not exist. `problem` says why it is invalid. */
+/**
+ * Result of reading a store. `value` is `undefined` if the file does not exist. `problem` says why the file is
+ * invalid.
+ */
 export type StoreReading<T> = { ok: true; value: T | undefined } | { ok: false; problem: string };
 
 const DENIED = new Set<unknown>(["EACCES", "EPERM"]);
 
 /**
- * Reads a JSON store. Renames a corrupt file, to preserve its content, and treats it as missing. The lock only
- * prevents two readers from renaming the same file; changes need their own lock.
+ * Reads a JSON store. Renames a corrupt file, to preserve its content, and treats it as missing. A caller that
+ * changes the store needs its own lock.
  *
  * @throws StewardError `data_directory_unwritable` if permissions are insufficient
  */
@@ -47,7 +50,7 @@ export function readStoreFile<T>(
 }
 
 /**
- * Reads a JSON store without changing it. Problems quote nothing from the file.
+ * Reads a JSON store without changing it. `problem` quotes no values from the file.
  *
  * @throws StewardError `data_directory_unwritable` if permissions are insufficient.
  */

@@ -17,7 +17,7 @@ import {
 import type { Supervisor } from "../supervisor/supervisor.ts";
 import { Timer } from "./timer.ts";
 
-/** Maximum concurrent deliveries, above the number of chats answered in parallel. */
+/** Maximum concurrent requests that deliver events. */
 const CONCURRENCY = 128;
 
 interface LedgerOptions {
@@ -46,7 +46,7 @@ interface TenantDeliveries {
 
 export interface RunningLedger extends Ledger, NameDirectory {
   oldestOpen(): number | undefined;
-  /** Immediately retries the deliveries that are waiting with this note in these conversations. */
+  /** Immediately retries deliveries of these conversations that were postponed for the reason `note`. */
   makeDue(conversations: readonly string[], note: string): void;
   /** Begins no more deliveries and waits for those in progress. */
   close(): Promise<void>;
@@ -72,8 +72,8 @@ export function createLedger(options: LedgerOptions): RunningLedger {
     log,
     concurrency: CONCURRENCY,
   });
-  // If one gateway serves every chat, deliver only while it is ready; `onChange` calls this again. If each chat has
-  // its own gateway, a delivery starts it.
+  // If one gateway serves every chat, deliver only while it is ready; `onChange` calls `dispatch` when its state
+  // changes. If each chat has its own gateway, a delivery starts it.
   const dispatch = (): void => {
     if (tenancy !== undefined || supervisor.status().state === "ready") dispatcher.run();
   };

@@ -107,7 +107,7 @@ try {
   const bundle = runningBundle();
   const log = createLog({ name: "edge", level: settings.logLevel ?? "info", redact, write });
 
-  // 2. Drop root rights if chats have separate users. Open the ledger's database before the gateway opens it.
+  // 2. Drop root rights if chats have separate users. Then open the ledger's database.
   const users = edge.tenancy === "chat" ? TenantUsers.take(settings.home) : undefined;
   ensureDirectory(settings.home);
   const sql = openSqlite(path.join(settings.home, "state.db"), (report) =>
@@ -183,7 +183,7 @@ try {
     clock: Date.now,
     log,
   });
-  // Record the deployment after opening the ledger, because the ledger refuses the database of a newer version.
+  // Record the deployment only after the ledger has accepted the database, which may be from a newer version.
   activity.deployed(VERSION, bundle);
   const answers = new AnswerStore(sql, Date.now);
   const signatures = new SignatureStore(sql, Date.now);

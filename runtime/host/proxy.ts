@@ -42,7 +42,7 @@ interface ProxyOptions {
 
 /**
  * Returns a function that creates clients of an HTTP proxy. Reuses the last client, because a config names only one
- * proxy. Clients do not resolve the proxy's name again, so they use only its checked address.
+ * proxy. Clients use only the proxy's checked address.
  */
 export function proxyClients({ clock, resolve = resolveAll }: ProxyOptions): (proxy: string) => Fetch {
   let last: { proxy: string; until: number; client: Promise<Fetch> } | undefined;
@@ -64,7 +64,7 @@ const resolveAll: Resolve = (host) => lookup(host, { all: true });
  * Returns a proxy's URL with the host name replaced by an IP address. An HTTPS URL keeps the name, which its
  * certificate needs.
  *
- * @throws StewardError if a proxy cannot have this address
+ * @throws StewardError `broker_proxy_refused` if the address is not allowed for a proxy
  */
 async function checkedAddress(proxy: string, resolve: Resolve): Promise<string> {
   const url = new URL(proxy);
@@ -84,8 +84,8 @@ async function checkedAddress(proxy: string, resolve: Resolve): Promise<string> 
 }
 
 /**
- * Returns a client that sends Telegram's requests through a proxy. They have JSON bodies and no special headers.
- * The client follows no redirects.
+ * Returns a client that sends requests to Telegram through a proxy. Passes on string bodies but no headers. Follows
+ * no redirects.
  */
 function fetchThrough(proxy: string): Fetch {
   const { send } = openConnection(proxy);

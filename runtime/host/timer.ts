@@ -2,7 +2,7 @@ import type { Clock } from "../edge/ports.ts";
 
 /**
  * Longest wait in milliseconds, because Node's timers are limited to 31 bits. For a later time, the callback runs
- * early and must call {@link Timer.set} again.
+ * early and must set the timer again.
  */
 const LONGEST_TIMER_MS = 3_600_000;
 

@@ -2,10 +2,7 @@ import * as z from "zod/mini";
 import { StewardError } from "../contract/errors.ts";
 import { argument, operation } from "./operation.ts";
 
-/**
- * The command `cat` of `/debug/cli` and the pages. The supervisor reads the file itself, so `cat` works even if no
- * process can start.
- */
+/** The command `cat`. The supervisor reads the file itself, so `cat` works even if no process can start. */
 export const cat = operation({
   name: "cat",
   summary: "prints a text file of the data directory",

@@ -118,7 +118,7 @@ function pairedId(store: { paired(): { deviceId: string }[] }, given: string): s
   return findFullId(given, ids, "device_unknown");
 }
 
-/** Returns the only id that begins with `given`. */
+/** Returns the only id that begins with `given`. Throws if there is none, or several. */
 function findFullId(given: string, ids: readonly string[], unknown: ErrorCode): string {
   const wanted = given.trim().toLowerCase();
   const matches = wanted === "" ? [] : ids.filter((id) => id.toLowerCase().startsWith(wanted));

@@ -7,7 +7,7 @@ const ROLES = ["person", "operator"] as const satisfies GrantedRole[];
 
 export const roleSchema = () => z.enum(ROLES);
 
-/** Describes an approval, with the command that grants the other role. */
+/** Describes the granted role, with the command that switches between `person` and `operator`. */
 export function grantedText(role: GrantedRole, command: readonly string[]): string {
   const [now, other, next]: [string, string, GrantedRole] =
     role === "person"

@@ -11,7 +11,10 @@ export type Entrance = "terminal" | "console";
 export const EVERYWHERE: readonly Entrance[] = ["terminal", "console"];
 export const TERMINAL: readonly Entrance[] = ["terminal"];
 
-/** An operation's input by name: only texts, choices and flags, which a command line can express. */
+/**
+ * Schema of an operation's input. Fields are strings, choices or flags, because a command line expresses nothing
+ * else.
+ */
 export type Form = z.ZodMiniObject<Record<string, z.ZodMiniType>>;
 
 /** Single-line names of people and chats by `<platform>:<id>`. */
@@ -25,7 +28,7 @@ export interface Operation<I = object, O = unknown, T = OperationTools> {
   readonly summary: string;
   /** Returns the input's schema. It is built on demand, because every start loads this module. */
   input(): Form;
-  /** Schema of the parts that a page or {@link text} reads. `--json` prints the whole value. */
+  /** Schema of the output's fields that a page or {@link text} reads. `--json` prints the whole output. */
   output(): z.ZodMiniType<O>;
   readonly rights: readonly Entrance[];
   /** Input keys that only the command line may set. */
@@ -43,7 +46,7 @@ export interface Operation<I = object, O = unknown, T = OperationTools> {
   /**
    * Renders the output for people. `names` contains the known names of {@link Operation.keys}.
    *
-   * @throws StewardError if people must see the output as an error; programs still get it as a result
+   * @throws StewardError for an output that people must see as an error. `--json` prints every output.
    */
   text(output: O, input: I, names?: Names): string;
   /** Returns warnings to print in addition to the text. Default: none. */

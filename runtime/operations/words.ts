@@ -21,7 +21,7 @@ export interface Line extends Request {
 }
 
 /**
- * Splits a line at spaces. Single or double quotes group words. Escapes and expansions have no meaning.
+ * Splits a line at spaces outside single or double quotes. Escapes and expansions have no meaning.
  *
  * @throws StewardError `command_not_allowed` for a line that is too long, has an open quote or contains control
  * characters.
@@ -138,7 +138,7 @@ function readGiven(
         given[name] = true;
       } else {
         if (inline === undefined) at += 1;
-        // This `--` is the option's value. Look for the one that ends the options.
+        // The option's value is `--` itself. Look for a later `--`, which ends the options.
         if (at === end) end = words.indexOf("--", at + 1);
         const value = inline ?? words[at];
         if (value === undefined) throw inputError(operation, `option '${field.form}' needs a value`);

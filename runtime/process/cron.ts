@@ -2,10 +2,8 @@ import type { Config, ConfigProblem } from "../contract/config/index.ts";
 import type { Schedule } from "../contract/config/schedules.ts";
 
 /**
- * Parses a cron expression of five fields.
- *
- * If daylight saving time skips a local time, the run is due right after the gap. If a local time occurs twice, the
- * run is due once, except for hourly expressions.
+ * Parses a cron expression of five fields. If daylight saving time skips a local time, the run is due right after the
+ * gap. A local time that occurs twice is due once, except in hourly expressions.
  *
  * @throws Error if the expression is invalid.
  */
@@ -25,8 +23,8 @@ export async function cronWords(expression: string): Promise<string> {
 }
 
 /**
- * Converts a local time such as `2027-01-31 09:00` to ISO 8601. Returns other texts, and times in an unknown zone,
- * unchanged.
+ * Converts a local time such as `2027-01-31 09:00` to ISO 8601. Returns `text` unchanged if it has another format or
+ * the zone is unknown.
  */
 export async function readLocalTime(text: string, timezone = "UTC"): Promise<string> {
   if (!/^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?$/.test(text)) return text;
@@ -40,7 +38,7 @@ export async function readLocalTime(text: string, timezone = "UTC"): Promise<str
   }
 }
 
-/** Returns why a cron expression is invalid; `undefined` if it is valid or missing. */
+/** Returns the reason why a cron expression cannot be used; `undefined` if it is valid or missing. */
 export async function cronProblem({
   cron,
   timezone,

@@ -4,7 +4,10 @@ import { reason, type Reason, StewardError } from "../contract/errors.ts";
 
 /** Maximum wait for a lock, in milliseconds. */
 const BUSY_TIMEOUT_MS = 5_000;
-/** Shorter wait in milliseconds for {@link HeldDatabase.problem}, which blocks the process while it waits. */
+/**
+ * Maximum wait for a lock in {@link HeldDatabase.problem}, in milliseconds. The wait blocks the process, so it is
+ * short.
+ */
 const PROBE_TIMEOUT_MS = 500;
 /** Maximum size of a database that is checked at every start, in bytes. Only `steward doctor` checks larger ones. */
 const CHECKED_BYTES = 4 * 1024 * 1024;
@@ -34,8 +37,8 @@ export class HeldDatabase extends DatabaseSync {
   }
 
   /**
-   * Returns why the database cannot be written now; `undefined` if it can. Begins a write and rolls it back, which
-   * changes nothing on disk.
+   * Returns the reason if the database cannot be written now. Begins a write and rolls it back, which changes nothing
+   * on disk.
    */
   problem(): Reason | undefined {
     const path = this.#path;
@@ -61,11 +64,10 @@ export class HeldDatabase extends DatabaseSync {
 
 /**
  * Opens a SQLite file whose transactions survive a power cut, except those of {@link lightTransaction}. Holds a
- * shared lock on `<path>.lock` while open.
+ * shared lock on `<path>.lock` while open. Renames a corrupt file to `<path>.corrupt-<time>` and starts a new one.
  *
- * Renames a corrupt file to `<path>.corrupt-<time>` and starts a new one, unless another process still has it open.
- *
- * @throws StewardError `store_corrupt` if the file is corrupt and in use, `disk_full`, `data_directory_unwritable`.
+ * @throws StewardError `store_corrupt` if another process has the corrupt file open, `disk_full`,
+ * `data_directory_unwritable`.
  */
 export function openDatabase(path: string, onSetAside?: (report: DatabaseSetAside) => void): HeldDatabase {
   try {
@@ -170,8 +172,8 @@ export function transaction<T>(database: DatabaseSync, work: () => T): T {
 }
 
 /**
- * Runs `work` like {@link transaction}, but a power cut may undo it. Use it for writes that are recomputed or are
- * only counters. Any later normal transaction makes it durable too: https://sqlite.org/pragma.html#pragma_synchronous
+ * Runs `work` like {@link transaction}, but a power cut before the next normal transaction may undo it:
+ * https://sqlite.org/pragma.html#pragma_synchronous. Use it for counters and for data that can be recomputed.
  */
 export function lightTransaction<T>(database: DatabaseSync, work: () => T): T {
   if (database.isTransaction) return work();

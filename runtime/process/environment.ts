@@ -7,7 +7,7 @@ const SECRETS_FD_VARIABLE = "STEWARD_SECRETS_FD";
 const CHUNK = 65_536;
 
 interface SplitEnvironment {
-  /** Variables without secrets, because a process's environment is visible in `/proc`. */
+  /** Variables that may be visible in `/proc`: all except secrets. */
   environment: Environment;
   /** One line to write to {@link SECRETS_FD}. */
   secrets: string;

@@ -14,8 +14,8 @@ import { StewardError } from "../contract/errors.ts";
 const DENIED = new Set(["EACCES", "EPERM", "EROFS"]);
 
 /**
- * Returns true if a path exists, following links. Unlike `existsSync`, it uses the rights of the effective user: with
- * TENANCY=chat, the real user is root.
+ * Returns true if a path exists, following links. Checks the rights of the effective user. `existsSync` checks those
+ * of the real user, who is root with TENANCY=chat.
  */
 export function exists(path: string): boolean {
   try {

@@ -33,12 +33,12 @@ export interface ListenOptions {
 
 /** Event loop turns to wait: one reads the connection's end, two close it and notify its request, one is spare. */
 const TURNS = 4;
-/** Default limits, because a slow sender would occupy a connection. */
+/** Default limits. They keep slow senders from occupying connections. */
 const REQUEST_TIME_LIMITS: RequestTimeLimits = { headersMs: 10_000, requestMs: 30_000, lookMs: 5_000 };
 
 /**
  * Lets the event loop read the connection's pending data, so that `signal` aborts if the sender is gone. Otherwise, a
- * killed sender's request would be handled although its successor repeats it.
+ * killed gateway's request would be handled, although the restarted gateway repeats it.
  */
 export async function yieldForHangUp(signal: AbortSignal): Promise<void> {
   for (let turn = 0; turn < TURNS && !signal.aborted; turn += 1) await new Promise(setImmediate);

@@ -13,13 +13,13 @@ export type AccessDecision =
    */
   | { allowed: false; reason: string; answer: "ignore" | "refuse" | "pair" };
 
-/** `context` messages get no reply but are included as context in the next one. */
+/** `context`: gets no reply, but the model sees it with the next question. */
 type GroupDecision =
   | { becomes: "message" | "context"; admission: Admission; reason: string }
   /** `unlisted`: id of the group, if adding it to the config's list would allow the message. */
   | { becomes: "ignored"; reason: string; unlisted?: string };
 
-/** Decides who may write on one channel. In doubt, it refuses. Every decision contains a reason. */
+/** Access check of one channel. Refuses everyone whom no rule admits. Every decision contains a reason. */
 export interface ChannelAccess {
   direct(user: string): AccessDecision;
   /**
@@ -67,8 +67,8 @@ export function namedOperators({ agent }: Config, platform: Platform | "web"): s
 }
 
 /**
- * Decides by the config and, for direct messages only, by approvals. Reads approvals on every message, so changes
- * take effect immediately.
+ * Returns a channel's access check. It applies the config's rules and, in direct messages, approvals. Changed
+ * approvals take effect immediately.
  */
 export function channelAccess(rules: AccessRules, pairing: Approvals): ChannelAccess {
   return {
@@ -88,7 +88,7 @@ function directDecision(
   const isOpen = allowFrom.includes("*");
   // With the policy `allowlist`, approvals have no effect.
   const approved = dmPolicy === "allowlist" ? undefined : pairing.granted(user);
-  // The highest role wins. `*` admits a sender without a role.
+  // The highest role wins. `*` admits any sender but grants no role.
   if (operators.includes(user) && (isListed || isOpen || approved !== undefined))
     return admitted({ by: "config", grants: "operator" }, "the sender is an operator in the config");
   if (approved === "operator")
@@ -131,7 +131,7 @@ function groupDecision(
 
 const UNREAD = "I do not know you yet, so I have not read your message.";
 
-/** Returns the reply to an unlisted sender, with the sender's id and how the operator can allow it. */
+/** Returns the reply to an unlisted sender: the sender's id, and how the operator can admit the sender. */
 export function unknownSenderText(platform: Platform, user: string): string {
   return [
     UNREAD,
@@ -140,10 +140,7 @@ export function unknownSenderText(platform: Platform, user: string): string {
   ].join("\n");
 }
 
-/**
- * Returns the reply to a sender who needs approval. Without a code, the reply has the sender's id instead, because
- * the list of requests is full.
- */
+/** Returns the reply to a sender who needs approval. `code` is `undefined` if the list of requests is full. */
 export function pairingText(platform: Platform, user: string, code: string | undefined): string {
   const lines =
     code === undefined

@@ -120,7 +120,7 @@ export class Devices {
 
   /**
    * Records a request for access. A device that asks again keeps its request. Without room, drops the oldest request
-   * of the network with the most requests, so strangers lock out only their own network.
+   * of the network that has the most.
    *
    * @returns The request, or `undefined` if the device is already approved or revoked.
    */
@@ -173,8 +173,8 @@ export class Devices {
   /**
    * Undoes {@link reject} or {@link revoke}. A restored request expires at its original time.
    *
-   * @returns False for a request that has expired or was repeated, or if the list is full. False for a revocation
-   * that is not found or is over a minute old.
+   * @returns False if the removal is not found or too old, if the device has asked again, or if the request list is
+   * full.
    */
   restore(taken: TakenDevice): boolean {
     if ("at" in taken) return this.#readmit(taken.deviceId, taken.at);

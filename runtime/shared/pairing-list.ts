@@ -21,7 +21,7 @@ export interface PairingList {
 
 /**
  * The lists that a change replaces. A store without transactions must write `operators` first, then `allowFrom`, then
- * `requests`. A crash in between then leaves the request open and grants no role of an earlier approval.
+ * `requests`. Otherwise, a crash could give a newly approved person the operator rights of an earlier approval.
  */
 export type PairingChange = Partial<PairingList>;
 

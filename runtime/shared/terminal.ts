@@ -21,7 +21,7 @@ interface TextStream {
   write(text: string): unknown;
 }
 
-/** Writes text with its control characters escaped. `style` then adds the program's own, such as colors. */
+/** Writes text with its control characters escaped. `style` can then add colors. */
 export function writeText(stream: TextStream, text: string, style = (shown: string) => shown): void {
   stream.write(style(escapeControlCharacters(text)));
 }

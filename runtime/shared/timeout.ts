@@ -1,5 +1,5 @@
 /**
- * Waits at most this long for `work`, without cancelling it.
+ * Waits at most `milliseconds` for `work`, without cancelling it.
  *
  * @throws The error from `late` after that time.
  */
@@ -15,7 +15,7 @@ export async function withTimeout<T>(milliseconds: number, work: Promise<T>, lat
   }
 }
 
-/** Waits until `work` has settled, but at most this long. Never rejects. */
+/** Waits until `work` has settled, at most `milliseconds`. Never rejects. */
 export async function waitAtMost(milliseconds: number, work: Promise<unknown>): Promise<void> {
   await withTimeout(milliseconds, work, () => new Error("late")).catch(() => undefined);
 }

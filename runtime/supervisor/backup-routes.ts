@@ -12,7 +12,7 @@ import { type Approvals, approvalsForm, isTenantId } from "../contract/tenant.ts
 import { isRecord, parseJson } from "../shared/json.ts";
 import type { ControlAnswer, ControlRequest } from "./control-request.ts";
 
-/** Last segment of the approvals route; no tenant has this id. */
+/** Last segment of the approvals route, in place of a tenant's id. */
 const APPROVALS_PART = "approvals";
 const ONE = new RegExp(`^${CONTROL_ROUTES.generations}/([\\d-]+)(/\\w+)?$`);
 

@@ -85,7 +85,7 @@ function spawnChild(options: ChildOptions): Child {
     child.once("exit", () => {
       // Processes left behind would hold the output pipes open, and perhaps the port.
       kill("SIGKILL");
-      // Processes outside the group survive and hold the pipes, which would delay `close`.
+      // Close the pipes after a second: processes outside the group may hold them open, which would delay `close`.
       setTimeout(
         () => [streams.stdout, streams.stderr].forEach((one) => one?.destroy()),
         LAST_WORDS_MS,

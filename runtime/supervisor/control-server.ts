@@ -6,7 +6,7 @@ import { closeServer, openServer } from "../process/server.ts";
 import type { Control, ControlAnswer } from "./control-request.ts";
 
 const ARCHIVE_TYPE = "application/zstd";
-/** Longest request body, in characters: enough for a config file of that many bytes. */
+/** Maximum characters of a request body. A config file of the maximum size in bytes always fits. */
 const LONGEST_BODY = CONFIG_LIMIT_BYTES;
 
 export interface ControlServer {
@@ -55,7 +55,7 @@ async function send(answered: ControlAnswer, response: ServerResponse): Promise<
   }
 }
 
-/** Reads the whole body. Returns an empty text, which no route accepts, for an oversized body. */
+/** Reads the whole body. For an oversized body, returns an empty string, which no route accepts. */
 async function readBody(request: IncomingMessage): Promise<string> {
   let body = "";
   let length = 0;

@@ -14,7 +14,7 @@ export interface OutputOptions {
   /** Size limit per file, in bytes. */
   limitBytes: number;
   redact: Redactor;
-  /** Number of the first line. It is higher at each start, so that a reader can continue after its last line. */
+  /** Number of the first line. Higher at each start, so that a reader can tell which lines are new. */
   firstNumber: number;
   /** Receives every redacted line, without its line feed. */
   onLine(line: string): void;
@@ -64,9 +64,7 @@ export class Output {
     return stderr;
   }
 
-  /**
-   * Returns the lines in memory, oldest first, starting at number `from`. Returns all if no line has that number yet.
-   */
+  /** Returns the lines in memory from number `from` on, oldest first. Returns all lines if `from` exceeds `next`. */
   tail(from = 0): string[] {
     const known = from <= this.#next ? this.#next - from : KEPT_LINES;
     return known === 0 ? [] : this.#lines.slice(-known);

@@ -12,8 +12,8 @@ const NOT_STARTED = 127;
 /** Characters shown per stream. */
 const SHOWN = 256 * 1024;
 /**
- * Characters buffered per stream. This exceeds the characters shown, because redaction may shorten the text and a
- * truncated last line is dropped.
+ * Characters buffered per stream: more than are shown, because redaction may shorten the text and a truncated last
+ * line is dropped.
  */
 const HELD = 2 * SHOWN;
 export const CUT_NOTE = "[cut: the output is longer]\n";

@@ -32,7 +32,7 @@ interface RunOptions {
   child: Child;
   host: string;
   port: number;
-  /** User that must own the port: another user's process could learn this process's id and listen in its place. */
+  /** User that must own the port, so that another user's process cannot answer in the gateway's place. */
   user?: number | undefined;
   startTimeoutMs: number;
   liveness: LivenessPolicy;
@@ -104,7 +104,7 @@ export function startGatewayRun(options: RunOptions): GatewayRun {
 interface ProbeOptions {
   host: string;
   port: number;
-  /** Id of the process that must answer. Another process on the same port does not count. */
+  /** Id of the process that must answer on the port. */
   pid: number;
   user?: number | undefined;
   timers: Timers;

@@ -12,7 +12,7 @@ const FULL: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT"]);
 
 interface VolumeOptions {
   timers: Timers;
-  /** Returns why the ledger on the volume cannot be written; absent in a process without a ledger. */
+  /** Returns the reason if the ledger on the volume cannot be written. Absent in a process without a ledger. */
   ledgerProblem?: (() => Reason | undefined) | undefined;
   /** Called when writing begins to fail and when it works again. */
   onChange(): void;

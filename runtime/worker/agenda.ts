@@ -14,9 +14,9 @@ import type { ContainerLedger } from "./ledger.ts";
 import type { ScheduledChats } from "./scheduled-chats.ts";
 import type { Sleep } from "./sleep.ts";
 
-/** Interval at which the Durable Object checks open events, even after it was evicted. */
+/** Milliseconds between checks of open events. */
 const GUARD_MS = 15_000;
-/** Interval at which the Durable Object checks an always-on container, even after it was evicted. */
+/** Milliseconds between checks of an always-on container. */
 const WATCH_MS = 5 * 60_000;
 const LOG_EVERY_MS = 60_000;
 /** Minimum time until the next alarm, to prevent a tight loop. */
@@ -26,12 +26,12 @@ export interface AgendaItem {
   name: string;
   /** Milliseconds since the epoch; `undefined` if the item needs no alarm. */
   dueAt(now: number): number | undefined;
-  /** True if every alarm runs the item, due or not, because an evicted object forgets its last run. */
+  /** True if every alarm runs the item, even if it is not due. An evicted object forgets when it ran the item. */
   everyAlarm?: true;
   run(): void | Promise<void>;
 }
 
-/** Runs items with the object's only alarm, set to the earliest due time. */
+/** Runs the items when they are due. The object has only one alarm, set to the earliest due time. */
 export class Agenda {
   readonly #options: { alarm: Alarm; clock: Clock; log: Log };
   #items: readonly AgendaItem[] = [];
@@ -110,7 +110,8 @@ export function agendaItems(parts: AgendaParts): AgendaItem[] {
       name: "deliveries",
       dueAt: (now) => {
         if (!store.hasOpen()) return undefined;
-        // Retry soon if the container runs, because it may have recovered. Start a stopped one only after its backoff.
+        // Retry soon if the container runs, because it may have recovered. Start a stopped container only after its
+        // backoff.
         return Math.max(now + GUARD_MS, container.running ? 0 : ledger.startAgain.at);
       },
       everyAlarm: true,
@@ -120,7 +121,7 @@ export function agendaItems(parts: AgendaParts): AgendaItem[] {
           log.error("the deliveries failed", { error: String(error) });
         });
         waitUntil(delivered);
-        // Alarms of one object run sequentially: a slow answer or start must not delay the next one.
+        // Limit the wait: an object runs one alarm at a time, so a slow delivery would delay the next alarm.
         await waitAtMost(GUARD_MS, delivered);
       },
     },
@@ -136,7 +137,7 @@ export function agendaItems(parts: AgendaParts): AgendaItem[] {
     {
       name: "scheduled chats",
       dueAt: () => scheduled.dueAt,
-      // Do not wait: starting the chats may take minutes.
+      // Do not wait: starting the chats' containers may take minutes.
       run: () => waitUntil(scheduled.run()),
     },
     {

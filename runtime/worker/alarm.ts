@@ -44,7 +44,7 @@ export class Backoff {
     this.#range = range;
   }
 
-  /** Time of the next attempt in milliseconds since the epoch; 0 without a failure. */
+  /** Time of the next attempt in milliseconds since the epoch; 0 unless the last attempt failed. */
   get at(): number {
     return this.#at;
   }

@@ -1,4 +1,4 @@
-/** Reads a gzipped stylesheet or script; `undefined` if it does not exist. The Worker's bundle replaces this module. */
+/** Reads a gzipped stylesheet or script. The build replaces this placeholder. */
 export async function readAsset(_name: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
   return undefined;
 }

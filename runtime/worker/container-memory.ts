@@ -38,12 +38,12 @@ export class ContainerMemory {
     );
   }
 
-  /** Gateway restarts in earlier runs. A run that ended unexpectedly counts as another restart. */
+  /** Gateway restarts in earlier runs of the container. Each unexpected end of a run counts as one. */
   get restarts(): number {
     return Number(this.read("restarts") ?? 0);
   }
 
-  /** Returns the time in a note as ISO 8601; the epoch if the note is missing. */
+  /** Returns the time stored under a name, as ISO 8601; the epoch if there is none. */
   time(name: string): string {
     return new Date(Number(this.read(name) ?? 0)).toISOString();
   }
@@ -139,7 +139,9 @@ export class ContainerMemory {
   }
 }
 
-/** Time of the last use. It is stored, so that an object created by an alarm does not restart the idle timeout. */
+/**
+ * Stored time of the last use. Without it, an alarm that recreates the Durable Object would restart the idle timeout.
+ */
 export class LastUse {
   readonly #notes: ContainerMemory;
   readonly #clock: Clock;
@@ -154,7 +156,7 @@ export class LastUse {
     this.#at = this.#noted;
   }
 
-  /** Milliseconds since the epoch; 0 if never used. */
+  /** Last use in milliseconds since the epoch; 0 if there was none. */
   get at(): number {
     return this.#at;
   }

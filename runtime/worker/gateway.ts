@@ -23,7 +23,7 @@ export interface ContainerGatewayOptions {
   /** Called when a start in the background has made the gateway ready. */
   onReady(): void;
   onUse(): void;
-  /** Called when an operator may have changed the config file or other state, such as access. */
+  /** Called after a request that may have changed the config file or other data, such as approvals. */
   onChange(): void;
   waitUntil(promise: Promise<unknown>): void;
   clock: Clock;
@@ -132,7 +132,7 @@ export class ContainerGateway implements Sandbox {
   }
 
   /**
-   * Starts the container and waits for its data, because the restore would overwrite any earlier change.
+   * Starts the container and waits until its data is restored. A restore would overwrite earlier changes.
    *
    * @throws StewardError `restore_failed` if the container ends or one minute passes.
    */
@@ -149,7 +149,7 @@ export class ContainerGateway implements Sandbox {
     }
   }
 
-  /** Sends a request and starts a stopped container for it. */
+  /** Sends a request. Starts the container first if it is stopped. */
   async request(port: SandboxPort, request: PortRequest): Promise<Response> {
     this.#requests += 1;
     try {
@@ -161,7 +161,7 @@ export class ContainerGateway implements Sandbox {
 
   async #request(port: SandboxPort, request: PortRequest): Promise<Response> {
     await this.#options.container.adopted;
-    // Every route except the processes' needs the restored data. After the restore, the port also listens.
+    // All supervisor routes need the restored data, except those for processes.
     const { method, path } = request;
     const needsData = port === "supervisor" && !path.startsWith(CONTROL_ROUTES.processes);
     if (needsData) await this.whenRestored();
@@ -183,8 +183,8 @@ export class ContainerGateway implements Sandbox {
     await container.adopted;
     if (port === "gateway" && (await this.status()).state !== "ready") return undefined;
     if (!container.running) return undefined;
-    // Ignore a failure: the container may end after its status was read.
     const timeoutMs = port === "gateway" ? PEEK_TIMEOUT_MS : PEEK_SUPERVISOR_MS;
+    // Ignore a failure: the container may have ended after its status was read.
     return ports.send(port, request, timeoutMs).catch(() => undefined);
   }
 

@@ -17,7 +17,7 @@ import { Backoff } from "./alarm.ts";
 import type { SandboxContainer } from "./container.ts";
 import type { ContainerGateway } from "./gateway.ts";
 
-/** Maximum number of concurrent deliveries. It exceeds the number of chats that are answered in parallel. */
+/** Maximum number of concurrent deliveries to the gateway. */
 const CONCURRENCY = 32;
 /** Backoff between attempts to start a gateway for waiting events. */
 const START_BACKOFF = { firstMs: 10_000, longestMs: 30 * 60_000 };
@@ -35,8 +35,8 @@ interface ContainerLedgerOptions {
   /** Requests an alarm at or before `time`, in milliseconds since the epoch. */
   wakeAt(time: number): void;
   /**
-   * Called when an event is recorded for a chat that is not yet allowed a container. The event needs an alarm but is
-   * not activity.
+   * Schedules the alarm for an event of a chat that may not start a container yet. The event does not count as
+   * activity.
    */
   onRecord(): void;
   waitUntil(promise: Promise<unknown>): void;
@@ -153,7 +153,7 @@ export class ContainerLedger implements Pick<Ledger, "admit" | "replay"> {
       this.#dispatcher.run();
       return;
     }
-    // Retry soon: another container may fall asleep at any moment, without a notification.
+    // Retry soon, because no notification arrives when another container stops and makes room.
     if (reason?.code === "sandboxes_full") {
       wakeAt(clock() + FULL_AGAIN_MS);
       return;
@@ -165,10 +165,10 @@ export class ContainerLedger implements Pick<Ledger, "admit" | "replay"> {
   }
 
   /**
-   * Checks the gate before a delivery. Sends a new approval to the gateway first. Forwards events that belong to
-   * another object.
+   * Decides whether events may reach the gateway. Forwards events of a chat that has moved to another object. Sends a
+   * new approval to the gateway first.
    *
-   * @returns the result of events that do not reach the gateway; `undefined` if they may pass.
+   * @returns the result of events that may not reach the gateway; otherwise `undefined`.
    */
   async #checkGate({ deliveries }: Parameters<Deliver>[0]): Promise<AttemptResult | undefined> {
     const { gate, container, gateway, passOn } = this.#options;

@@ -35,7 +35,7 @@ export async function toResult<T>(work: () => T | Promise<T>): Promise<Result<T>
 /**
  * Returns the value of a remote call.
  *
- * @throws StewardError with the call's code; a plain error for `internal`. Rejections by the platform pass through.
+ * @throws StewardError with the call's code; a plain error for `internal`
  */
 export async function unwrap<T>(call: Promise<Result<T>>): Promise<T> {
   const result = await call;

@@ -17,8 +17,8 @@ interface ScheduledChatsOptions {
 }
 
 /**
- * Starts the sandboxes of chats with schedules that nothing else starts: those that have not written since they got a
- * sandbox, and those with new schedules in the config.
+ * Starts sandboxes so that their chats' schedules run. Needed for chats that have had no message since they got a
+ * sandbox, and for new schedules in the config.
  */
 export class ScheduledChats {
   readonly #options: ScheduledChatsOptions;
@@ -43,7 +43,7 @@ export class ScheduledChats {
     const { notes, find, begin, clock, log } = this.#options;
     if (this.#isRunning) return;
     this.#isRunning = true;
-    // Reset the note before the search, so that a change during the search causes another run.
+    // Reset the note before `find`, so that a change during the search causes another run.
     notes.write(NOTE, "");
     try {
       const failed: unknown[] = [];

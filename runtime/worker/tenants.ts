@@ -56,8 +56,8 @@ export function remoteSandbox({ SANDBOX }: WorkerEnvironment, name: string): San
 }
 
 /**
- * Returns a chat's sandbox that forwards operations on people to the directory, which starts no container, and
- * requests for the config file to the deployment's sandbox.
+ * Wraps a chat's sandbox. Sends operations on people to the directory, without starting a container, and requests for
+ * the config file to the deployment's sandbox.
  */
 export function withDeployment(sandbox: Sandbox, env: WorkerEnvironment): Sandbox {
   const { DIRECTORY } = env;

@@ -107,7 +107,7 @@ export default {
       throw error;
     }
     if (isChatUpgrade(request)) return proxyChat(request, env);
-    // Cloudflare sets this header itself:
+    // Cloudflare sets this header, so clients cannot forge it:
     // https://developers.cloudflare.com/fundamentals/reference/http-headers/#cf-connecting-ip
     return edge.fetch(request, { clientAddress: request.headers.get("cf-connecting-ip") ?? undefined });
   },

@@ -26,7 +26,7 @@ const PATHS: Readonly<Record<string, string>> = {
   hostAddress: "address",
   hostDataDirectory: "dataDirectory",
 };
-/** Matches arguments that have no key: `cloudflare:*` keys and the program set them. */
+/** Matches arguments without a `steward:` key. `cloudflare:*` keys or the program set them. */
 const UNSET = /^(?:cloudflare\.|containerName$|volumeName$)/;
 const KEYS = Object.fromEntries(Object.entries(PATHS).map(([key, path]) => [path, key]));
 

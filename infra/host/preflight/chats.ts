@@ -10,7 +10,7 @@ import { type HostFacts, type HostPlan, problemOf } from "./engine.ts";
  * messages.
  */
 const MEMORY = { rest: 112, chat: 44 };
-/** Image with Node.js. Every engine has it after its first build. */
+/** Base image with Node.js. Every build of steward leaves it in the engine. */
 const BASE_IMAGE = "steward-base";
 /** Mount points in the trial container: a tmpfs, and the host's data directory. */
 const PLACES = { memory: "/trial", data: "/data" };

@@ -44,7 +44,7 @@ async function directoryProblems(directory: string, { mapsUsers }: HostFacts): P
   const fix = `sudo install -d -m 700 -o ${CONTAINER_USER} -g ${CONTAINER_USER} ${directory}`;
   const found = await stat(directory).catch((error: unknown) => error);
   if (isError(found, "ENOENT")) return [unwritable(`${directory} does not exist.`, fix)];
-  // If this user may not inspect the directory, the service does so at startup.
+  // Skip a directory that this user may not inspect. The service checks it at startup.
   if (found instanceof Error) return [];
   const { uid, gid, mode, isDirectory } = found as Awaited<ReturnType<typeof stat>>;
   if (!isDirectory.call(found)) return [unwritable(`${directory} is not a directory.`, fix)];

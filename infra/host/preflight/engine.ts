@@ -19,7 +19,7 @@ export interface HostPlan {
   cpus: number;
   /** Maximum concurrent chat gateways. Absent if one gateway serves all chats. */
   chats?: number | undefined;
-  /** Free space required on the engine's disk and on the data's disk. */
+  /** Free space required on each disk: the engine's and the data's. */
   diskMiB: number;
   /** Name of the image. Absent if the image is built from this checkout. */
   image?: string | undefined;

@@ -19,7 +19,6 @@ export function previousName(container: string): string {
   return `${container}-former`;
 }
 
-/** Either container may be missing. */
 export interface ContainerPair {
   current: InspectedContainer | undefined;
   previous: InspectedContainer | undefined;
@@ -35,8 +34,8 @@ export async function inspectPair(containers: Containers, name: string): Promise
 }
 
 /**
- * Backs up the running version and makes a stopped copy of its container for a rollback. If the previous version runs
- * after a failed update, only backs it up.
+ * Backs up the running version and makes a stopped copy of its container for a rollback. Makes only the backup if a
+ * failed update has left the previous version running.
  *
  * @returns a report for the operator.
  * @throws StewardError `backup_failed`; nothing has changed.
@@ -53,8 +52,8 @@ export async function keepPrevious(containers: Containers, name: string): Promis
     await containers.copy(pair.current, previous);
     return keptLine(previous, backup);
   }
-  // Status `exited` means that somebody stopped the container, so its version may work. A container that keeps
-  // crashing has another status.
+  // Copy a container that somebody has stopped (status `exited`), because its version may work. A crashing container
+  // has another status.
   if (pair.current?.State.Status === "exited" && pair.previous === undefined) {
     await containers.copy(pair.current, previous);
     return `${previous} is kept until the new version is ready. It was stopped, so there is no new backup.`;
@@ -66,7 +65,9 @@ function keptLine(previous: string, backup: string): string {
   return `${previous} is kept until the new version is ready. Its data is in the backup ${backup}.`;
 }
 
-/** Resumes the container if it is paused, because a paused container can neither respond nor be backed up. */
+/**
+ * Resumes a paused container, which could neither respond nor be backed up. Returns true if the container is ready.
+ */
 async function resumeAndCheckReady(
   containers: Containers,
   name: string,
@@ -77,8 +78,8 @@ async function resumeAndCheckReady(
 }
 
 /**
- * Frees the service's name, which an interrupted update may have left to a container. That container becomes the
- * previous version, or is removed if there already is one.
+ * Frees the service's name if a container of an interrupted update has it. That container becomes the previous
+ * version, or is removed if there already is one.
  */
 export async function freeName(containers: Containers, name: string): Promise<void> {
   const { current, previous } = await inspectPair(containers, name);
@@ -91,7 +92,7 @@ export async function freeName(containers: Containers, name: string): Promise<vo
  * Ensures that the service's container runs. Restarts it if it runs but is not ready. If it is stopped, first backs
  * up and stops a running previous version.
  *
- * @throws StewardError `container_gone`, `backup_failed`; the previous version is still running.
+ * @throws StewardError `container_gone` or `backup_failed`. Neither stops the previous version.
  */
 export async function replacePrevious(containers: Containers, name: string): Promise<void> {
   const previous = previousName(name);
@@ -111,7 +112,6 @@ export async function replacePrevious(containers: Containers, name: string): Pro
   await succeed(containers, ["start", name]);
 }
 
-/** Removes the previous version's container, if any. */
 export async function removePrevious(containers: Containers, name: string): Promise<void> {
   const previous = previousName(name);
   for (let waited = 0; await containers.inspect(previous); waited += RETRY_AFTER_MS) {

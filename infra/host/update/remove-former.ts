@@ -1,5 +1,5 @@
-// Removes the previous version's container at the end of a destroy, but not if an update replaces the resource:
-// STEWARD_CONTAINER then still exists.
+// Removes the previous version's container when the stack is destroyed. If an update replaces the resource, the
+// container STEWARD_CONTAINER still exists, and nothing is removed.
 import { containersOf } from "./containers.ts";
 import { removePrevious } from "./previous.ts";
 

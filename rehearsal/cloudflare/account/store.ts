@@ -40,7 +40,7 @@ export class AccountStore {
     return this.#state;
   }
 
-  /** Applies `change` to a copy, and stores the copy if that succeeds. */
+  /** Applies `change` to a copy of the state. Stores the copy if `change` succeeds. */
   change<T>(change: (draft: AccountState) => T | Promise<T>): Promise<T> {
     const run = async (): Promise<T> => {
       const draft = structuredClone(this.#state);

@@ -1,11 +1,11 @@
 import { runProcess } from "../../../infra/shell/process.ts";
 
-/** Seconds between SIGTERM and SIGKILL. Cloudflare waits up to 15 minutes. */
+/** Seconds between SIGTERM and SIGKILL, much less than Cloudflare's 15 minutes. */
 const STOP_GRACE_S = 10;
 
 /**
- * Removes a namespace's workerd containers and their sidecars, because neither works without the other. A killed
- * workerd leaves containers behind, which the next workerd would adopt with their old environment.
+ * Removes a namespace's workerd containers and their sidecars. A killed workerd leaves containers behind, which the
+ * next workerd would adopt with their old environment.
  */
 export async function removeContainers(namespaceId: string): Promise<void> {
   const ids = await containersOf(namespaceId, "--all");

@@ -4,7 +4,7 @@ import { constants } from "node:os";
 import { createInterface } from "node:readline";
 import { endProcesses } from "../../running.ts";
 
-/** Time between SIGTERM and SIGKILL. Cloudflare waits up to 15 minutes. */
+/** Milliseconds between SIGTERM and SIGKILL, much less than Cloudflare's 15 minutes. */
 const STOP_GRACE_MS = 10_000;
 
 export interface ContainerProcessOptions {

@@ -76,7 +76,7 @@ function exportOf(
     ...(native &&
       containers.kind === "docker" &&
       image !== undefined && { container: { imageName: containers.image(image) } }),
-    // Prevent the eviction of the object. Unlike a real container's monitor(), the stand-in's pending fetch does not.
+    // A real container's monitor() prevents the eviction of the object, but the stand-in's pending request does not.
     ...(containerEnabled && !native && { unsafePreventEviction: true }),
   };
 }

@@ -23,8 +23,8 @@ const RESOURCES: readonly ResourceDefinition[] = [
 ];
 
 /**
- * Creates a `cloudflare` provider for machines without the official plugin. It supports the resources and inputs of
- * this project, and rejects all others by name.
+ * Creates a `cloudflare` provider for machines without the official plugin. It supports only the resources and inputs
+ * of this project.
  */
 export function createCloudflareProvider(environment: NodeJS.ProcessEnv): Provider {
   let variables: Properties = {};

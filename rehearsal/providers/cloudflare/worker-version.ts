@@ -26,7 +26,7 @@ export const workerVersion: ResourceDefinition = {
     "usageModel",
   ],
   replaceOn: "all",
-  // `text` is the value of a secret binding.
+  // The API never returns a secret binding's value (`text`).
   unanswered: ["accountId", "workerId", "text", "migrations", "deploy", "contentFile", "contentSha256"],
   /** Adds a hash of each file, so that a changed file counts as a changed input. */
   async prepare(inputs) {

@@ -52,7 +52,7 @@ function requireCommand(type: string): void {
 }
 
 /**
- * Runs the first of the named commands that is set, and returns the outputs. They are secret if any input is secret.
+ * Runs the first command in `lines` that the inputs set, and returns the outputs. Outputs are secret if any input is.
  */
 async function outputsOf(
   inputs: Properties,

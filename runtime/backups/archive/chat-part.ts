@@ -61,8 +61,8 @@ function previousIdRow(database: DatabaseSync, { platform, chat }: TenantChat) {
 }
 
 /**
- * Returns SQL conditions that select a chat's rows, by table. Tables without a condition belong to the deployment or
- * to a later version.
+ * Returns SQL conditions that select a chat's rows, by table. Tables that are not in the result belong to the whole
+ * deployment or to a later version.
  *
  * @param of Schema name of the source database.
  */
@@ -213,7 +213,7 @@ export type BroughtBack = Readonly<Record<string, string>>;
 /** Name of the row that records the merged approvals; no tenant has this name. */
 export const APPROVALS = "approvals";
 
-/** Table with the merged version of each tenant and of the approvals. */
+/** Table that stores which version of each tenant and of the approvals was merged last. */
 export const BROUGHT_BACK_TABLE = "brought_back";
 
 function mergedVersions(database: DatabaseSync): BroughtBack {

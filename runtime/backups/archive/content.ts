@@ -9,7 +9,7 @@ import { STATE_FILE } from "../../contract/names.ts";
 import { WORKSPACE_FOLDERS } from "../../contract/workspace.ts";
 
 const TABLES = ["sessions", "messages", "schedules"] as const;
-/** Maximum size in bytes of a list of approvals. Larger lists are not counted. */
+/** Maximum size in bytes of a list whose approvals are counted. */
 const LARGEST_LIST = 16 * 1024 * 1024;
 
 export interface ContentEntry {
@@ -21,7 +21,9 @@ export interface ContentEntry {
 
 /** Matches temporary files of a running process, and corrupt files that were set aside. Backups omit them. */
 const TEMPORARY = /\.lock(?:-journal)?$|\.tmp$|\.corrupt-|-(?:wal|shm|journal)$/;
-/** The assistant's folders. A file in them may have any name, so backups omit only unfinished writes. */
+/**
+ * The assistant's folders. Files in them may be named like temporary files, so backups omit only unfinished writes.
+ */
 const ASSISTANTS: ReadonlySet<string> = new Set(Object.values(WORKSPACE_FOLDERS));
 const UNFINISHED_WRITE = /\.\d+\.tmp$/;
 
@@ -68,7 +70,7 @@ export async function unlessGone<T>(look: Promise<T>): Promise<T | undefined> {
 export type Counts = GenerationManifest["counts"];
 
 /**
- * Counts sessions, messages and schedules. Includes rows that retention removed, which must not look like data loss.
+ * Counts sessions, messages and schedules. Includes rows that retention has removed, because they are not lost data.
  */
 export function countTables(path: string | undefined): Pick<Counts, (typeof TABLES)[number]> {
   const counts = { sessions: 0, messages: 0, schedules: 0 };

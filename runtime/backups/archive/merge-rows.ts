@@ -37,7 +37,7 @@ export function mergeRows(database: DatabaseSync, chat: TenantChat, origin: Orig
 
 class ChatRows {
   readonly #database: DatabaseSync;
-  /** Conversation that is being merged. A browser has several. */
+  /** Conversation that is being merged. A browser's conversations are merged one after another. */
   #conversation: string;
   readonly #conditions: Record<Schema, Record<string, string>>;
 
@@ -47,7 +47,7 @@ class ChatRows {
     this.#conditions = { main: conditionsOf(chat, "main"), theirs: conditionsOf(chat, "theirs") };
   }
 
-  /** Copies a table's rows from `theirs`. Replaces an existing row only if the condition holds. */
+  /** Copies a table's rows from `theirs`. Replaces an existing row only if `condition` is given and holds. */
   copy(table: string, key: string, condition?: string): void {
     if (!this.#has(table)) return;
     // Do not copy `seq`: each database assigns its own.

@@ -27,7 +27,7 @@ interface TenantPart {
 /** Point at which the tenant's data was copied from the state that served every chat. */
 interface PartOrigin {
   transcript: Origin | undefined;
-  /** SHA-256 of each file at that point, by its name in the data directory. */
+  /** SHA-256 of each file when the data was copied, by the file's name in the data directory. */
   files: ReadonlyMap<string, string>;
 }
 
@@ -51,8 +51,8 @@ export async function mergeTenant(home: string, { tenant, id, directory }: Tenan
 }
 
 /**
- * Replaces the approvals and pairing requests with the tenant directory's. Does nothing if `version` or a later one
- * is already in place. The gateway must not run.
+ * Replaces the approvals and pairing requests with the tenant directory's, unless `version` or a later one was
+ * already applied. The gateway must not run.
  */
 export function replaceApprovals(home: string, { version, platforms, browsers = [] }: Approvals): void {
   const folder = join(home, "credentials");

@@ -20,9 +20,9 @@ export interface Side {
 }
 
 export interface MergedTranscript {
-  /** Messages to delete from our transcript, by `seq`, because they were deleted from theirs. */
+  /** Messages to delete from our transcript, by `seq`, because they were deleted from the other copy. */
   deleted: number[];
-  /** Messages to append to our transcript, in order. Messages `from` ours move to its end. */
+  /** Messages to append to our transcript, in order: theirs, and those of ours that must follow them. */
   appended: Side[];
   /** Ours has messages that theirs lacks. */
   oursIsNewer: boolean;
@@ -33,7 +33,7 @@ export interface MergedTranscript {
 /**
  * Merges two ordered copies of a transcript. Messages that only one copy has are ordered by time.
  *
- * @param origin Point at which theirs was copied from ours; `undefined` if it is not a copy.
+ * @param origin Point at which `theirs` was copied from `ours`; `undefined` if `theirs` is not a copy.
  */
 export function mergeTranscripts(
   ours: readonly TranscriptEntry[],
@@ -80,7 +80,7 @@ export interface Summary {
 }
 
 /**
- * Returns the summary that reaches furthest and includes every message up to its end; `undefined` if there is none.
+ * Returns the longest summary that omits no message before its end; `undefined` if there is none.
  *
  * @param positions All positions of the merged transcript.
  */
@@ -99,10 +99,10 @@ export function bestSummary(
 type FileDecision = "ours" | "theirs" | "both";
 
 /**
- * Decides by digest which copy of a file to keep.
+ * Decides which copy of a file to keep, by SHA-256.
  *
  * @param ours Digest of our copy; `undefined` if we have no such file.
- * @param origin Digest when theirs was copied from ours; `undefined` if it is not a copy.
+ * @param origin Digest of our copy when `theirs` was copied from it; `undefined` if `theirs` is not a copy.
  */
 export function mergeFile(
   ours: string | undefined,

@@ -99,7 +99,7 @@ export async function stageRestore(
     await mkdir(join(home, scratch, PARTS.replaced), { mode: 0o700 });
     const fromArchive = exists(join(unpacked, CONFIG_FILE)) ? "replace" : "remove";
     const what = { generation: fromArchive, fresh: "remove", current: "keep" } as const;
-    // If an earlier restore has changed the state, there is no intact state to return to.
+    // If an earlier restore has changed the state, this restore must not be cancelled: the previous state is gone.
     const begun = await readMarker(home).then(
       (other) => other?.begun ?? false,
       () => true,
@@ -111,13 +111,13 @@ export async function stageRestore(
 }
 
 /**
- * Replaces the state with the marked archive, if there is one. The gateway must not run. After an interruption, call
- * it again.
+ * Replaces the state with the archive that {@link stageRestore} has marked. The gateway must not run. After an
+ * interruption or `restore_failed`, call it again.
  *
  * @param copy Backs up the current state.
- * @returns the generation's id
- * @throws StewardError `restore_failed` if the state was changed in part; the marker stays. Any other code: the
- * restore was cancelled and the state is unchanged.
+ * @returns the restored backup's id; `undefined` if no archive was marked
+ * @throws StewardError `restore_failed` if only part of the state was replaced. Any other error: the restore was
+ * cancelled and the state is unchanged.
  */
 export async function finishRestore(home: string, copy: () => Promise<unknown>): Promise<string | undefined> {
   const marker = await readMarker(home);

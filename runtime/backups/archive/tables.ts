@@ -53,7 +53,7 @@ export function copyTables(from: string, to: string, conditions?: RowConditions)
  * Replaces the gateway's tables with those of the database `by`, or removes them if `by` is absent. Uses one
  * transaction; other connections may be open.
  *
- * @throws StewardError as {@link copyTables}; nothing changes then.
+ * @throws StewardError as {@link copyTables}, without having changed anything.
  */
 export function replaceTables(path: string, by: string | undefined): void {
   if (by === undefined && !exists(path)) return;
@@ -71,7 +71,7 @@ export function replaceTables(path: string, by: string | undefined): void {
 /**
  * Verifies a database from an archive.
  *
- * @throws StewardError `backup_corrupt` if it is broken or contains tables that are not the gateway's.
+ * @throws StewardError `backup_corrupt` if the database is corrupt or contains tables that are not the gateway's.
  */
 export function checkTables(path: string): void {
   const refused = (detail: string, options?: ErrorOptions): StewardError =>

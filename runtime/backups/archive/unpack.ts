@@ -39,7 +39,7 @@ export async function unpackArchive({ content, manifest }: Archive, target: stri
     pipeline(content, measure, createZstdDecompress(), extract),
     writeEntries(extract, target),
   ]);
-  // A failed write also aborts the reading, so put its more specific error first.
+  // A failed write also aborts the reading. Put the write's error first, because it is more specific.
   const failure = [written, fed].flatMap((one) => (one.status === "rejected" ? [one.reason as unknown] : []));
   const told = failure.find((error) => error instanceof StewardError);
   if (told !== undefined) throw told;

@@ -48,7 +48,7 @@ export class CachedConfig {
     const [config, marker] = await Promise.all([bucket.get(keys.config), bucket.get(keys.marker)]);
     const described = config && (await describe(config, await config.text()));
     return {
-      // The deployment writes a shared config, so it always counts as a manual edit.
+      // A shared config is the deployment's, so it never counts as synced by this sandbox.
       ...(described !== null && { config: { ...described, synced: described.synced && !sharesConfig } }),
       ...(marker !== null && { marker: { text: await marker.text(), etag: marker.etag } }),
     };
@@ -69,13 +69,13 @@ export class CachedConfig {
 
   /** Returns true if the config was deleted or replaced after the container took it. */
   async isReplaced(): Promise<boolean> {
-    // Read the record before the bucket, or a sync that ends between the two would look like a deletion.
+    // Read the record first: a sync that ends between the two reads would otherwise look like a deletion.
     const { seen } = this.#options.record.facts;
     const now = await this.read();
     return byHand(now, seen) !== undefined || isCleared(now, seen);
   }
 
-  /** Returns a config that somebody wrote after the container took its own; `undefined` if there is none. */
+  /** Returns a config that somebody wrote after the container read the cached one; `undefined` if there is none. */
   async replacement(): Promise<Cached["config"]> {
     return byHand(await this.read(), this.#options.record.facts.seen);
   }
@@ -125,8 +125,8 @@ function byHand({ config }: Cached, seen: Seen): Cached["config"] {
 }
 
 /**
- * Returns true if the operator has deleted the config or the marker since the container read them. Neither may be
- * written again then: operators delete both, one after the other.
+ * Returns true if the operator has deleted the config or the marker since the container read them. Operators delete
+ * both, one after the other, so a sync must not write either again.
  */
 function isCleared(now: Cached, seen: Seen): boolean {
   const markerGone = seen.marker !== undefined && now.marker === undefined;

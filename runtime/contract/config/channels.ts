@@ -66,7 +66,7 @@ const OPEN_RULE = {
   ...whenFieldsValid("dmPolicy", "allowFrom"),
 };
 
-/** Config section `channels.telegram`. Without `webhookUrl`, a host polls for updates. */
+/** Config section `channels.telegram`. Without `webhookUrl`, a gateway on a host polls for updates. */
 const telegram = z
   .strictObject({
     ...access(USER_IDS.telegram),
@@ -124,7 +124,7 @@ const slack = z
   })
   .check(z.refine(hasAllIfOpen, OPEN_RULE));
 
-/** Config section `channels.discord`. The serverless stack receives only commands, a host also messages. */
+/** Config section `channels.discord`. On the serverless stack, the bot receives commands, but no messages. */
 const discord = z
   .strictObject({
     ...access(USER_IDS.discord),

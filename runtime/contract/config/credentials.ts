@@ -14,7 +14,7 @@ const PLATFORMS = Object.keys(CHANNEL_CREDENTIALS) as Platform[];
 /**
  * Returns a parsed config in which every channel with credentials in the environment is configured. Adds missing
  * sections, and references to variables for missing keys. Never replaces a key of the file, such as `"enabled":
- * false`. Returns the input unchanged if it is not a config.
+ * false`. Returns any other input unchanged.
  */
 export function withCredentials(value: unknown, environment: Environment): unknown {
   if (!isRecord(value)) return value;
@@ -45,7 +45,7 @@ export function missingCredentials(environment: Environment): Partial<Record<Pla
 
 function completed(section: unknown = {}, credentials: Credentials, environment: Environment): unknown {
   if (!isRecord(section)) return section;
-  // Complete a disabled section even without secrets, since its references are never resolved.
+  // The schema requires the keys of a disabled section too, but their variables are not read.
   const isOff = section["enabled"] === false;
   const references = Object.entries(credentials)
     .filter(([, name]) => isOff || environment[name])

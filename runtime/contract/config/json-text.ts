@@ -155,8 +155,8 @@ export function repeatedKeys(text: string): ConfigProblem[] {
 }
 
 /**
- * Returns a function that finds the line of a dotted path, or of its closest existing parent. It finds nothing in a
- * text that is not JSON.
+ * Returns a function that finds the line of a dotted path, or of its closest existing parent. The function returns
+ * `undefined` if `text` is not JSON.
  */
 export function lineFinder(text: string): (path: string) => number | undefined {
   if (jsonProblem(text) !== undefined) return () => undefined;

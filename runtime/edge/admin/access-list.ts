@@ -9,10 +9,12 @@ import { grantedTo, isUsable } from "../../shared/devices.ts";
 import { attempt, operate, commandTimeout } from "../operate.ts";
 import type { Clock, Sandbox } from "../ports.ts";
 
-/** Timeouts in milliseconds for the lists, and then for the pairing files if a list is missing. */
+/**
+ * Timeouts in milliseconds for reading the lists, and for reading the pairing files if the senders' list is missing.
+ */
 const LISTS_MS = 7_000;
 const FILES_MS = 3_000;
-/** Lifetime of a pairing request in milliseconds. Files may contain expired requests. */
+/** Lifetime of a pairing request in milliseconds. Older requests in files are ignored. */
 const PAIRING_LIFE_MS = 60 * 60_000;
 
 /** A request to write to the bot. Times are milliseconds since the epoch. */

@@ -10,7 +10,7 @@ import { type Names, Person } from "../ui/person.tsx";
 import { placeOf } from "./sessions.tsx";
 import type { AdminOptions, PageContext } from "./options.ts";
 
-/** Maximum entries; equals the number stored. */
+/** Maximum number of entries, equal to the number stored. */
 const ENTRIES = 1_000;
 
 const ACTIONS: Readonly<Record<string, string>> = {

@@ -18,7 +18,10 @@ import { recordChange } from "./change.ts";
 import { type Done, goTo, readFlash } from "./flash.ts";
 import type { AdminOptions, PageContext } from "./options.ts";
 
-/** Timeout in milliseconds for a backup operation, including the container's start. Proxies time out later. */
+/**
+ * Timeout in milliseconds for a backup operation, including the container's start. It is shorter than the timeouts of
+ * proxies.
+ */
 export const BACKUP_LIMIT_MS = 60_000;
 export const ID = /^\d{8}-\d{8}$/;
 const FORCE = /^(?:yes|no)$/;
@@ -61,8 +64,8 @@ export async function showBackups(context: PageContext, { backups, clock }: Admi
 }
 
 /**
- * `POST /_admin/backups/create`: makes a backup. With the field `force=yes`, it may contain far less than the
- * previous one.
+ * `POST /_admin/backups/create`: makes a backup. The field `force=yes` accepts a backup that contains far less than
+ * the previous one.
  */
 export async function createBackup(context: PageContext, options: AdminOptions): Promise<Response> {
   const { force } = await readFields(context.req.raw, { force: FORCE });

@@ -24,7 +24,7 @@ export type Replaced = { text: string; problems: ToldProblem[] };
 
 export interface Edited {
   text: string;
-  /** SHA-256 of the file on which the text is based, or `none`. */
+  /** SHA-256 of the file that the operator edited; `none` if there was no file. */
   expected: string;
 }
 
@@ -46,7 +46,7 @@ export async function readConfigText(sandbox: Sandbox, as: ConfigTextKind): Prom
   return readEditedConfig(await answer(await ask(sandbox, { method: "GET", path })));
 }
 
-/** Validates a text, and writes it if `write` is set. */
+/** Validates a new config text, and writes it if `write` is true. */
 export async function replaceConfigText(
   sandbox: Sandbox,
   { text, expected }: Edited,

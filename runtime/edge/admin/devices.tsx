@@ -25,10 +25,7 @@ import { Id, nameOf, type Names, Person, personColumn, platformOf } from "../ui/
 import { Facts } from "../ui/table.tsx";
 import { offerUndo, type Removal } from "./undo.ts";
 
-/**
- * Timeout in milliseconds. It exceeds the 10 s of {@link readAccessList}, which then still returns an incomplete
- * list.
- */
+/** Timeout in milliseconds. {@link readAccessList} needs up to 10 s, and then returns at least an incomplete list. */
 const LISTS_MS = 11_000;
 
 /** People per page, which leaves space for the requests above. */
@@ -157,7 +154,7 @@ interface Change {
   input: object;
 }
 
-/** Makes changes one by one and reports the first failure. */
+/** Makes changes one by one and reports the first failure. Continues after a failure, but not after a timeout. */
 async function changeAll(
   context: PageContext,
   options: AdminOptions,

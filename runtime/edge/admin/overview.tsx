@@ -35,7 +35,9 @@ const LIMIT_MS = 3_000;
 /** Maximum number of messages to search for groups without answers. */
 const IGNORED = 50;
 const SILENT_MS = 7 * 24 * 60 * 60_000;
-/** Maximum age of stored lists that the overview reuses, because each new list starts a process in the container. */
+/**
+ * Maximum age in milliseconds of stored lists that the overview reuses. A new list starts a process in the container.
+ */
 const RECENT_MS = 10_000;
 /** Facts that prevent requests to the container. */
 const DOWN = { status: { state: "stopped", since: "", restarts: 0 } } as const;
@@ -80,8 +82,8 @@ export async function showOverview(context: PageContext, options: AdminOptions):
 /** Loads the overview's data. Parts that do not arrive in time are missing. */
 async function read(options: AdminOptions, visitor: Visitor, now: number) {
   const { sandbox, answers, ledger, directory, activity } = options;
-  // While the gateway crashes repeatedly, each operation starts a process, and only a few may run concurrently. Ask
-  // only for the access requests, and use stored answers for the other lists.
+  // While the gateway crashes repeatedly, only a few processes may run concurrently. Start one only for the access
+  // requests, and use stored answers for the other lists.
   const calm = visitor.facts.status.state === "crash-looping" ? { ...visitor, facts: DOWN } : visitor;
   const recent = { ...calm, reuseAfter: calm.reuseAfter ?? now - RECENT_MS };
   const events = (state: "ignored" | "answered") =>

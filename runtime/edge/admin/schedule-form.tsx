@@ -148,7 +148,7 @@ interface ScheduleFormProps {
 export function ScheduleForm({ values, marks, chats, id }: ScheduleFormProps): Markup {
   const query = id === undefined ? "" : `?${new URLSearchParams({ id })}`;
   const kinds = Object.entries(KINDS).map(([name, [label]]) => [name, label] as const);
-  /** Returns a field's attributes. `hint` is the id of a text that explains the field. */
+  /** Returns a field's attributes. `hint` is the id of an element that explains the field. */
   const field = (name: keyof typeof LONGEST, hint?: string) => {
     const ids = [hint, marks[name] !== undefined && `${name}-problem`].filter(Boolean).join(" ");
     return {

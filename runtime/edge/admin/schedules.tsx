@@ -36,7 +36,7 @@ import {
 import { addressOf, inOrder, Runs, schedulesTable } from "./schedule-table.tsx";
 
 const ID = /^[\w:.-]{1,128}$/;
-/** Maximum chats suggested in the form, most recently seen first. */
+/** Maximum number of recently seen chats to suggest in the form. */
 const MAX_CHATS = 300;
 
 type Preview = z.infer<ReturnType<typeof schedules.preview.output>>;

@@ -20,7 +20,7 @@ const ACTIONS = Object.entries({
 });
 /** Maximum results. */
 const MOST = 20;
-/** Characters of a schedule's message that are shown. */
+/** Maximum characters shown of a schedule's message. */
 const MAX_OF_MESSAGE = 60;
 const MAX_CONVERSATIONS = 1_000;
 

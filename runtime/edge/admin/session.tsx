@@ -18,7 +18,6 @@ import { placeOf } from "./sessions.tsx";
 import { finishChange, recordChange } from "./change.ts";
 import type { AdminOptions, PageContext } from "./options.ts";
 
-/** Timeout of an export in milliseconds. Each part of an export starts a process in the container. */
 const EXPORT_LIMIT_MS = 30_000;
 const MAX_PARTS = 64;
 /** Ids never begin with a dash. */

@@ -35,7 +35,7 @@ export async function showSessions(context: PageContext, options: AdminOptions):
   return adminPage(context, { title: "Conversations", asOf: answer.asOf, waits: true }, content);
 }
 
-/** Returns the conversations, from the container's current or last answer. */
+/** Returns the container's list of conversations, or the last stored list if the container does not answer. */
 export function knownSessions({ sandbox, answers }: AdminOptions, visitor: Visitor, limitMs = LIMIT_MS) {
   const ask = () => operate(sandbox, sessions.list, {});
   return askOrRecall(answers, visitor, "sessions", ask, { limitMs });
@@ -56,7 +56,7 @@ function retentionNote(retention: RetentionNotice | undefined): Markup | "" {
 }
 
 /**
- * Returns a conversation's chat or browser, as key for the name directory. A browser may have several conversations.
+ * Returns the key of a conversation's chat or browser in the name directory. All conversations of a browser share it.
  */
 export function placeOf(conversation: string): string {
   return conversation.split(":", 2).join(":");

@@ -41,8 +41,8 @@ function namedChat({ url }: Request): string | undefined {
 }
 
 /**
- * Applies the chat that a URL selects. A page's URL stores the chat in a cookie, so that the page's links and buttons
- * affect that chat. Redirects pass the chat on in their URL. Refuses invalid chats.
+ * Selects the chat that a URL names. For a page, stores the chat in a cookie, so that the page's links and buttons
+ * affect this chat. Adds the chat to redirects. Refuses invalid chats.
  */
 export function keepNamedChat(): MiddlewareHandler {
   return async function namedChatMiddleware(context, next) {

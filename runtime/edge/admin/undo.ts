@@ -37,7 +37,7 @@ export async function offerUndo(
   const token = `${done}.${crypto.randomUUID()}`;
   const detail = removals.map((one) => one.detail).join(", ");
   const offer = { token, until: clock() + UNDO_MS, detail, records };
-  // If the offer cannot be stored, the removal has still succeeded.
+  // Do not fail if the offer cannot be stored: the removal has succeeded.
   const isKept = await answers.keepAnswer(slotOf(context), JSON.stringify(offer)).then(
     () => true,
     () => false,
@@ -53,7 +53,7 @@ export async function offerUndo(
     });
 }
 
-/** `POST /_admin/undo`, fields `undo` and `page`: undoes this browser's last removal, once and only within seconds. */
+/** `POST /_admin/undo`, fields `undo` and `page`: undoes this browser's last removal, once and within `UNDO_MS`. */
 export async function undoRemoval(context: PageContext, options: AdminOptions): Promise<Response> {
   const { answers, clock, sandbox } = options;
   const form = { undo: /^\w+\.[\w-]{36}$/, page: /^\/[\w/]+$/ };

@@ -59,7 +59,7 @@ export async function showUsage(
   return adminPage(context, { title: "Usage", asOf, waits: true, scripts: ["usage.js"] }, content);
 }
 
-/** `GET /_admin/usage/export`: the counts of 30 days as CSV. Does not wake the container. */
+/** `GET /_admin/usage/export`: usage in the last 30 days as CSV. Does not wake the container. */
 export async function exportUsage(
   context: PageContext,
   { sandbox, answers, directory }: AdminOptions,

@@ -24,8 +24,8 @@ const LIMIT_MS = 3_000;
 /** Maximum age of container answers that automatic page updates reuse, in milliseconds. */
 const REUSED_MS = 15_000;
 /**
- * Maximum age of reused answers, in milliseconds, if a change caused the update. Quick successive changes then share
- * one request.
+ * Maximum age of reused answers, in milliseconds, when a page updates after a change. Quick changes can share one
+ * request.
  */
 const REUSED_AFTER_CHANGE_MS = 500;
 

@@ -22,8 +22,8 @@ export async function readJsonBody(request: Request): Promise<Record<string, unk
 }
 
 /**
- * Reads a JSON body of at most 1 MiB as text, so that its signature can be checked first: parsing a megabyte of
- * nested arrays takes half a second. Throws body_too_large or media_type_unsupported.
+ * Reads a JSON body of at most 1 MiB as text, so that its signature can be checked before the slower parsing. Throws
+ * body_too_large or media_type_unsupported.
  */
 export async function readJsonText(request: Request): Promise<string> {
   if (!isJson(request.headers.get("content-type"))) {
@@ -81,8 +81,8 @@ export interface OutgoingBody {
 }
 
 /**
- * Reads a body and re-encodes its validated fields, so that the service parses the same values. Model requests are
- * forwarded unparsed.
+ * Reads a body and re-encodes its validated fields, so that the service receives exactly what was validated. Model
+ * requests are forwarded unparsed.
  *
  * @returns `undefined` for an operation without a body
  * @throws StewardError `body_too_large` or `broker_arguments_invalid`

@@ -70,7 +70,7 @@ export function telegramDelivery(body: unknown, receivedAt: number): Delivery | 
   return {
     id: String(parsed.data.update_id),
     platform: "telegram",
-    // A button press has a separate conversation, because it may stop the answer in progress.
+    // A button press must not wait for the answer in progress, because it may stop that answer.
     conversation: press === undefined ? place.join(":") : `${press}:press`,
     receivedAt,
     payload: parsed.data,

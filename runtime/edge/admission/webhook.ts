@@ -31,10 +31,9 @@ export interface WebhookOptions {
 }
 
 /**
- * Creates the handler for a platform's events. It verifies an event, stores it, starts its delivery, and responds.
- * While the gateway is down, it refuses every invalid request with 503, because 401 or 403 could also come from the
- * identity gateway. During a flood of these requests, it caches the gateway's state, because each lookup costs a
- * request on Cloudflare.
+ * Creates the handler for a platform's events. The handler verifies an event, stores it, starts its delivery, and
+ * responds. While the gateway is down, it refuses invalid requests with 503 instead of 401 or 403, which could also
+ * come from the identity gateway.
  */
 export function webhook({
   read,
@@ -74,6 +73,7 @@ export function webhook({
    * its rate limit.
    */
   async function refuse(error: StewardError, wait: number): Promise<Response> {
+    // During a flood, use the cached state: each lookup costs a request on Cloudflare.
     if (!(await isReady(wait > 0 ? STATE_FOR_FLOODS_MS : 0))) {
       return sendProblem("gateway_unavailable", `Nothing is stored: ${error.message}`, {
         retryAfterSeconds: Math.max(wait, RETRY_AFTER_SECONDS),

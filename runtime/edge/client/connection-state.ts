@@ -57,11 +57,11 @@ retry.addEventListener("click", () => {
 copies(element("copy", HTMLButtonElement), () => command.textContent ?? "");
 
 /**
- * Shows the connection state, and a problem if only the user can solve it.
+ * Shows the connection state. If the user must act, also shows a message with a button.
  *
  * @param isDue True if the user has an unsent message.
  *
- * @param act Called when the user presses the problem's button.
+ * @param act Called when the button is pressed.
  */
 export function showState(at: State, isDue = false, act = (): void => {}): void {
   [state.textContent, state.dataset["tone"]] = STATES[at];

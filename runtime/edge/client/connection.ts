@@ -10,7 +10,7 @@ const LONGEST_WAIT_MS = 30_000;
 const LONGEST_WAITED_FOR_MS = 2_000;
 const FIRST_WAIT_MS = 500;
 
-/** Why the page is disconnected. */
+/** Reason why the page is disconnected. */
 export type Ended = "no key" | "asleep" | "revoked" | "late" | "full" | "refused" | "lost";
 
 const ENDS: Readonly<Record<number, Ended>> = {
@@ -26,7 +26,7 @@ interface ConnectionOptions {
   onConnecting(): void;
   onMessage(message: Exclude<ToPage, { type: "challenge" }>): void;
   onEnd(why: Ended): void;
-  /** Returns true if the user has an unanswered message. */
+  /** Returns true if a message still has to be answered or withdrawn. */
   isDue(): boolean;
 }
 
@@ -41,7 +41,7 @@ export class PageConnection {
    * wake the gateway.
    */
   #isAsleep = false;
-  /** True while the user waits for a connection, until the page is connected or needs approval. */
+  /** True while the user waits for a connection. False once the page is admitted or needs approval. */
   #isWanted = false;
 
   constructor(options: ConnectionOptions) {
@@ -91,8 +91,7 @@ export class PageConnection {
   }
 
   #end(socket: WebSocket, code: number): void {
-    // The gateway may fall asleep while a message is on its way. Reconnect then, so that the user need not type
-    // again.
+    // The gateway may fall asleep while a message is on its way. Reconnect to send the message again.
     const isDue = this.#isWanted || (this.isWelcome && this.#options.isDue());
     this.isWelcome = false;
     const ended = ENDS[code] ?? "lost";

@@ -39,7 +39,7 @@ const COPIED_MS = 2_000;
 /** A box follows new content if it is scrolled to less than this many pixels from its end. */
 const END_PX = 80;
 
-/** Makes a button copy a text. The button then reads "Copied" for a moment. */
+/** Makes a button copy a string to the clipboard. The button then reads "Copied" for a moment. */
 export function copies(node: HTMLButtonElement, text: () => string): void {
   node.addEventListener("click", async () => {
     await navigator.clipboard.writeText(text());
@@ -55,7 +55,8 @@ export function isAtEnd({ scrollHeight, scrollTop, clientHeight }: Element): boo
 
 /** Closes a dialog on a click outside it, as Escape does. */
 export function overlay(dialog: HTMLDialogElement): HTMLDialogElement {
-  // A click on the backdrop targets the dialog. A text selection may end there, so check where the press began.
+  // A click on the backdrop targets the dialog. Check where the press began: a text selection can end on the
+  // backdrop.
   let isPressed = false;
   dialog.addEventListener("pointerdown", ({ target }) => (isPressed = target === dialog));
   dialog.addEventListener("click", ({ target }) => isPressed && target === dialog && dialog.close());

@@ -141,7 +141,6 @@ async function findProblems(view: EditorView): Promise<Diagnostic[]> {
 
 const note = made("p", [], { className: "soft", role: "status" });
 
-/** Announces the number of problems to screen readers. */
 function announce(found: readonly ToldProblem[]): void {
   const [first] = found;
   const at = first?.line === undefined ? "" : ` at line ${first.line}`;

@@ -5,7 +5,7 @@ import { RELOAD_CHANGE, RELOAD_HEADER } from "../../contract/client.ts";
 import { button, element, made, onClick, overlay } from "./dom.ts";
 import { offerSearch } from "./palette.ts";
 
-/** Maximum age of a page, in milliseconds. Displayed ages become outdated even if nothing changes. */
+/** Interval of page updates if nothing changes, in milliseconds. Updates keep the displayed ages current. */
 const AT_LEAST_EVERY_MS = 60_000;
 /** Interval of page updates while no stream reports changes, in milliseconds. */
 const ASK_EVERY_MS = 10_000;
@@ -17,7 +17,7 @@ const NOTICE_MS = 10_000;
 const COPIED_MS = 1_500;
 
 const content = element("content", HTMLElement);
-/** False if an update would lose content, such as an editor's text. Only the page's frame is then updated. */
+/** False if updates may replace only the page's frame, because content such as an editor's text would be lost. */
 const isLive = document.body.dataset["live"] !== undefined;
 const FRAME = [".bar", ".side"];
 /** Selects the focused element. Excludes a link that was clicked: its focus is invisible. */
@@ -71,8 +71,8 @@ function replaceContent(next: Document): void {
 }
 
 /**
- * Sets the browser's time zone as default of empty time zone fields. Updates continue, because a default is not
- * input.
+ * Sets the browser's time zone in empty time zone fields. Sets only the default value, because user input blocks
+ * updates of the page.
  */
 function fillZones(): void {
   for (const field of content.querySelectorAll<HTMLInputElement>("input[data-zone]"))
@@ -130,7 +130,6 @@ function dismiss(notice: Element): void {
   }, NOTICE_MS);
 }
 
-/** Copies an id and confirms it briefly. */
 async function copy(button: HTMLButtonElement): Promise<void> {
   // A focused button would block updates of the page.
   button.blur();

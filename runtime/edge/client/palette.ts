@@ -85,7 +85,7 @@ function open(opener: HTMLAnchorElement): void {
 export function offerSearch(): void {
   onClick("a.find", HTMLAnchorElement, open);
   document.addEventListener("keydown", (event) => {
-    // Updates replace the bar, so look up its link each time.
+    // Look up the search link each time, because page updates replace it.
     const opener = document.querySelector<HTMLAnchorElement>("a.find");
     const { ctrlKey, metaKey, shiftKey, altKey, key } = event;
     if (opener === null || !(ctrlKey || metaKey) || shiftKey || altKey || key !== "k") return;

@@ -16,18 +16,24 @@ export interface Said {
   instead?: string | undefined;
 }
 
-/** Returns the field that names a conversation. Omits it for the first one, because older gateways reject the field. */
+/**
+ * Returns a conversation's id as a field. Omits the field for the first conversation, because older gateways reject
+ * it.
+ */
 export const inConversation = (id: string): { conversation?: string } =>
   id === "" ? {} : { conversation: id };
 
-/** A message that survives a reload. An `answered` one is stored only for its files. */
+/** A message that survives a reload. An answered message is stored only to keep its files. */
 export interface StoredMessage extends Said {
   id: string;
   at: number;
   state: "unsent" | "withdrawn" | "answered";
 }
 
-/** Separate from the device key's database, which older pages open with schema version 1. */
+/**
+ * Database of the messages. It is separate, because older pages could not open the device key's database with another
+ * store.
+ */
 const STORE = { database: "steward-chat-messages", store: "messages", keyPath: "id" };
 /** Session storage key of earlier versions. */
 const FORMER = "steward-chat-unanswered";

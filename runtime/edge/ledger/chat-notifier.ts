@@ -34,8 +34,8 @@ export class ChatNotifier {
   }
 
   /**
-   * Sends the notice. Resolves to true if the chat has received it, now or earlier in the outage. Rejects if the
-   * platform refuses it.
+   * Sends the notice. Resolves to true if the chat has received it, now or earlier in the outage; otherwise false.
+   * Rejects if the platform or the gateway refuses it.
    */
   async notify(delivery: Delivery, notice: DeliveryNotice, chats: NoticeClaims): Promise<boolean> {
     const { sandbox, environment, fetch } = this.#options;
@@ -64,7 +64,7 @@ export class ChatNotifier {
         .finally(() => this.#sending.delete(key));
       this.#sending.set(key, sending);
     }
-    // Several messages of a chat may expire together and share one notice.
+    // Wait for a notice in progress. Messages of a chat that expire together share it.
     await this.#sending.get(key);
     return claim !== "not known";
   }

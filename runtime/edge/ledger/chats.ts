@@ -63,7 +63,7 @@ function chatOf(chatKey: string): string {
   return chatKey.replace(/^(slack:.*):\d+\.\d+$/, "$1").replace(/^(telegram:[^:]*):.*$/, "$1");
 }
 
-/** Returns the key whose events are delivered in order. */
+/** Returns the key under which a conversation's events are delivered in order. */
 export function chatKeyOf({ platform, conversation }: Delivery): string {
   return `${platform}:${conversation}`;
 }
@@ -77,8 +77,8 @@ export interface LedgerTurn {
 }
 
 /**
- * Table of each chat's turn, the entry to deliver next: the oldest one that is not in progress, if it is within
- * {@link WINDOW}. The table keeps lookups fast regardless of backlog. The column `conversation` holds the chat key.
+ * Table of the entry that each chat delivers next: the oldest one that is not in progress, if it is within {@link
+ * WINDOW}. Lookups stay fast regardless of backlog. The column `conversation` holds the chat key.
  */
 export class Turns {
   readonly #sql: Sql;
@@ -87,7 +87,7 @@ export class Turns {
     this.#sql = sql;
   }
 
-  /** Recomputes the turns of all chats. Call it only while no entry is `delivering`. */
+  /** Recomputes every chat's next entry. Call it only while no entry is `delivering`. */
   rebuild(): void {
     this.#sql.all("DELETE FROM ledger_turns");
     // SQLite takes the other columns from the row with `min(seq)`: https://sqlite.org/lang_select.html#bareagg
@@ -97,7 +97,7 @@ export class Turns {
     );
   }
 
-  /** Recomputes one chat's turn. Call it in the transaction that changes an entry. */
+  /** Recomputes one chat's next entry. Call it in the transaction that changes an entry. */
   update(chatKey: string): void {
     this.#sql.all("DELETE FROM ledger_turns WHERE conversation = ?", chatKey);
     this.#sql.all(
@@ -121,8 +121,8 @@ export class Turns {
   }
 
   /**
-   * Returns up to `limit` due turns, oldest first: of chats with an entry in progress if `follows` is true, otherwise
-   * of idle chats.
+   * Returns up to `limit` due entries, oldest first. If `follows` is true, takes them from chats with an entry in
+   * progress, otherwise from idle chats.
    */
   due(now: number, follows: boolean, limit: number, except: ReadonlySet<string>): LedgerTurn[] {
     const rows = this.#sql.all(

@@ -72,7 +72,7 @@ function resultOf(end: Omit<DeliveryEnd, "index">, now: number): AttemptResult {
   const note = `${status} ${code} ${detail}`.trim();
   if (status === 400 || status === 413) return { kind: "refused", note };
   const afterMs = retryAfterMs(retryAfter ?? null, now);
-  // Count a gateway as absent if it is too old for the route (404) or is stopping (503). Both are soon replaced.
+  // Count a gateway as absent if it is too old for the route (404) or is stopping (503).
   const absent = status === 404 || (status === 503 && code === "gateway_unavailable");
   return { kind: "retry", note, ...(afterMs !== undefined && { afterMs }), ...(absent && { absent }) };
 }
@@ -119,7 +119,7 @@ function endIn(line: string): DeliveryEnd | undefined {
   return { ...rest, body: data.body, ...(typeof retryAfter === "string" && { retryAfter }) };
 }
 
-/** Parses the names in a line. Returns `undefined` for any other line. */
+/** Parses a line that contains names. Returns `undefined` for a line of another kind. */
 function namesIn(line: string) {
   return learnedNames().safeParse(parseJson(line)).data?.names;
 }

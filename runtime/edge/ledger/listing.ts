@@ -16,8 +16,8 @@ import type { Row, Sql } from "./sql.ts";
 export const PLATFORM = "substr(key, 1, instr(key, ':') - 1)";
 
 /**
- * Returns one page, newest first. Reads about `limit` rows regardless of the ledger's size. With a filter, reads that
- * many for each matching platform and state.
+ * Returns one page, newest first. Reads about `limit` rows regardless of the ledger's size; with a filter, about
+ * `limit` rows for each matching platform and state.
  */
 export function listEntries(sql: Sql, query: LedgerQuery): LedgerPage {
   const { state, platform, limit, before = Number.MAX_SAFE_INTEGER } = query;

@@ -21,8 +21,8 @@ const FAILED_AGAIN_MS = 3_600_000;
 const LONGEST_KEY = 256;
 
 /**
- * Selects keys that can receive messages. A person's id is also a chat's id only on Telegram, and a Discord group is a
- * server, not a chat.
+ * Condition for keys of chats that can receive messages. On Telegram, a person's id is also a chat's id. A Discord
+ * group is a server, not a chat.
  */
 const IS_CHAT = "(kind = 'channel' OR person_of IS NOT NULL OR key GLOB 'telegram:*')";
 
@@ -64,7 +64,7 @@ export class NameStore {
         admitted: admitted ?? nullable(row?.["admitted"]),
         first_at: Number(row?.["first_at"] ?? now),
         seen_at: Math.max(now, Number(row?.["seen_at"] ?? 0)),
-        // A name in an event postpones the next lookup.
+        // If the event contains a name, no lookup is needed for a day.
         ask_at:
           name === undefined && personOf === undefined ? Number(row?.["ask_at"] ?? 0) : now + ASK_AGAIN_MS,
       };

@@ -18,7 +18,7 @@ const TIMEOUT_MS = 10_000;
 /** Maximum bytes read of a platform's response. */
 const MAX_BYTES = 64 * 1024;
 
-/** Returns the request that replies to an event; `undefined` if the event may not be addressed to the bot. */
+/** Returns the request that replies to an event; `undefined` if the bot should not reply to it. */
 export function replyRequest(
   { platform, payload }: Delivery,
   text: string,

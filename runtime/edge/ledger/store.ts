@@ -102,8 +102,8 @@ export class LedgerStore {
     const isChange = carried?.change !== undefined;
     const { sender, place, sightings } = peopleOf(delivery);
     const inserted = this.#sql.all(
-      // The delay notice is due immediately if the chat's first open event waits longer than NOTICE_MS. Edits and
-      // deletions get no notice.
+      // A delay notice is due after NOTICE_MS, or immediately if the chat's next delivery is later than that. Edits
+      // and deletions get no notice.
       `INSERT INTO ledger (key, conversation, delivery, state, received_at, next_at, notice_at, message, sender,
          place, times)
        VALUES (?1, ?2, ?3, 'waiting', ?4, ?4, ?4 + iif(
@@ -126,10 +126,9 @@ export class LedgerStore {
   }
 
   /**
-   * Marks due entries as `delivering` and returns them by chat, at most `limit` chats. Idle chats come first; chats
-   * with deliveries in progress are added while the total is below `followerLimit`. An unreadable entry fails, so
-   * that it does not block its chat. For an event received before `readyAt`, records the wait for the gateway's
-   * start.
+   * Marks due entries as `delivering` and returns them by chat. Takes at most `limit` chats: first idle chats, then
+   * chats with deliveries in progress while the total is below `followerLimit`. An unreadable entry fails, so that it
+   * does not block its chat. An event received before `readyAt` is recorded as having waited for the gateway's start.
    */
   take(
     now: number,
@@ -151,7 +150,7 @@ export class LedgerStore {
           const begun = turns.flatMap((turn) => this.#begin(turn, now, readyAt) ?? []);
           for (const { chatKey } of begun) passed.add(chatKey);
           taken.push(...begun);
-          // Look again: the chat of a failed unreadable entry may have another due entry.
+          // Look again: if a chat's unreadable entry failed, another entry of the chat may be due.
           again = begun.length < turns.length;
         }
       };
@@ -276,7 +275,7 @@ export class LedgerStore {
     );
   }
 
-  /** Makes entries due now if they were received after `limit`, which only a fast clock can cause. */
+  /** Makes entries due now if their time of receipt is after `limit`, because the clock was ahead. */
   bringForward(now: number, limit: number): void {
     this.#updateAll(
       `UPDATE ledger SET next_at = ? WHERE settled_at IS NULL AND received_at > ? AND next_at > ?
@@ -287,7 +286,7 @@ export class LedgerStore {
     );
   }
 
-  /** Makes these chats' waiting entries due now if they have this note. */
+  /** Makes the waiting entries of these chats due now if their note equals `note`. */
   makeDue(conversations: readonly string[], note: string, now: number): void {
     this.#updateAll(
       `UPDATE ledger SET next_at = ?1 WHERE settled_at IS NULL AND state = 'waiting' AND next_at > ?1

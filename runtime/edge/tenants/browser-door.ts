@@ -5,9 +5,9 @@ import { type AdmittedDevice, type DeviceEntry, grantedTo, type NewDevice } from
 import { closeSocket, type PageSocket, sendIfOpen } from "../page-sockets.ts";
 
 const HELLO_MS = 10_000;
-/** Interval at which a waiting page checks for approval. */
+/** Milliseconds between checks whether a waiting browser was approved. */
 const LOOK_MS = 2_000;
-/** Interval between attempts to reach the browser's starting gateway. */
+/** Milliseconds between attempts to reach a gateway that is starting. */
 const START_MS = 1_000;
 const MAX_STARTS = 60;
 
@@ -54,7 +54,7 @@ export function receiveBrowser(page: PageSocket, options: BrowserDoorOptions): v
     if (isJoined) return;
     const isShort = typeof data === "string" && data.length <= CHAT_MESSAGE_BYTES;
     if (door.isOpen && isShort) return void door.receive(data);
-    // The message is too long, or was sent after admission but before the gateway was connected.
+    // The message is too long, or arrived after the admission but before the gateway was connected.
     closeSocket(page, CHAT_CLOSE.invalid, "not in this order");
   });
   page.addEventListener("close", end);

@@ -122,13 +122,13 @@ interface AdoptOptions {
   sandbox: Sandbox;
   people: Pick<People, "adopt" | "replace">;
   browsers: Pick<Browsers, "adopt" | "replace">;
-  /** Version of the approvals last stored for `sandbox`. */
+  /** Version of the approvals that were last stored for `sandbox`. */
   stored: string | undefined;
 }
 
 /**
- * Copies the approvals and requests of the sandbox that served every chat. If it had loaded the last stored
- * approvals, its lists replace the directory's; otherwise both are merged. Starts that sandbox's container.
+ * Copies the approvals and requests of the sandbox that served every chat, and starts its container. The lists
+ * replace the directory's if the sandbox had loaded the approvals last stored for it; otherwise, both are merged.
  *
  * @throws StewardError, and copies nothing, if the container does not answer.
  */

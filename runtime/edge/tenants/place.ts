@@ -18,7 +18,7 @@ export interface EventPlace {
 
 type Fields = Record<string, unknown>;
 
-/** Returns an event's place; `undefined` for events without a chat. */
+/** Returns an event's chat and sender; `undefined` for events without a chat. */
 export function placeOf({ platform, payload }: Pick<Delivery, "platform" | "payload">) {
   return PLACES[platform](payload);
 }

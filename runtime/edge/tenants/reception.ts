@@ -50,9 +50,9 @@ export interface TenantReceptionOptions {
   sandbox: Sandbox;
   /** ISO 8601 time since which one sandbox has served every chat; `undefined` if that sandbox has no state. */
   servedAllSince(): Promise<string | undefined>;
-  /** Stores the approvals, which the shared sandbox needs if the deployment returns to it. Absent on a host. */
+  /** Stores the approvals for the shared sandbox, in case it serves every chat again. */
   storeApprovals?(approvals: Approvals): Promise<void>;
-  /** Applies a person's changed rights in a chat. Its next event asks the directory again. */
+  /** Applies a person's changed rights in a chat. The chat's next event asks the directory again. */
   changeRights(tenant: TenantId, grant: Grant): Promise<void>;
   /** `role` is absent if access was revoked. */
   changeBrowser(tenant: TenantId, role: GrantedRole | undefined): Promise<void>;
@@ -80,7 +80,7 @@ export class TenantReception {
   #adopting: Promise<void> | undefined;
   #isAdopted = false;
   #keeping: Promise<void> = Promise.resolve();
-  /** Last readable rules, used while the config is broken. */
+  /** Rules of the last readable config, used while the current one is unreadable. */
   readonly #rules = new Map<Platform, AccessRules>();
 
   constructor(options: TenantReceptionOptions) {
@@ -150,7 +150,7 @@ export class TenantReception {
     return standing;
   }
 
-  /** Admits an approved browser that has proven its key, or records its request. */
+  /** Admits an approved browser that has proven possession of its key. Records the request of a new browser. */
   async enter(device: NewDevice, known?: string): Promise<DeviceEntry> {
     await this.#adopt();
     const entry = this.#browsers.enter(device, known);
@@ -181,7 +181,7 @@ export class TenantReception {
     this.#schedule();
   }
 
-  /** Copies the approvals of the shared sandbox, once after each time that it served every chat. */
+  /** Copies the shared sandbox's approvals, once per period in which it served every chat. */
   async #adopt(): Promise<void> {
     if (this.#isAdopted) return;
     this.#adopting ??= this.#adoptOnce().finally(() => {
@@ -205,7 +205,7 @@ export class TenantReception {
     await this.#storeApprovals();
   }
 
-  /** Stores the approvals for a return to the shared sandbox. Never rejects. */
+  /** Stores the approvals with {@link TenantReceptionOptions.storeApprovals}. Never rejects. */
   async #storeApprovals(): Promise<void> {
     this.#keeping = this.#keeping.then(() => this.#storeOnce());
     await this.#keeping;
@@ -251,7 +251,7 @@ export class TenantReception {
     return { platforms: Object.fromEntries(lists), browsers, text };
   }
 
-  /** Returns the access rules, or the last readable ones while the config is broken. */
+  /** Returns the access rules, from the last readable config if the current one is unreadable. */
   async #access(platform: Platform): Promise<ChannelAccess> {
     const rules = readAccessRules(await this.#options.readConfig(), platform) ?? this.#rules.get(platform);
     if (rules === undefined)

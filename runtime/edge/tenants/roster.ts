@@ -90,7 +90,7 @@ export class TenantRoster {
     return { chats: number("chats"), running: number("running"), failing: number("failing"), counts };
   }
 
-  /** Returns tenants with problems first, and then by id. */
+  /** Returns tenants by id, those with problems before the others. */
   list({ limit, after }: TenantQuery): Tenant[] {
     // Select `?2` instead of the column `id`, so that SQLite seeks by both columns.
     const from =

@@ -97,7 +97,9 @@ function Sidebar(): Markup {
   );
 }
 
-/** Shows an unknown browser how to request access. The page's script adds the pairing code to the link. */
+/**
+ * Shows an unknown browser how to request access. The page's script adds the pairing code to the Access page's link.
+ */
 function Pairing(): Markup {
   return (
     <section id="pairing" hidden aria-labelledby="pairing-title">

@@ -8,7 +8,7 @@ const MAX_CHANGES = 1_000;
 interface Hunk {
   /** Line number in the new text. */
   at: number;
-  /** Lines that begin with a space, `+` or `-`. */
+  /** Lines, each with a leading space, `+` or `-`. */
   lines: string[];
 }
 

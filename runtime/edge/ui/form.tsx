@@ -152,7 +152,7 @@ interface ConfirmationProps {
   word: string;
   /** The previous, wrong input. */
   typed: string | undefined;
-  /** Sentence that says that nothing was changed, such as "Nothing was restored". */
+  /** Sentence such as "Nothing was restored". */
   notDone: string;
 }
 

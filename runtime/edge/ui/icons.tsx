@@ -43,7 +43,7 @@ const ICONS = {
 
 export type IconName = keyof typeof ICONS;
 
-/** Renders a decorative icon next to a text. Screen readers skip it. */
+/** Renders a decorative icon beside text. Screen readers skip the icon. */
 export function Icon({ name }: { name: IconName }): Markup {
   const nodes: IconNode = ICONS[name];
   return (

@@ -116,7 +116,7 @@ function folders(workspace: Workspace): string[] {
   }
 }
 
-/** Reads a file. Returns an empty text if it is unreadable. */
+/** Reads a file. Returns an empty string if it is unreadable. */
 function readQuietly(root: Pick<Reach, "read">, name: string): string {
   try {
     return root.read(name)?.trim() ?? "";

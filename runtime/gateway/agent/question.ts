@@ -23,11 +23,14 @@ export interface QuestionMessage {
   message?: string;
   /** Number of characters in `text` that the sender wrote. Remarks about files follow them. */
   words?: number;
-  /** Pictures for this question only. The transcript stores the remarks about them in `text`. */
+  /**
+   * Pictures, sent to the model only with this question. The transcript stores only `text`, with remarks about the
+   * pictures.
+   */
   images: readonly ModelImage[];
 }
 
-/** One message, or several that arrived during the previous answer. */
+/** One message, or several that are answered together. */
 export interface Question extends Place {
   session: string;
   target: ReplyTarget;
@@ -42,7 +45,7 @@ export interface AnswerOptions {
 }
 
 /**
- * The model's answer, or a refusal. `delivery` is the last event of the question as it was answered; a retry may
+ * The model's answer, or a refusal. `delivery` is the last of the events that were answered together; a retry may
  * group events differently.
  */
 export interface AgentAnswer {

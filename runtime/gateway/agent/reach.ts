@@ -46,8 +46,8 @@ const MAX_KEPT_BYTES = 4 * 1024 * 1024;
 export type Asker = Pick<Place, "platform" | "target"> & Pick<Rights, "may">;
 
 /**
- * Returns access to a chat's files. With rights to read and write the workspace, the chat can use all roots.
- * Otherwise, it can use its own root and, if permitted, read the shared root.
+ * Returns the files that a chat may use. With rights to read and write the workspace, the chat can use all roots.
+ * Otherwise, it can use its own root and, if it may read the workspace, read the shared one.
  */
 export function reachOf(workspace: Workspace, { platform, target, may }: Asker): Reach {
   const chat = chatName(platform, target.chat);

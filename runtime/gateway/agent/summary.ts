@@ -14,8 +14,9 @@ const TOKENS_A_PAGE = 3_000;
 const SMALLEST_SAMPLE = 1_000;
 
 const SUMMARY_TOKENS = 1_500;
-/** Shares of the model's context: turns kept verbatim, and turns read for one summary. */
+/** Share of the model's context for turns that stay verbatim. */
 const KEPT_SHARE = 0.3;
+/** Share of the model's context for turns that one summary covers. */
 const READ_SHARE = 0.6;
 
 export function splitForSummary(

@@ -30,12 +30,15 @@ export function unreadableMessage(target: ReplyTarget): Inbound {
   return { kind: "refused", target, text: UNREADABLE_TEXT, note: "a message of a kind that cannot be read" };
 }
 
-/** Converts a parsed message to an edit. Ignores a refusal, so that senders without access get no second notice. */
+/**
+ * Converts a parsed message to an edit. A refused message becomes an ignored one, so that its sender gets no second
+ * notice.
+ */
 export function asEdit(inbound: Inbound): Inbound {
   switch (inbound.kind) {
     case "message":
     case "context": {
-      // An edit waits for no further parts: those of the original have arrived.
+      // Do not wait for more parts: all parts of the original message have arrived.
       const { continues: _, ...content } = inbound;
       return { ...content, edited: true };
     }

@@ -49,7 +49,7 @@ export interface Channel {
   /** Returns the names of payload fields that the channel does not know, such as `message.hologram`. */
   unknownParts(payload: Record<string, unknown>): string[];
 
-  /** Records a group's new id. The group's messages continue under the previous id. */
+  /** Records a group's new id. The group's messages are still stored under its first id. */
   moved?(move: Pick<Extract<Inbound, { kind: "moved" }>, "former" | "chat">): void;
 
   /** Splits a reply into messages that the platform accepts. */
@@ -73,7 +73,7 @@ export interface Channel {
    */
   nameOf?(kind: NameKind, id: string): Promise<string | undefined>;
 
-  /** Returns the id of a person's direct chat. Absent if it equals the person's id. */
+  /** Returns the id of the direct chat with a person. Absent on platforms where this is the person's id. */
   directChat?(person: string): Promise<string>;
 
   /** Absent if files cannot be sent. */
@@ -93,7 +93,7 @@ export interface Channel {
   /** Adds the configured reaction. Never rejects. */
   react?(target: ReplyTarget, message: string): Promise<void>;
 
-  /** Removes the pending indicator of an event that gets no answer. */
+  /** Removes the indicator that an answer is pending, if no answer will follow. */
   dismiss?(target: ReplyTarget): Promise<void>;
 
   /** Downloads an attachment. Rejects if it is unavailable or larger than `mediaMaxBytes`. */
@@ -145,8 +145,8 @@ export class OutgoingHealth {
   }
 
   /**
-   * Requests the bot's account to check the credentials. Never rejects. Success does not clear another request's
-   * failure.
+   * Requests the bot's account to check the credentials. Never rejects. Success clears only failures that a probe
+   * found.
    */
   async probe(ask: () => Promise<BotAccount>): Promise<void> {
     try {
@@ -174,7 +174,7 @@ export class OutgoingHealth {
     return told;
   }
 
-  /** Returns the channel's health. `incoming` adds the state of receiving events. */
+  /** Returns the channel's health. `incoming` is the health of receiving events. */
   health(incoming: { reason?: Reason; answered?: boolean } = {}): ChannelHealth {
     const { platform } = this.#options;
     const why = this.#failure ?? incoming.reason;

@@ -16,7 +16,7 @@ interface SetOptions {
   plain: boolean | undefined;
 }
 
-// Refused as keys: they would change the object's prototype, or are empty.
+// Refuse keys that would change the object's prototype, and empty keys.
 const NO_KEYS = new Set(["__proto__", "constructor", "prototype", ""]);
 
 /**
@@ -63,8 +63,8 @@ export async function unsetConfig(context: CommandContext, path: string): Promis
 }
 
 /**
- * Changes the config file. Checks the new text before it takes the file lock, to hold the lock only briefly. Starts
- * over if the file has changed during the check.
+ * Changes the config file. Checks the new text before taking the file lock, to hold it only briefly. Starts over if
+ * the file has changed during the check.
  */
 async function change(
   { settings, environment }: CommandContext,

@@ -39,7 +39,7 @@ export function commandTools(context: CommandContext, places: () => Place[]) {
     configPath,
     redact,
     clock,
-    /** Modules of the config schema, imported on use. A Worker loads the operations without them. */
+    /** Modules of the config schema. Operations get them here, so that a Worker can load operations without them. */
     contract: {
       config: () => import("../../contract/config/index.ts"),
       ids: () => import("../../contract/config/ids.ts"),
@@ -53,7 +53,9 @@ export function commandTools(context: CommandContext, places: () => Place[]) {
     /** Returns rows of state.db; none if the file or table does not exist. Never creates or migrates the file. */
     rows: async (table: string, query: string, ...values: (string | number)[]) =>
       (await readTable(file, table, (database): Row[] => database.prepare(query).all(...values))) ?? [],
-    /** Returns people from a host's directory table, last seen first; none in a serverless container. */
+    /**
+     * Returns people from a host's directory table, most recently seen first. Returns none in a serverless container.
+     */
     async people(most: number) {
       const rows = await readTable(file, "ledger_names", (database): Row[] =>
         database.prepare(PEOPLE).all(most),

@@ -44,7 +44,10 @@ const chatFileSchema: z.ZodMiniType<ChatFileRequest> = z.strictObject({
   item: z.string(),
 });
 
-/** Timeout in milliseconds for asking a platform for a name, because the edge's request stays open for this time. */
+/**
+ * Timeout in milliseconds for asking a platform for a name. It is short, because the edge's request stays open
+ * meanwhile.
+ */
 const NAME_MS = 5_000;
 
 export interface GatewayAppOptions extends CompletionsOptions, HooksOptions {
@@ -162,7 +165,7 @@ export function gatewayApp(options: GatewayAppOptions): Hono {
     const names = body.names === undefined ? undefined : learnNames(body.names, channels, log);
     return answerEach(all, log, { names, more: (index) => moreOf(read[index]?.data) });
   });
-  // Parses the event again; parsing stores and sends nothing.
+  // Parsing the event again is safe: it stores and sends nothing.
   const moreOf = (delivery: Delivery | undefined): Pick<DeliveryEnd, "firstWordMs" | "admitted"> => {
     if (delivery === undefined) return {};
     const heardAt = options.firstWordAt(delivery);

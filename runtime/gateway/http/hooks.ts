@@ -115,7 +115,7 @@ async function answer(
   );
   if (failure !== undefined) throw new StewardError(failure.code, failure.detail);
   if (to === undefined || channel === undefined) return { text, delivered: false };
-  // Record the answer like a reply, so that a repeated call posts only parts that were not posted.
+  // Record the answer like a reply, so that a repeated call posts only the missing parts.
   const { outcome, note } = await replies.say({ platform: to.platform, id }, channel, target, text);
   if (outcome !== "answered") throw new RefusedError("reply_refused", note ?? outcome);
   return { text, delivered: true };

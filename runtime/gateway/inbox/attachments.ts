@@ -97,8 +97,8 @@ function readReference(reference: Reference, files?: ReadonlyMap<Attachment, Rea
 }
 
 /**
- * Applies the limits to a question's files in order. Replaces an image beyond the byte limit with its text, and cuts
- * text at the character limit.
+ * Applies the limits to a question's files in order. Beyond the byte limit, keeps an image's text instead of the
+ * image. Cuts text at the character limit.
  */
 function bounded(
   all: readonly Attachment[],
@@ -139,7 +139,7 @@ function textWith(
   return [text, ...lines].filter((line) => line !== "").join("\n");
 }
 
-/** Returns a group message as one text, including the messages it refers to. */
+/** Returns the text of a group message, preceded by the messages that it refers to. */
 export function contextText(message: Content): string {
   const quoted = (message.references ?? []).map((reference) => {
     const { author, text } = readReference(reference);

@@ -34,8 +34,8 @@ export class Bursts {
   }
 
   /**
-   * Returns true if two messages may be answered together. Messages of a thread are answered only in that thread, and
-   * a retry keeps the grouping of the earlier attempt.
+   * Returns true if two messages may be answered together. Each thread is answered separately, and a retry keeps the
+   * earlier attempt's grouping.
    */
   belong(first: Waiting, second: Waiting): boolean {
     const { records, sessions } = this.#options;
@@ -89,8 +89,8 @@ export class Bursts {
   }
 
   /**
-   * Returns the progress of a message's answer, in this or an earlier attempt. `worked`: tools were called. `out`:
-   * text was sent or is about to be.
+   * Returns the progress of a message's answer, including earlier attempts. `worked`: tools were called. `out`: text
+   * was sent or is about to be.
    */
   progress(message: Waiting, running: readonly Waiting[]): "none" | "worked" | "out" {
     const { records, sessions } = this.#options;

@@ -27,7 +27,7 @@ type Content = Extract<Inbound, { kind: "message" | "context" }>;
 
 /**
  * Handles edits and deletions of messages. Before the answer begins, an edit changes the question. Later, an edit of
- * the last question becomes a new question, and other edits are noted for the next answer.
+ * the last question becomes a new question, and any other edit becomes context for the next answer.
  */
 export class Changes {
   readonly #options: ChangesOptions;
@@ -37,8 +37,10 @@ export class Changes {
   }
 
   /**
-   * Applies an edit. `ask` answers the edited message as a new one. If the original message is still being answered,
-   * resolves together with its answer, so that the edge redelivers both after a crash.
+   * Applies an edit. If the original message is still being answered, resolves after its answer, so that the edge
+   * redelivers both after a crash.
+   *
+   * @param ask Answers the edited message as a new question.
    */
   async edit(
     { id, platform }: Delivery,
@@ -66,7 +68,8 @@ export class Changes {
       return ignored(wasContext ? "not for the bot, kept as context" : "edit: not for the bot");
     }
     if (isSame(was, text)) {
-      // Wait for the question: if it is redelivered with its original text, this edit must be redelivered too.
+      // Settle the edit after the question: if the edge redelivers the original text, it must also redeliver the
+      // edit.
       if (open !== undefined) await queues.ending(session, open);
       return ignored("edit: the text is the same");
     }

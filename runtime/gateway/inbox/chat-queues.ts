@@ -26,7 +26,7 @@ interface ChatQueue<Message> {
 export interface OpenMessages<Message> {
   running: readonly Message[];
   waiting: readonly Message[];
-  /** True if other work is queued too. */
+  /** True if other work waits in the queue. */
   interrupted: boolean;
 }
 
@@ -37,7 +37,10 @@ const STOPPED: DeliveryOutcome = { outcome: "ignored", note: "stopped" };
 
 /**
  * Runs conversations in parallel, with one run at a time in each. Messages that arrive during a run are answered
- * together afterwards. If a run fails, so do the messages behind it, so that none overtakes a retried message.
+ * together afterwards.
+ *
+ * If a run fails, the waiting messages of its conversation fail as well. Otherwise, they would be answered before the
+ * failed message is retried.
  */
 export class ChatQueues<Message> {
   readonly #options: ChatQueuesOptions<Message>;
@@ -98,7 +101,7 @@ export class ChatQueues<Message> {
     if (entry !== undefined) entry.what = { message: instead };
   }
 
-  /** Waits until a queued message is settled. Resolves or rejects with its outcome. */
+  /** Waits for a message's outcome; `undefined` if the message is not queued. Rejects if it fails. */
   async ending(session: string, message: Message): Promise<DeliveryOutcome | undefined> {
     return this.#entry(session, message)?.settled.promise;
   }

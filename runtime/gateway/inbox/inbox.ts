@@ -22,11 +22,11 @@ import { type DeliveryRecords, recordName } from "./records.ts";
 import { dismiss, type Replies } from "./replies.ts";
 import { sendAsFile } from "./outgoing.ts";
 
-/** Number of successful events to remember. A few suffice, because the edge refers only to events in progress. */
+/** Maximum number of completed events to remember, because a later event may name one in `after`. */
 const MAX_ENDED = 1_000;
 
 export interface InboxOptions {
-  /** Returns the current components. Each event and run calls it once and uses the result until it ends. */
+  /** Returns the current components, which a config change replaces. */
   parts(): Pick<Components, "config" | "channels"> & { agent: Pick<Agent, "answer"> };
   pairing: PairingDesk;
   admissions: Pick<AdmissionQuestions, "ask" | "settle">;
@@ -54,7 +54,7 @@ export class Inbox {
   readonly #queues: ChatQueues<Waiting>;
   readonly #changes: Changes;
   readonly #running = new Map<string, Promise<DeliveryOutcome>>();
-  /** Events that succeeded, oldest first. */
+  /** Completed events, oldest first. */
   readonly #ended = new Set<string>();
   readonly #last = new Map<Platform, number>();
   readonly #delays: Delays;
@@ -88,10 +88,11 @@ export class Inbox {
   }
 
   /**
-   * Queues events of one chat in order before it returns. Each promise resolves when its event's reply is sent, or
-   * rejects with a RetryableError if the edge should retry. After a rejected event, all later ones are rejected.
+   * Queues events of one chat in order, synchronously. Each promise resolves when the reply to its event is sent, or
+   * rejects with a RetryableError if the edge should retry. If an event cannot be queued, later ones are not queued
+   * either.
    *
-   * All events are rejected unless the chat's previous event, `after`, is in progress or successful.
+   * Rejects all events unless `after`, the chat's previous event, is in progress or completed.
    */
   take(deliveries: readonly Delivery[], after?: string): Promise<DeliveryOutcome>[] {
     let failure: { error: unknown } | undefined;
@@ -110,7 +111,7 @@ export class Inbox {
     });
   }
 
-  /** Returns true if the event is in progress or has succeeded. */
+  /** Returns true if the event is in progress or completed. */
   #isPlaced(platform: Platform, id: string): boolean {
     const key = recordName({ platform, id });
     return (
@@ -119,8 +120,8 @@ export class Inbox {
   }
 
   /**
-   * Queues one event as {@link take} does. For an event with `notice`, only notifies the chat that the answer is late
-   * or will not come.
+   * Queues one event as {@link take} does. If `notice` is set, instead notifies the chat that the answer is late or
+   * will not come.
    */
   async deliver(delivery: Delivery): Promise<DeliveryOutcome> {
     const { notice, after } = delivery;
@@ -151,7 +152,7 @@ export class Inbox {
     if (this.#draining) throw stopping();
   }
 
-  /** Queues an event before it returns, or throws synchronously. The promise resolves when the reply is sent. */
+  /** Queues an event synchronously, or throws. The promise resolves when the reply is sent. */
   #enqueue(delivery: Delivery): Promise<DeliveryOutcome> {
     this.#refuseWhileStopping();
     const key = recordName(delivery);
@@ -291,7 +292,7 @@ export class Inbox {
   async #answer(messages: readonly [Waiting, ...Waiting[]], signal: AbortSignal): Promise<DeliveryOutcome[]> {
     const { parts } = this.#options;
     const { channels } = parts();
-    // Get the agent only after the files are loaded: a config change may replace it before that.
+    // Get the agent only when it is needed. A config change may replace it while files are loading.
     const agent: Pick<Agent, "answer"> = {
       answer: (question, options) => parts().agent.answer(question, options),
     };

@@ -28,10 +28,10 @@ interface Grown {
 }
 
 /**
- * Sends the rest of a reply and records each accepted message, so that a retry continues after it. The outcome is
- * `failed` if the chat refuses the reply for good, and `ignored` if the chat is gone.
+ * Sends the rest of a reply. Records each message that the platform accepts, so that a retry continues after it. The
+ * outcome is `answered`, `failed` if the chat refuses the reply for good, or `ignored` if the chat is gone.
  *
- * @throws RetryableError if the platform cannot accept a message now or `signal` aborted.
+ * @throws RetryableError if the platform cannot accept a message now, or if `signal` has aborted.
  */
 export async function send(
   { records, report, clock }: { records: DeliveryRecords; report: Report; clock(): number },

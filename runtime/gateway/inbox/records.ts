@@ -16,12 +16,12 @@ interface Unwritten {
 }
 
 export interface DeliveryRecord {
-  /** Messages of the reply already sent. */
+  /** Number of sent messages of the reply. */
   sent: number;
   answered: boolean;
-  /** Delivery under which the reply is recorded: this delivery, or the last one of a burst. */
+  /** Delivery under which the reply is recorded: the last of those that are answered together. */
   owner?: string;
-  /** Destination of the reply, once it is fixed. */
+  /** Destination of the reply; absent until it is chosen. */
   target?: ReplyTarget;
   /** Platform's id of the message that shows the partial reply. */
   draft?: string;
@@ -30,12 +30,11 @@ export interface DeliveryRecord {
 }
 
 /**
- * Records which deliveries are answered and how much of each reply was sent. If a reply answers several deliveries,
- * one of them owns it.
+ * Records which deliveries are answered and how much of each reply was sent. A reply to several deliveries is
+ * recorded under the last one.
  *
- * Each entry is written right after the platform accepts a message. A retry sends a message twice if the gateway
- * crashed before the write, or if the platform accepted it after a timeout. Entries that cannot be written, for
- * example on a full disk, stay in memory.
+ * A retry sends a message twice if the gateway crashed before it recorded the message, or if the platform accepted
+ * the message after a timeout. Records that cannot be written stay in memory.
  */
 export class DeliveryRecords {
   readonly #database: DatabaseSync;
@@ -92,8 +91,8 @@ export class DeliveryRecords {
   }
 
   /**
-   * Groups deliveries under the last one, which determines the reply's target. The last one also takes over the
-   * message that shows an earlier attempt's partial reply.
+   * Groups deliveries under the last one, which determines the reply's target. If an earlier attempt sent a partial
+   * reply, the last delivery continues in the same message.
    */
   take(platform: Platform, ids: readonly string[], target: ReplyTarget, at: number): void {
     const id = ids.at(-1) ?? "";
@@ -108,7 +107,7 @@ export class DeliveryRecords {
     });
   }
 
-  /** Undoes {@link take}, so that deliveries can be regrouped. Call it only while no part of their reply is sent. */
+  /** Undoes {@link take}, so that deliveries can be regrouped. Call it only before any part of the reply is sent. */
   release(platform: Platform, ids: readonly string[]): void {
     transaction(this.#database, () => {
       for (const id of ids) this.#disown.run(platform, id);
@@ -185,19 +184,19 @@ export function recordName({ platform, id }: Key): string {
 
 /** Upper bucket bounds in seconds, as in a Prometheus histogram. */
 const BOUNDS = [1, 2, 5, 10, 30, 60, 120, 300, Number.POSITIVE_INFINITY] as const;
-/** Seconds after which a first word is late: one minute, plus 5 s for the platform. */
+/** Seconds after which the first part of an answer is late: one minute, plus 5 s for the platform. */
 const LATE_SECONDS = 65;
 /** Limit for each map of {@link FirstWords}. */
 const MAX_WAITING = 10_000;
 
-/** Measures the time from a message to the first word of its answer or notice. Counts survive restarts. */
+/** Measures the time from a message to the first part of its answer, or to a notice. Counts survive restarts. */
 export class FirstWords {
   readonly #database: DatabaseSync;
   readonly #add: StatementSync;
   readonly #all: StatementSync;
-  /** Arrival times of messages without a first word, by `<platform> <id>`. */
+  /** Arrival times of messages without any response, by `<platform> <id>`. */
   readonly #waiting = new Map<string, number>();
-  /** Times of recent first words, oldest first. */
+  /** Times of recent first responses, oldest first. */
   readonly #heard = new Map<string, number>();
   #lateAt: number | undefined;
 
@@ -219,7 +218,7 @@ export class FirstWords {
     if (this.#waiting.size < MAX_WAITING) this.#waiting.set(key, at);
   }
 
-  /** Records the time of a message's first word. Later calls for the same message have no effect. */
+  /** Records the time of the first response to a message. Later calls for the same message have no effect. */
   record(key: string, now: number): void {
     const at = this.#waiting.get(key);
     if (at === undefined) return;
@@ -234,7 +233,7 @@ export class FirstWords {
   }
 
   /**
-   * Returns the time of a message's first word or notice, in milliseconds since the epoch; `undefined` if none is
+   * Returns the time of the first response to a message, in milliseconds since the epoch; `undefined` if none is
    * recorded.
    */
   firstWordAt(key: string): number | undefined {

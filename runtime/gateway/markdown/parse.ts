@@ -6,8 +6,8 @@ import type * as Any from "../../contract/markdown.ts";
  * (https://github.github.com/gfm/), parsed by `marked`. HTML is plain text, and link reference definitions are not
  * supported. Emphasis cannot begin or end inside a word (2*3*4 stays a product).
  *
- * `marked` takes quadratic time for some texts, and its recursion follows their nesting. To bound time and stack,
- * lists and texts with much markup are parsed in pieces, at most eight levels deep.
+ * To bound the time and stack that `marked` needs, lists and texts with much markup are parsed in pieces, at most
+ * eight levels deep.
  */
 
 /** Markdown source of a node. The concatenated sources of all blocks are the whole text. */
@@ -23,7 +23,7 @@ export type Item = Any.Item<Own>;
 const DEEPEST = 8;
 /** Maximum characters of a list that are parsed in one piece. */
 const LIST_WINDOW = 1_500;
-/** Limits of a piece: its characters, and the product of its characters and its markup characters. */
+/** Limits of a piece: its length in characters, and this length times the number of its markup characters. */
 const LONGEST_PIECE = 8_000;
 const MAX_WORK = 100_000;
 const SIGNS = "\\`*_~![]<>/:@";

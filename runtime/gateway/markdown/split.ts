@@ -1,6 +1,6 @@
 import { type Block, type Inline, type Item, parseMarkdown } from "./parse.ts";
 
-/** Share of the limit below which a part is filled with the start of the next piece, if that piece may be cut. */
+/** Fraction of the limit below which a part counts as short and is filled with the start of the next piece. */
 const SMALLEST_SHARE = 0.3;
 /** Part size that fits on every platform, however much rendering expands it. */
 const ALWAYS_FITS = 300;
@@ -15,7 +15,7 @@ interface Frame {
 
 interface Piece {
   source: string;
-  /** True if the piece may be cut to fill a small part. */
+  /** True if the piece may be cut so that its start fills a short part. */
   fills?: boolean;
   /** True for a heading, which must not end a part. */
   leads?: boolean;
@@ -25,14 +25,13 @@ interface Piece {
 }
 
 /**
- * Splits Markdown into parts of at most `limit` characters (UTF-16 units). Splits between blocks, else items, lines,
- * sentences or words, else anywhere except inside a surrogate pair.
+ * Splits Markdown into parts of at most `limit` characters (UTF-16 units). Prefers to split between blocks, then
+ * between list items, lines, sentences and words. Never splits a surrogate pair.
  *
  * Cuts a code block or table only if it does not fit into one part. Each part then repeats the fences or the table's
  * header.
  *
- * @param share returns the fraction of the platform's limit that a rendered part uses. Above 1, the part is split
- * again.
+ * @param share returns the fraction of the platform's limit that a rendered part uses. A part above 1 is split again.
  */
 export function splitMarkdown(
   markdown: string,
@@ -97,7 +96,7 @@ class Packer {
     return true;
   }
 
-  /** Ends the part. A heading at its end moves to the next part. */
+  /** Completes the part. Moves a heading at its end to the next part. */
   #next(): void {
     const { open, close } = this.#frame ?? { open: "", close: "" };
     const cut = this.#leads || this.#part.length;
@@ -164,7 +163,7 @@ function itemPiece({ source, blocks }: Item): Piece {
   return { source, cut: () => [{ source: named, fills: true, cut: () => lines(named) }, ...others] };
 }
 
-/** Segment of a paragraph. Inline markup is `whole`: it is cut last. */
+/** Segment of a paragraph. `whole` is true for inline markup, which is cut last. */
 interface Segment {
   text: string;
   whole: boolean;
@@ -184,7 +183,7 @@ function lines(source: string): Piece[] {
   return cutAt(0, [{ text: source, whole: false }]);
 }
 
-/** Cuts at one kind of place. Pieces that are still too long are later cut at the next kind. */
+/** Cuts at one level of {@link PLACES}. Pieces that are still too long are later cut at the next level. */
 function cutAt(level: number, segments: readonly Segment[]): Piece[] {
   const place = PLACES[level];
   if (place === undefined) {

@@ -38,7 +38,7 @@ function visible(piece: Inline): string {
 
 class Writer {
   readonly #forms: Forms;
-  /** True inside bold text. Some platforms show nested bold as markup, so it is omitted. */
+  /** True inside bold text. Nested bold is dropped, since some platforms would show its markup. */
   #isBold = false;
   /** True inside a quote. Some platforms refuse nested quotes, so they are flattened. */
   #isQuoted = false;

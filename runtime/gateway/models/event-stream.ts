@@ -23,8 +23,8 @@ const END = "[DONE]";
 const FINISHED = /"finish_reason":\s*"/;
 
 /**
- * Wraps `fetch` for a client that expects an event stream. Converts JSON answers; throws if a successful response is
- * another document.
+ * Wraps `fetch` for a client that expects an event stream. Converts complete JSON answers. Throws if a successful
+ * response is a web page or other JSON.
  */
 export function toStreamingFetch(
   toEvents: ToEvents,

@@ -18,9 +18,9 @@ type Part<Role extends LanguageModelV4Message["role"]> = Exclude<
 /**
  * Converts messages to the format of the providers' clients. Leaves out empty texts, which providers refuse.
  *
- * If `picturesInResults` is false, pictures of tool results follow in a separate message. Chat completions accept
- * only text in results (https://platform.openai.com/docs/api-reference/chat/create); Anthropic also accepts pictures
- * (https://docs.claude.com/en/docs/agents-and-tools/tool-use/implement-tool-use).
+ * Set `picturesInResults` if the provider accepts pictures in tool results, as Anthropic does
+ * (https://docs.claude.com/en/docs/agents-and-tools/tool-use/implement-tool-use). Otherwise, a separate message
+ * contains the pictures, as chat completions require (https://platform.openai.com/docs/api-reference/chat/create).
  */
 export function toMessages(
   messages: readonly ModelMessage[],
@@ -61,7 +61,7 @@ function toFile({ mediaType, data }: ModelImage) {
   return { type: "file", mediaType, data: { type: "data", data } } as const;
 }
 
-/** Converts a tool call. Wraps any other input in an object, because providers accept only objects. */
+/** Converts a tool call. Wraps input that is not an object in one, because providers accept only objects. */
 function toCall({ id, name, input }: ToolCall): Part<"assistant"> {
   const isObject = typeof input === "object" && input !== null && !Array.isArray(input);
   return { type: "tool-call", toolCallId: id, toolName: name, input: isObject ? input : { input } };

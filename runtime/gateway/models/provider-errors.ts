@@ -61,8 +61,8 @@ export function readProviderError(error: unknown, options: ReadingOptions): Erro
   const noStream = causesOf(error).find((one) => one instanceof NoStreamError);
   if (noStream !== undefined) return notStreamed(noStream, options);
   const failure = providerFailure(shapeOf(error), options, error);
-  // Any other class of error means that the stream broke. Replace its message, which only concerns the client
-  // library.
+  // An error other than AI_APICallError means that the stream broke. Its message concerns only the client library, so
+  // replace it.
   const isCut = failure.code === "model_no_answer" && isRecord(error) && error["name"] !== "AI_APICallError";
   return isCut ? answerInterruptedError(options.reference, { cause: error }) : failure;
 }
@@ -93,7 +93,11 @@ function causesOf(error: unknown): unknown[] {
   return error instanceof Error ? [error, ...causesOf(error.cause)] : [error];
 }
 
-/** Classifies an error by its status, kinds and message. `cause` is only logged. */
+/**
+ * Classifies an error by its HTTP status, error codes and message.
+ *
+ * @param cause Original error, kept only for the log.
+ */
 export function providerFailure(
   { message, statusCode, headers, kinds }: ProviderError,
   { reference, now, redact }: ReadingOptions,

@@ -124,7 +124,7 @@ interface Run {
 class CodeState {
   #fence: Run | undefined;
   #ticks: Run | undefined;
-  /** Run of backticks or tildes at the end of the text. `isFirst` is true if it may be a fence. */
+  /** Backticks or tildes at the end of the text so far. `isFirst` is true if their indentation permits a fence. */
   #run: (Run & { isFirst: boolean }) | undefined;
   /** Number of blanks so far in a line that has only blanks; `undefined` once the line has another character. */
   #indent: number | undefined = 0;

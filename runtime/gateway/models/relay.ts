@@ -38,7 +38,7 @@ type Failures = Map<Entry, ModelTrouble | ModelRefusal>;
 
 /**
  * Relay that combines several models. A model that fails rests while the relay tries the next one. If a failure may
- * pass within seconds, the relay tries the model up to three times. It leaves longer waits to the edge.
+ * pass within seconds, the relay tries the model up to three times. The edge retries after longer failures.
  */
 export class ModelRelay implements Model {
   readonly #options: RelayOptions;
@@ -152,7 +152,6 @@ export class ModelRelay implements Model {
     const [first] = errors;
     if (closed.length === 0 && troubles.length === 0 && first) return first;
 
-    // Return a retry time only if every model has one.
     const unclosed = entries.filter((entry) => !closed.includes(entry));
     const waits = [
       ...closed.map(({ standing }) => standing.until - now),
@@ -165,6 +164,7 @@ export class ModelRelay implements Model {
     const failure = troubles[0]?.reason ?? closed[0]?.standing.failure;
     return new RetryableError(failure?.code ?? "model_no_answer", failure?.detail ?? "No model answers.", {
       status: failure?.code === "model_rate_limited" ? 429 : 503,
+      // Return a retry time only if every model has one.
       ...(known.length === waits.length && { retryAfterMs: Math.min(...known) }),
       ...(troubles[0] && { cause: troubles[0] }),
     });
@@ -218,7 +218,7 @@ export class ModelState {
   #closed = false;
   #changedAt = 0;
 
-  /** Time until which the model is resting or closed; in the past if it is open. */
+  /** Time at which `resting` or `closed` ends; a past time if the model is `open`. */
   get until(): number {
     return this.#until;
   }
@@ -240,7 +240,10 @@ export class ModelState {
     this.#recover();
   }
 
-  /** Records a failure. The model rests for the provider's requested time, else for `restMs`. */
+  /**
+   * Records a failure. If the provider requests a long wait, closes the model for that time; otherwise, the model
+   * rests for at most `restMs`.
+   */
   failed(error: ModelTrouble | ModelRefusal, now: number, restMs: number): void {
     this.#changedAt = now;
     this.#failure = error.reason;
@@ -252,7 +255,8 @@ export class ModelState {
 
   /**
    * Records a probe sent at `askedAt`, unless a newer result is known. A success clears a refusal, but not a rate
-   * limit or overload. A problem appears only in the status, since the provider's list of models may be incomplete.
+   * limit or overload. A problem is only reported: the model stays in use, because the provider's list of models may
+   * be incomplete.
    */
   probed(problem: { code: ErrorCode; detail: string } | undefined, askedAt: number): void {
     if (this.#changedAt >= askedAt) return;

@@ -44,7 +44,7 @@ export interface StreamedOptions extends Pick<ProviderOptions, "redact" | "repor
  */
 export function createStreamedModel(options: StreamedOptions): Model {
   const { reference, reasonsInText, load, clock, redact, report } = options;
-  // Reasoning may begin without a tag, so only a complete answer proves that this model keeps its reasoning out of
+  // Reasoning may begin without an opening tag. Only a complete answer proves that this model keeps reasoning out of
   // the text.
   let isPlain = !reasonsInText;
   let loading: Promise<LanguageModelV4> | undefined;
@@ -168,7 +168,7 @@ function noAnswer(signal: AbortSignal, reference: string): ModelTrouble {
   return new ModelTrouble("model_no_answer", `${reference}: ${how}`);
 }
 
-/** Returns true if a text has a visible character. Platforms refuse other texts. */
+/** Returns true if a text has a visible character. Platforms refuse messages without one. */
 function isVisible(text: string): boolean {
   return /[^\s\p{C}\p{Default_Ignorable_Code_Point}\u2800]/u.test(text);
 }
@@ -208,19 +208,19 @@ function requireComplete(
   throw new ModelTrouble("model_empty", `${reference}: the model's answer was empty.`, { quick: true });
 }
 
-/** Time limits in milliseconds: for the whole answer, for its first piece, and between pieces. */
+/** Time limits for an answer, in milliseconds: in total, until the first chunk, and between chunks. */
 export interface ModelTimeout {
   totalMs: number;
   firstChunkMs: number;
   chunkMs: number;
 }
 
-/** Returns limits that allow one minute between pieces, and 150 s for all pieces after the first. */
+/** Returns limits that allow one minute between chunks of an answer, and 150 s for all chunks after the first. */
 export function timeoutWith(firstChunkMs: number): ModelTimeout {
   return { totalMs: firstChunkMs + 150_000, firstChunkMs, chunkMs: 60_000 };
 }
 
-/** Limits if the config sets none. A busy model may take more than a minute before its first piece. */
+/** Limits if the config sets none. A busy model may take more than a minute to begin its answer. */
 const DEFAULT_TIMEOUT = timeoutWith(90_000);
 
 /** Enforces the time limits of one request. Its signal also aborts when the request is cancelled. */

@@ -8,7 +8,6 @@ import type { PairingStores } from "./store.ts";
 interface PairingDeskOptions {
   stores: PairingStores;
   waiting: WaitingSenders;
-  /** Called when a sender starts to wait for approval. */
   onWaiting(): void;
   log: Log;
 }
@@ -41,7 +40,7 @@ export class PairingDesk {
   }
 }
 
-/** A sender who waits for approval. `target` is the chat for the notice. */
+/** A sender who waits for approval. `target` receives the notice of the approval. */
 export interface WaitingSender {
   platform: Platform;
   sender: string;
@@ -49,8 +48,8 @@ export interface WaitingSender {
 }
 
 /**
- * Stores the senders who wait for approval, so that an approval while the gateway is down is announced at its next
- * start.
+ * Stores the senders who wait for approval. If the gateway is down when a sender is approved, its next start notifies
+ * the sender.
  */
 export class WaitingSenders {
   readonly #add: StatementSync;
@@ -66,7 +65,7 @@ export class WaitingSenders {
     this.#on = database.prepare("SELECT sender, chat, thread FROM waiting_senders WHERE platform = ?");
   }
 
-  /** Adds a sender. After repeated requests, the last chat gets the notice. */
+  /** Adds a sender. A repeated request replaces the target of the notice. */
   add({ platform, sender, target }: WaitingSender): void {
     this.#add.run(platform, sender, target.chat, target.thread ?? null);
   }

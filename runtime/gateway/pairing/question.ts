@@ -31,7 +31,10 @@ export class AdmissionQuestions {
     this.#options = options;
   }
 
-  /** Asks each operator in the web chat or on a platform with buttons, once per request. Never rejects. */
+  /**
+   * Asks each operator whether to admit the sender, once per request. Uses the web chat and platforms with buttons.
+   * Never rejects.
+   */
   async ask(platform: Platform, sender: string, meta: Readonly<Record<string, string>> = {}): Promise<void> {
     const { parts, stores, devices, outbox, actions, clock, log } = this.#options;
     const { config, channels } = parts();

@@ -15,7 +15,7 @@ export interface AnnounceRequest {
   platform: Platform;
   target: ReplyTarget;
   text?: string;
-  /** Prompt for the agent, if its answer is to be sent. */
+  /** Prompt for the agent. Its answer is sent instead of `text`. */
   prompt?: string;
   /** Text that is not sent if the agent's answer equals it. */
   silence?: string;

@@ -2,7 +2,7 @@ import type { Config } from "../../contract/config/index.ts";
 import { sendsTo } from "../../contract/tenant.ts";
 import { schedule as scheduleSchema, type Schedule } from "../../contract/config/schedules.ts";
 
-/** Id of the heartbeat. Ids of other schedules in the config begin with `config:`, so they always differ. */
+/** Id of the heartbeat. The config's other schedules have ids that begin with `config:`. */
 export const HEARTBEAT_ID = "heartbeat";
 
 /** Answer with which the model reports that nothing needs attention. It is not sent. */
@@ -30,7 +30,7 @@ export function configSchedules(
   return wanted;
 }
 
-/** Returns the schedule's name in the config; the id for other schedules. */
+/** Returns a schedule's id without the prefix `config:`, as the config names it. */
 export function scheduleName(id: string): string {
   return id.replace(/^config:/, "");
 }

@@ -8,9 +8,9 @@ import { dueAfter, periodOf, type When } from "./times.ts";
 
 const MINUTE_MS = 60_000;
 const WHEN = ["at", "every", "cron", "timezone"] as const;
-/** Shortest pause between two runs in minutes, by source, because runs may cost model requests. */
+/** Shortest pause between two runs, in minutes, by source. It limits the number of model requests. */
 const SHORTEST: Readonly<Record<Exclude<ScheduleSource, "config">, number>> = { chat: 15, cli: 1 };
-/** Number of runs to check for the shortest pause. A day has 96 quarter hours. */
+/** Number of runs to check for the shortest pause: more than a day of runs every 15 minutes. */
 const LOOKED_AT = 100;
 
 const MAX_FROM_CHATS = 100;

@@ -32,7 +32,7 @@ const LOOKED_AHEAD = 3;
 export interface UpcomingRuns {
   /** Description such as `At 09:00, Monday through Friday`, without the time zone. */
   words: string;
-  /** At most three runs. `at` is ISO 8601; `local` is in the schedule's time zone. */
+  /** The next runs, at most three. `at` is ISO 8601; `local` is in the schedule's time zone. */
   next: { at: string; local: string }[];
 }
 
@@ -89,7 +89,8 @@ export async function findOverdueRuns(
       }
       return found;
     };
-    // Search from the cutoff: counting stops at a maximum and may not reach the last due time.
+    // Search from the cutoff: `slots` stops after MAX_COUNTED times, so from an earlier start it might miss the last
+    // one.
     const first = from >= cutoff ? from : cron.nextRun(new Date(cutoff - 1))?.getTime();
     const last = slots(first ?? Number.POSITIVE_INFINITY).at(-1);
     return { count: slots(from).length, ...recent(last), ...further };

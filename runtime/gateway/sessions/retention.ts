@@ -25,9 +25,9 @@ export interface RetentionOptions {
 }
 
 /**
- * Removes messages according to `sessions.retention`: expired messages, the oldest ones of conversations that have
- * too many, and conversations that became empty. A new rule takes effect after one day; until then, the status shows
- * what it will remove. Counts removed messages, so that a smaller backup is not mistaken for data loss.
+ * Removes expired and excess messages and empty conversations, according to `sessions.retention`. A new rule takes
+ * effect after one day; until then, the status shows what it will remove. Counts removed messages, so that a smaller
+ * backup is not mistaken for data loss.
  */
 export class Retention {
   readonly #options: RetentionOptions;
@@ -152,7 +152,7 @@ export class Retention {
     });
   }
 
-  /** Returns the `seq` of the oldest message that has not expired. Stops scanning there. */
+  /** Returns the `seq` of the oldest message that has not expired. */
   #firstToKeep({ days }: Rules): number {
     if (days === undefined) return 0;
     const { database, clock } = this.#options;
@@ -161,7 +161,7 @@ export class Retention {
     return row === undefined ? Number.MAX_SAFE_INTEGER : Number(row["seq"]);
   }
 
-  /** Returns conversations with too many messages, not counting expired ones. */
+  /** Returns the conversations with too many unexpired messages, and how many each must lose. */
   #tooLong({ messages }: Rules, before: number): { session: string; excess: number }[] {
     if (messages === undefined) return [];
     return this.#options.database

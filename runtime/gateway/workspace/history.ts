@@ -15,7 +15,7 @@ const BY_AGENT = "by-agent";
 export type Author = "operator" | "agent";
 
 export interface FileVersion {
-  /** Time of replacement, in milliseconds since the epoch as decimal digits. */
+  /** Time of the version's replacement or removal: milliseconds since the epoch, in decimal digits. */
   id: string;
   by: Author;
 }
@@ -40,8 +40,8 @@ interface Stored {
 }
 
 /**
- * Earlier versions of one root's files, in a directory that no file name can reach. The folder of a file is named by
- * the SHA-256 of the file's name, which may be too long for a folder's name.
+ * Earlier versions of one root's files, in a directory outside that root. A file's folder is named by the SHA-256 of
+ * the file's path, which may be too long for a name.
  */
 export class FileHistory {
   readonly #directory: string;
@@ -51,16 +51,16 @@ export class FileHistory {
   }
 
   /**
-   * Stores a text as a version, unless it equals the newest one. Keeps the last 20 texts per author, so that the
-   * agent's writes do not displace an operator's.
+   * Stores replaced content as a version, unless it equals the newest version. Keeps the last 20 versions per author,
+   * so that the agent's writes do not displace an operator's.
    *
-   * @returns the growth of the history.
+   * @returns the increase in versions and bytes
    */
   keep({ name, content, at }: Replaced): Versions {
     const folder = this.#folder(name);
     const stored = storedIn(folder);
     const [newest] = stored;
-    // Skip a duplicate: a change that was killed after storing its version is repeated.
+    // Skip a duplicate: a change that was interrupted after it stored its version runs again.
     if (newest !== undefined && readFileSync(newest.path).equals(content))
       return { versions: 0, versionBytes: 0 };
     const by = readText(join(folder, BY_AGENT)) === digestOf(content) ? "agent" : "operator";
@@ -71,7 +71,9 @@ export class FileHistory {
     return { versions: 1 - removed.versions, versionBytes: content.length - removed.versionBytes };
   }
 
-  /** Records the author before the content is written. If the write then fails, the file counts as the operator's. */
+  /**
+   * Records who is about to write the content. If the write fails, the file's present text counts as the operator's.
+   */
   noteAuthor(name: string, content: string | Uint8Array, by: Author): void {
     if (by === "operator") rmSync(join(this.#folder(name), BY_AGENT), { force: true });
     else writeFileSync(join(this.prepare(name), BY_AGENT), digestOf(content), { mode: 0o600 });

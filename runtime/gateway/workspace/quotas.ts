@@ -10,13 +10,13 @@ import { FileHistory, type Replaced, type Versions } from "./history.ts";
 import { entriesOf, walk } from "./walk.ts";
 
 const MIB = 1024 * 1024;
-/** Maximum number of files and folders. Even an empty file occupies a disk block. */
+/** Maximum files and folders in the shared root, in one chat's root, and in all chats' roots together. */
 const MAX_ENTRIES = { shared: 10_000, chat: 1_000, chats: 10_000 };
-/** Maximum number of stored versions in a root. */
+/** Maximum stored versions in the shared root, in one chat's root, and in all chats' roots together. */
 const MAX_VERSIONS = { shared: 10_000, chat: 1_000, chats: 10_000 };
-/** Fraction of the limits that pruning leaves, so that the next write need not prune again. */
+/** Fraction of its limits to which a root is pruned, so that the next write need not prune. */
 const PRUNED_TO = 0.9;
-/** File with the sizes. Backups leave it out, because it can be recomputed from the files. */
+/** File that stores the roots' sizes. Backups omit the file, because it can be recomputed. */
 const FIGURES_FILE = "workspace-figures.json";
 const LOCK_FILE = "workspace.lock";
 
@@ -55,10 +55,10 @@ export interface QuotasOptions {
 }
 
 /**
- * Enforces size limits of the workspace's roots and locks file changes across processes. The sizes are running totals
- * in a file, so that a change never walks the files. The gateway recounts them at startup.
+ * Limits the size of the workspace's roots, and locks file changes across processes. Sizes are stored as running
+ * totals, so that a change never walks the files.
  *
- * The shared root has its own limit of entries and at least half of the bytes. The chats share the rest.
+ * All chats together may use up to half of the bytes; the shared root may use all that remain.
  */
 export class Quotas {
   readonly #options: QuotasOptions;
@@ -83,7 +83,7 @@ export class Quotas {
     });
   }
 
-  /** Recounts all files, up to the limit of {@link walk}. */
+  /** Recounts all files, at most as many as {@link walk} visits. */
   count(): void {
     this.#alone(() => this.#store(this.#measure()));
   }
@@ -111,7 +111,7 @@ export class Quotas {
     figures.entries = Math.max(0, figures.entries + growth.entries);
   }
 
-  /** Stores a version and prunes the root's versions if they exceed its share. Call it within {@link change}. */
+  /** Stores a version. Prunes the root's versions if they exceed their limit. Call it within {@link change}. */
   keep(id: string, history: FileHistory, replaced: Replaced): void {
     const figures = this.#of(id);
     const grown = history.keep(replaced);

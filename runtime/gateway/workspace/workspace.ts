@@ -4,7 +4,7 @@ import { FileHistory } from "./history.ts";
 import { Quotas, type WorkspaceLimits } from "./quotas.ts";
 import { type Change, outsideRootError, workspaceRefusal, Root } from "./root.ts";
 
-/** Top-level names reserved for the chats' files, and for the history of earlier versions. */
+/** Top-level names that no file may have: the chats' folder and a former history folder. */
 const RESERVED: ReadonlySet<string> = new Set([CHATS, ".history"]);
 
 export interface WorkspaceOptions {
@@ -24,10 +24,7 @@ export interface ChatRoot {
   bytes: number;
 }
 
-/**
- * The assistant's files: one root for all chats, and one for each chat that may not write to the shared root. Roots
- * and version history are separate folders.
- */
+/** The assistant's files: one root for all chats, and one for each chat that may not write to the shared root. */
 export class Workspace {
   readonly #options: WorkspaceOptions;
   readonly #quotas: Quotas;

@@ -83,7 +83,10 @@ async function* untilEnded(
   await ended;
 }
 
-/** Reads the error that the program has written. Uses only the last line, because a chat may have caused the others. */
+/**
+ * Reads the error that the program has written. Uses only the last line, because a chat may have caused earlier
+ * lines.
+ */
 function failureOf(errors: string, otherwise: string): StewardError {
   const last = errors.trim().split("\n").at(-1) ?? "";
   const { code, detail } = Object(parseJson(last)) as { code?: unknown; detail?: unknown };

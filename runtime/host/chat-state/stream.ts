@@ -13,7 +13,7 @@ export async function* writeCopy({ manifest, content }: Archive): AsyncGenerator
 }
 
 /**
- * Parses a stream of {@link writeCopy}. Reads the archive only when the caller consumes it.
+ * Parses the manifest of a {@link writeCopy} stream. Reads the archive only when the caller consumes it.
  *
  * @throws StewardError `backup_corrupt` if the stream does not begin with a manifest.
  */

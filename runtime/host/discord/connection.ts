@@ -163,7 +163,7 @@ export class DiscordConnection {
     try {
       this.#options.record.answered(this.#session.sequence);
     } catch (error) {
-      // Continue after this error: the channels page only shows an older time.
+      // Ignore the failure: only the time on the channels page will be outdated.
       this.#options.log.error("the state of the connection could not be stored", { error: String(error) });
     }
   }
@@ -178,7 +178,7 @@ export class DiscordConnection {
     socket.pause();
     for (let next = this.#queue[0]; next !== undefined; next = this.#queue[0]) {
       try {
-        // After an event that could not be recorded, skip the others: Discord replays them all.
+        // After a failure to record an event, skip the rest of the queue: Discord replays these events.
         if (!this.#isBroken) await this.#handle(next);
       } catch (error) {
         this.#isBroken = true;

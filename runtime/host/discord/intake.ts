@@ -129,7 +129,7 @@ interface AskOptions {
   clock: Clock;
 }
 
-/** Asks Discord for its gateway's address. For a new session, also checks the daily limit. */
+/** Asks Discord for its gateway's address. Before a new session, checks the daily limit of sessions. */
 async function askAddress(
   { token, apiUrl, check, clock }: AskOptions,
   begins: boolean,

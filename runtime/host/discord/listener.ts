@@ -18,7 +18,9 @@ const IDENTIFY_WAIT = { firstMs: 5_000, longestMs: 300_000 };
  * use up the daily limit.
  */
 const STABLE_MS = 60_000;
-/** Number of failures after which the listener asks Discord for a new address: the session's may be outdated. */
+/**
+ * Number of failures after which the listener asks for a new address, because the session's address may be outdated.
+ */
 const ADDRESS_TRIES = 3;
 
 export type Address = { url: string } | ConnectionEnd;

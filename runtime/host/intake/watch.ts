@@ -30,7 +30,7 @@ export interface Off {
   why: string;
 }
 
-/** Options of {@link IntakeWatch}. Modes are compared as JSON. */
+/** Options of {@link IntakeWatch}. `Mode` must be serializable as JSON. */
 export interface WatchOptions<Platform extends FetchedPlatform, Mode extends { kind: string }> {
   platform: Platform;
   configPath: string;
@@ -40,7 +40,7 @@ export interface WatchOptions<Platform extends FetchedPlatform, Mode extends { k
   log: Log;
 }
 
-/** Runs the source of events that the config file requires. Checks the file for changes every second. */
+/** Receives a platform's events in the mode that the config file sets. Checks the file every second. */
 export class IntakeWatch<Platform extends FetchedPlatform, Mode extends { kind: string }> {
   readonly #options: WatchOptions<Platform, Mode>;
   readonly #title: string;

@@ -15,7 +15,7 @@ const POLL_TIMEOUT_MS = 65_000;
 const RENEW_MS = 20_000;
 const NETWORK_WAIT = { firstMs: 1_000, longestMs: 60_000 };
 const CONFLICT_WAIT = { firstMs: 5_000, longestMs: 60_000 };
-/** Backoff after Telegram has refused the token. A new token starts another poller. */
+/** Backoff after Telegram has refused the token. Long, because a new token starts a new poller. */
 const TOKEN_WAIT = { firstMs: 60_000, longestMs: 300_000 };
 const LEASE_WAIT_MS = 5_000;
 
@@ -25,14 +25,14 @@ export interface PollerOptions {
   /** Records an update in the ledger; resolves when it is on disk. */
   admit(delivery: Delivery): Promise<unknown>;
   clock: Clock;
-  /** Returns a number from 0 up to 1. */
+  /** Returns a number from 0 (inclusive) to 1 (exclusive). */
   random(): number;
   log: Log;
 }
 
 /**
  * Polls Telegram (https://core.telegram.org/bots/api#getupdates) and records updates in the ledger, which recognises
- * repeated ones. Advances the next poll's offset, which confirms earlier updates, only after they are recorded.
+ * repeated ones. The next poll's offset confirms updates to Telegram, so it advances only after they are recorded.
  */
 export class Poller {
   readonly #options: PollerOptions;

@@ -9,9 +9,9 @@ import { parseJson } from "../../shared/json.ts";
 const NOTES = {
   /** Exists if the chat's folder may hold data that is in no backup. The content identifies the gateway's run. */
   changed: "changed",
-  /** Id of the backup that the folder was restored from. */
+  /** File with the id of the backup from which the chat's folder was restored. */
   placed: "placed",
-  /** Id of a backup whose restore is in progress. */
+  /** File with the id of a backup whose restore is in progress. */
   placing: "placing",
 } as const;
 const APPROVALS_FILE = "approvals.json";
@@ -51,7 +51,7 @@ export class ChatBackupDirectory {
     writeFileAtomic(file, value);
   }
 
-  /** Approvals given while each chat had a gateway; `undefined` if none were stored. */
+  /** Approvals from when each chat had its own gateway; `undefined` if none were stored. */
   get approvals(): Approvals | undefined {
     const text = readText(path.join(this.#folder, APPROVALS_FILE));
     return approvalsForm.safeParse(parseJson(text ?? "")).data;

@@ -65,7 +65,7 @@ export class TenantGateway implements Sandbox {
     const { platform, chat } = chatOfTenant(tenant);
     this.broker = createBroker({
       ...options.broker,
-      // Read the id on each use: a group that becomes a supergroup gets another one.
+      // Read the id on each use: it changes when a group becomes a supergroup.
       chat: {
         platform,
         get chat() {
@@ -107,7 +107,7 @@ export class TenantGateway implements Sandbox {
     return this.#run === undefined ? this.#endedBy : problemIn(this.#run);
   }
 
-  /** Stores when the next schedule is due, at most once a minute unless the gateway was used. */
+  /** Stores when the next schedule is due. Repeats this within a minute only if the gateway was used. */
   async noteSchedule(): Promise<void> {
     const { clock } = this.#options;
     if (clock() - this.#notedAt < NOTE_MS) return;

@@ -23,18 +23,18 @@ interface ReturnOptions {
 }
 
 /**
- * Merges the data of chats that had their own gateways, then starts the one gateway for every chat. The next start
- * completes an interrupted merge.
+ * Merges the data of chats that had their own gateways, then starts the one gateway for every chat. If the merge is
+ * interrupted, the next start completes it.
  *
  * The gateway does not start (`chats_not_copied`) if a chat's last messages are only in the chat's folder, which this
- * process cannot read. To give up those messages, an operator removes the chat's `changed` note.
+ * process cannot read. To give up those messages, an operator removes the file `changed` from the chat's backups.
  */
 export async function startWithChatData(options: ReturnOptions): Promise<void> {
   const { supervisor, home, clock, log } = options;
   const backupDirectory = new ChatBackupDirectory(home);
   const isEmpty = backupDirectory.tenants().length === 0;
   await startAfterRestore({ supervisor, home, awaitsData: !isEmpty, log });
-  // Do not merge before an unfinished restore, which the service's next start retries.
+  // Do not merge until the service's next start has completed an unfinished restore.
   if (isEmpty || exists(path.join(home, RESTORE_MARKER))) return;
   await supervisor.hold(MERGING);
   for (;;) {
@@ -71,7 +71,7 @@ async function mergeTenants(
   if (approvals !== undefined) await deployment.replaceApprovals(approvals);
 }
 
-/** Merges a chat's newest intact backup, unless it is already merged. */
+/** Merges a chat's newest intact backup into the shared data, unless already merged. */
 async function merge(
   store: DiskStore,
   tenant: TenantId,

@@ -3,12 +3,12 @@ import type { Clock, Notes } from "../../edge/ports.ts";
 import { backoffMs } from "../../shared/backoff.ts";
 import type { Log } from "../../shared/log.ts";
 
-/** Name of the note that stores the `mark` of a chat's last start. */
+/** Name of the note that stores the value of `mark()` at a chat's last start. */
 const NOTE = "scheduledFor";
 const RETRY = { firstMs: 10_000, longestMs: 30 * 60_000 };
 
 interface ScheduledStartsOptions {
-  /** Returns a text that identifies the tenancy and the config. When it changes, other chats may have schedules. */
+  /** Returns a string that changes whenever the tenancy or config does. */
   mark(): string;
   notes(tenant: TenantId): Notes;
   find(): Promise<readonly TenantId[]>;
@@ -19,8 +19,8 @@ interface ScheduledStartsOptions {
 }
 
 /**
- * Starts the gateway of each chat that has schedules, after every change of the tenancy or config. A chat that has
- * not written since it got its own gateway would otherwise not start.
+ * Starts the gateway of each chat that has schedules, after every change of the tenancy or config. Otherwise, a new
+ * gateway would start only at its chat's first message.
  */
 export class ScheduledStarts {
   readonly #options: ScheduledStartsOptions;
@@ -61,7 +61,7 @@ export class ScheduledStarts {
     const notes = this.#options.notes(tenant);
     if (notes.read(NOTE) === mark) return;
     await this.#options.begin(tenant);
-    // Write the mark last: if the process is killed before, the next one starts the chat again.
+    // Write the mark last, so that an interrupted start is repeated.
     notes.write(NOTE, mark);
   }
 }

@@ -11,7 +11,7 @@ export class SharedConfig {
   readonly path: string;
   readonly #source: string;
   #published = "";
-  /** SHA-256 of the copy; empty before the first copy. */
+  /** SHA-256 of the published file; empty before the first `publish`. */
   digest = "";
 
   /** @param folder Folder of the copy, which every chat's user can reach. */

@@ -25,8 +25,8 @@ const OTHERS = 0o077;
 const BITS = { CHOWN: 0n, KILL: 5n, SETGID: 6n, SETUID: 7n };
 
 /**
- * Users of the chats' gateways, each with its own folder. Only the folder's owner records the user's id, so the id
- * cannot be lost or restored without the data.
+ * Operating system users of the chats' gateways. The owner of a chat's folder is the only record of the user's id, so
+ * the id cannot be lost or restored without the data.
  */
 export class TenantUsers {
   readonly base: ProcessUser;
@@ -76,7 +76,7 @@ export class TenantUsers {
   of(tenant: TenantId): { home: string; user: ProcessUser } {
     const home = path.join(this.#folder, tenant);
     const known = ownerOf(home);
-    // A folder that still belongs to this process is left from an interrupted start.
+    // A folder that still belongs to this process's user is left from an interrupted start.
     if (known !== undefined && known >= FIRST_USER) return { home, user: this.#user(known) };
     const id = this.#nextId();
     this.#give(home, id);
@@ -99,7 +99,7 @@ export class TenantUsers {
     this.base.withRights(() => chownSync(folder, id, id));
   }
 
-  /** Tests whether a chat could be started, so that the service fails at startup. */
+  /** Throws if a chat cannot have its own user, so that the service fails at startup. */
   #try(): void {
     const folder = path.join(this.#folder, ".trial");
     try {

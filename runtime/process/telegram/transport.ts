@@ -25,7 +25,7 @@ export interface TelegramConnection {
 export function openConnection(proxy?: string): TelegramConnection {
   const options = {
     keepAlive: true,
-    // Close idle connections early: if the network has dropped one, the next request on it would be lost.
+    // Close idle connections early: the network may silently drop them, and the next request would be lost.
     timeout: IDLE_MS,
     ...(proxy !== undefined && { proxyEnv: { HTTP_PROXY: proxy, HTTPS_PROXY: proxy } }),
   };

@@ -8,10 +8,10 @@ export interface BackupsOptions extends CommandOptions {
 }
 
 /**
- * Returns the backups of a deployed stack. Creating or verifying one starts a stopped container.
+ * Returns the backups of a deployed stack. Creating or verifying one starts a stopped container. The methods reject
+ * with the service's error or `service_unreachable`.
  *
- * @throws StewardError `stack_not_deployed`; BuildFailure `gateway_unknown`, or if the stack cannot be read. The
- * methods reject with the service's error or `service_unreachable`.
+ * @throws StewardError `stack_not_deployed`; BuildFailure, such as `gateway_unknown`, if the stack cannot be read
  */
 export async function backups(stackName: string, options: BackupsOptions = {}): Promise<StackBackups> {
   const { state } = await openDeployed(stackName, { ...options, runsProgram: false });

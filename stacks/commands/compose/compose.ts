@@ -25,7 +25,7 @@ export interface ComposeResult {
   image: string;
   /** True if the image must be built on the Docker engine that runs it. */
   isBuilt: boolean;
-  /** True if the admin pages stay closed until ADMIN_TOKEN is set too. */
+  /** True if the settings contain neither ADMIN_TOKEN nor an Access audience, so the admin pages stay closed. */
   needsAdminToken: boolean;
 }
 

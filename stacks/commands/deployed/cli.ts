@@ -11,8 +11,8 @@ export const OLDEST_CLI = "3.250.0";
 export const ANSWER_MS = 60_000;
 
 /**
- * Returns additional variables for the CLI. PATH begins with this Node's folder, so that an older Node cannot run the
- * program.
+ * Returns additional variables for the CLI. PATH begins with the running Node's folder, so that no older Node runs
+ * the Pulumi program.
  */
 export function cliEnvironment(): Record<string, string> {
   const path = [dirname(process.execPath), process.env["PATH"] ?? ""].join(delimiter);

@@ -46,7 +46,7 @@ type Manifest = Pick<GenerationManifest, "id" | "createdAt">;
 
 /**
  * Returns a deployed gateway's backups, or `undefined` if the state has no URL or signing key. Each method rejects
- * with the service's StewardError, or `service_unreachable` if something else answers.
+ * with the service's StewardError, or `service_unreachable` if the response is not from steward.
  *
  * @param gateway Component name. Default: the only gateway.
  * @throws BuildFailure `gateway_unknown`

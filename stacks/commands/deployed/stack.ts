@@ -44,7 +44,7 @@ export interface CommandOptions {
 }
 
 interface DeployedOptions extends CommandOptions {
-  /** True if the command runs the stack's program. Its plugins are checked first. */
+  /** True if the command runs the stack's program. The program's plugins are then checked first. */
   runsProgram: boolean;
   /** Overrides of stored values, by full key. */
   changes?: Readonly<Record<string, string>>;
@@ -76,7 +76,9 @@ export async function openDeployed(stackName: string, options: DeployedOptions):
   return deployed;
 }
 
-/** Refuses a stack of another program: running the package's program would delete its gateways. */
+/**
+ * Refuses a stack of another Pulumi program, because running the package's program would delete the stack's gateways.
+ */
 async function requireOwnProgram(stackName: string, { state }: DeployedStack): Promise<void> {
   const names = gatewaysIn(await state())
     .map(({ name }) => name)
@@ -194,7 +196,7 @@ interface DeployedResource {
 /** Empty before the first update. */
 export interface DeployedState {
   resources: readonly DeployedResource[];
-  /** Returns a plain-text output of the program, or an empty text. */
+  /** Returns an output of the program, or an empty string if the output is not a plain string. */
   output(name: string): string;
 }
 
@@ -224,10 +226,10 @@ function gatewaysIn({ resources }: DeployedState): DeployedGateway[] {
 }
 
 /**
- * Returns the gateway with this name, or the only gateway. A stack from before components existed counts as one gateway
- * with the stack's URL.
+ * Returns the gateway with this name, or the only gateway. A stack from before components existed counts as one
+ * gateway with the stack's URL.
  *
- * @throws BuildFailure `gateway_unknown` if no gateway has the name, or if there are several and no name is given.
+ * @throws BuildFailure `gateway_unknown` unless exactly one gateway matches.
  */
 export function gatewayOf(state: DeployedState, wanted?: string): DeployedGateway {
   const gateways = gatewaysIn(state);
@@ -245,10 +247,10 @@ export function gatewayOf(state: DeployedState, wanted?: string): DeployedGatewa
 }
 
 /**
- * Finds a resource by name and the last part of its type. The name may lack the gateway's prefix, as in stacks from
- * before components existed.
+ * Finds a resource by name and the last part of its type. In stacks from before components existed, the name has no
+ * gateway prefix.
  *
- * @param gateway Component name. Default: that of the package's program.
+ * @param gateway Component name. Default: the name in the package's program.
  */
 export function findResource(
   { resources }: DeployedState,
@@ -273,8 +275,8 @@ export interface PlannedStep {
 }
 
 /**
- * Returns a preview event's step, if it has one. Skips default providers and the partial steps of a replacement, like
- * the engine's counts.
+ * Returns a preview event's step, if it has one. Skips default providers and partial steps of a replacement, which
+ * the engine does not count.
  */
 export function stepsOf({ resourcePreEvent: event }: EngineEvent): PlannedStep[] {
   if (event === undefined) return [];

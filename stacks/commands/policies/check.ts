@@ -7,7 +7,7 @@ import { engineOutput } from "../deployed/engine-output.ts";
 import { type CommandOptions, openDeployed, sinkOf } from "../deployed/stack.ts";
 import { type PolicyOptions, type PolicyViolation, previewWithPolicies } from "./preview.ts";
 
-/** Files that an earlier run may have left. Any other file in the folder belongs to the user. */
+/** Files of an earlier run, which may be overwritten. A folder that contains other files is refused. */
 const PACK_FILES = new Set([
   "PulumiPolicy.yaml",
   "index.cjs",
@@ -24,7 +24,7 @@ export interface PoliciesResult {
 /**
  * Runs the policy pack on a stack's preview. Changes nothing. `say` receives the engine's report.
  *
- * @throws StewardError or BuildFailure if the preview fails for any reason except a policy
+ * @throws StewardError or BuildFailure if the preview fails for a reason other than a policy violation
  */
 export async function policies(
   stackName: string,

@@ -9,9 +9,9 @@ import type { DeployedStack } from "../deployed/stack.ts";
 export type PolicyConfig = Readonly<Record<string, unknown>>;
 
 export interface PolicyOptions {
-  /** Levels and values of the rules. Default: the rules' own. */
+  /** Levels and values of the rules. Default: those that each rule defines. */
   config?: PolicyConfig | undefined;
-  /** Time of the last backup, ISO 8601. Default: reported by the service. */
+  /** Time of the last backup, ISO 8601. By default, a rollout asks the service for it. */
   backup?: string | undefined;
 }
 
@@ -79,8 +79,8 @@ async function runPreview(
 }
 
 /**
- * Passes the name of the deployed bucket or volume and the last backup's time to the rule `fresh-backup`. Rules see
- * only the planned resources.
+ * Passes the rule `fresh-backup` what planned resources do not show: the name of the deployed bucket or volume, and
+ * the time of the last backup.
  */
 async function withDeployed(
   { state }: DeployedStack,

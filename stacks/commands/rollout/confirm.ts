@@ -5,7 +5,7 @@ import { printError } from "../../../runtime/shared/terminal.ts";
 /**
  * Asks for confirmation at the terminal.
  *
- * @returns `true` after a yes, otherwise the reason.
+ * @returns `true` if the user typed yes, otherwise the reason for stopping.
  */
 export async function askForYes(question: string): Promise<true | string> {
   if (!process.stdin.isTTY) return "there is no terminal for the confirmation";

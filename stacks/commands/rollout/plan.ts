@@ -30,7 +30,7 @@ export interface UpdatePlan {
 /**
  * Previews an update under the policies.
  *
- * @throws The preview's error, unless a policy caused it.
+ * @throws The preview's error if something other than a policy failed.
  */
 export async function planUpdate(
   stack: DeployedStack,

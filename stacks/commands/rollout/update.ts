@@ -21,12 +21,12 @@ export interface UpdateRun {
 export interface UpdateFacts {
   /** By kind, such as `{create: 2}`. */
   changes?: Readonly<Record<string, number>>;
-  /** Build that runs now, if this stack deployed it. */
+  /** Running build, if this stack deployed it. */
   deployed?: DeployedBuild;
   /** Steps of the rollback, one line each. */
   back?: string[];
   code?: string | undefined;
-  /** Why the rollout failed or needs approval. */
+  /** Reason why the rollout failed or needs approval. */
   cause?: string;
   fix?: string | undefined;
 }

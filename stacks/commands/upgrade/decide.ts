@@ -10,7 +10,7 @@ export interface PackageVersions {
   target: string;
 }
 
-/** Kind of upgrade from the deployed version or, if that is unknown, from the installed version. */
+/** Kind of upgrade to the target version, from the deployed version or, if unknown, from the installed one. */
 export type UpgradeStep = "none" | "patch" | "minor" | "major" | "downgrade";
 
 /**
@@ -122,7 +122,8 @@ export function readConsent(manifest: unknown): UnattendedConsent | { refused: s
 export type UnattendedDecision = "go" | { waitsUntil: Date } | { onlyReported: UpgradeStep };
 
 /**
- * Returns `go` if an unattended upgrade may run now. Only patch versions are deployed, and only within the window.
+ * Returns `go` for a patch upgrade within the window. Outside the window, returns the next opening. Other upgrades
+ * are only reported.
  */
 export function decideUnattended(
   step: UpgradeStep,

@@ -45,7 +45,7 @@ export interface UpgradeOptions extends CommandOptions {
    * nothing is deployed.
    */
   propose?: string | undefined;
-  /** If true, deploys only a patch version, and only within the window in the project's package.json. */
+  /** If true, deploys only a patch version, and only in the time window that the project's package.json sets. */
   unattended?: boolean | undefined;
   /** If true, starts without calling `confirm`. */
   yes?: boolean | undefined;
@@ -57,7 +57,6 @@ export interface UpgradeOptions extends CommandOptions {
   acceptReplay?: boolean | undefined;
   /** File with the policies' settings, relative to `workDir`. Default: the policies' defaults. */
   config?: string | undefined;
-  /** If true, skips the backup before the update. */
   withoutBackup?: boolean | undefined;
   /** If true, skips starting the new version on a copy of a host's data. */
   withoutTrial?: boolean | undefined;
@@ -66,9 +65,9 @@ export interface UpgradeOptions extends CommandOptions {
 
 export interface UpgradeResult extends PackageVersions {
   /**
-   * Exit code: 0 deployed or nothing newer, 1 the preview or the rollout did not start, 2 approval is needed or, with
-   * `check`, a newer version exists, 3 a policy is broken, 4 the update failed and was rolled back, 5 any other
-   * failure.
+   * Exit code. 0: deployed, or nothing newer. 1: the preview or the rollout did not start. 2: approval is needed or,
+   * with `check`, a newer version exists. 3: a policy is violated. 4: the update failed and was rolled back. 5: any
+   * other failure.
    */
   exit: number;
   step: UpgradeStep;
@@ -85,10 +84,9 @@ export interface UpgradeResult extends PackageVersions {
 }
 
 /**
- * Upgrades a stack to another version of the package, in a project that depends on it. Installs the new version in a
- * copy of the project, previews the stack there and, for a host, tries the new version on a copy of the data. After
- * consent it updates package.json and package-lock.json and rolls out. If the rollout is rolled back or does not
- * start, it restores both files.
+ * Upgrades a stack to another version of the package. Previews the stack in a copy of the project that has the new
+ * version. For a host, starts the new version on a copy of the data. After consent, updates package.json and
+ * package-lock.json and rolls out. Restores both files if the rollout is rolled back or does not start.
  *
  * @throws StewardError `stack_not_deployed`; BuildFailure `upgrade_no_package`, `upgrade_registry`,
  * `upgrade_install`, `upgrade_is_downgrade`, `upgrade_unattended_off`, `upgrade_under_way`, `upgrade_trial_failed`.
@@ -175,7 +173,7 @@ interface Prepared {
 async function decided(prepared: Prepared, result: Omit<UpgradeResult, "exit">): Promise<UpgradeResult> {
   const { stack, options, given, aside } = prepared;
   const { say } = sinkOf(options);
-  // Hide the path of the record, which is deleted with the copy.
+  // Hide the path of the preview's report, which is deleted with the project's copy.
   const log = (line: string): void => (line.startsWith("Recorded in ") ? undefined : given.log(line));
   const words = [stack, "--plan-only", ...approvals(options)];
   const plan = await rolloutOf(aside.folder, words, { ...given, log });
@@ -207,7 +205,7 @@ async function rollOut({ stack, project, folder, options, given, aside }: Prepar
   const former = path.join(folder, "former");
   // An interrupted upgrade has already saved the last version that is known to work.
   if (!existsSync(former)) await copyVersions(project.folder, former);
-  // A failed restore must not hide the rollout's result. The next upgrade finds the saved files.
+  // A failed restore is only logged, so that it does not hide the rollout's result.
   const restorePrevious = async (): Promise<void> => {
     try {
       await installVersions(project.folder, former, given);

@@ -11,7 +11,7 @@ const PROPERTY = /^[A-Za-z0-9_.-]{1,64}$/;
 const LARGEST_SCHEMA = 64 * 1024;
 const DEEPEST_SCHEMA = 40;
 /**
- * Keywords that providers refuse at the top level of a tool's schema. The form can omit them, because the server
+ * Keywords that providers refuse at the top level of a tool's schema. Omitting them is safe, because the server
  * validates its input.
  */
 const COMPOSED = ["allOf", "anyOf", "oneOf"] as const;

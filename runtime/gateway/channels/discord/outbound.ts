@@ -21,7 +21,10 @@ const EPHEMERAL = 64;
 /** Flag that suppresses previews: Discord fetches them unasked, and a URL could leak parts of the conversation. */
 const SUPPRESS_EMBEDS = 4;
 const ORIGINAL = "/messages/@original";
-/** Age in milliseconds up to which a ticket is new: Discord may not recognise its token yet. */
+/**
+ * Age in milliseconds up to which a request with a ticket is retried, because Discord may not recognise its token
+ * yet.
+ */
 const FRESH_MS = 60_000;
 const WAITS_MS = [250, 500, 1_000, 2_000, 4_000];
 /** Codes for an unknown webhook or interaction, or an invalid webhook token: the ticket is too new or has expired. */
@@ -39,7 +42,7 @@ export interface DiscordSenderOptions {
 }
 
 /**
- * Sends to Discord. A reply's first message fills the deferred answer, and the others follow it. Without a valid
+ * Sends to Discord. A reply's first message fills the deferred answer, and later messages follow it. Without a valid
  * ticket, the bot posts to the channel. Methods throw a DiscordError, or a RefusedError if a private answer's ticket
  * has expired. https://docs.discord.com/developers/interactions/receiving-and-responding#followup-messages
  */
@@ -91,8 +94,8 @@ export class DiscordSender {
   }
 
   /**
-   * Responds to a button press. If `done`, adds the choice `word` to the message and removes its buttons; otherwise
-   * sends `word` to the person privately.
+   * Responds to a button press. If `done` is true, appends `word` to the message and removes its buttons. Otherwise
+   * sends `word` privately to the person.
    */
   async answerPress(
     { ticket: token, target, message, text = "" }: ButtonPress,

@@ -22,7 +22,7 @@ type SlackChannelOptions = ChannelOptions<NonNullable<Config["channels"]["slack"
  * a message.
  */
 const STATUS_MS = 100_000;
-/** Milliseconds before a status is shown. A status that arrives after a quick answer would stay. */
+/** Milliseconds before a status is sent. Slack would keep showing a status that arrives after a quick answer. */
 const STATUS_AFTER_MS = 300;
 
 /** Creates a channel over Slack's Events API (incoming) and Web API (outgoing). */

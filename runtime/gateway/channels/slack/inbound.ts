@@ -116,7 +116,7 @@ export function readWords({ text, blocks, files }: SlackEvent, inText: (text: st
   return [words, ...snippets(files ?? [])].filter((part) => part !== "").join("\n");
 }
 
-/** Returns pasted texts that Slack has turned into files; long ones are cut. */
+/** Returns the texts of files that Slack has made from pasted text. Slack sends only the beginning of a long text. */
 function snippets(files: readonly SlackFile[]): string[] {
   return files.filter(isSnippet).map(({ name, preview, preview_is_truncated: isCut }) => {
     return `${remark("snippet", name ?? "", isCut === false ? "" : "its beginning")}\n${preview}`;
@@ -167,9 +167,8 @@ const MESSAGE_SUBTYPES = new Set(["", "file_share", "me_message", "thread_broadc
 const GROUP_TYPES = new Set(["channel", "group", "mpim"]);
 
 /**
- * Parses a direct message, a mention, a channel message, or a change of one of these. A channel message addresses the
- * bot if it replies in a thread that the bot began, or if the config requires no mention. Access to direct messages
- * does not extend to channels.
+ * Parses a new, edited or deleted message, or a button press. In a channel, the bot is addressed by a mention, by a
+ * reply in a thread that it began or, if the config requires no mention, by any message.
  */
 export function readSlackEvent(payload: Record<string, unknown>, access: ChannelAccess): Inbound {
   const press = slackPressSchema.safeParse(payload).data;
@@ -183,7 +182,7 @@ export function readSlackEvent(payload: Record<string, unknown>, access: Channel
     const inbound = readMessage(event, bot, access);
     return event.edited === undefined ? inbound : asEdit(inbound);
   }
-  // Slack replaces a deleted message that has replies with a tombstone.
+  // If a deleted message has replies, Slack puts a tombstone in its place.
   const deleted = message?.subtype === "tombstone" ? message.ts : event.deleted_ts;
   if (deleted) return { kind: "deleted", target: { chat: channel }, message: deleted };
   if (message === undefined) return ignored(`subtype ${subtype}`);
@@ -209,7 +208,7 @@ function readMessage(event: SlackEvent, bot: string | undefined, access: Channel
   const attachments = readFiles(event.files ?? []);
   const references = readShared(event.attachments ?? []);
   const isEmpty = text === "" && attachments.length === 0 && references.length === 0;
-  // Ignore a message that contains only a mention. Below, a message without any text counts as unreadable.
+  // Ignore a message that contains only a mention, which would count as unreadable below.
   if (isEmpty && event.text) return ignored("no text");
   const target = replyTarget(channel, direct ? event.thread_ts : event.thread_ts || ts);
   const inThread = event.thread_ts && { inThread: true };

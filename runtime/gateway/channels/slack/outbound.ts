@@ -31,7 +31,7 @@ const CHAT_REFUSES: Record<string, string> = {
   cannot_reply_to_message: "the message accepts no replies",
   user_not_found: "the person is not in the workspace",
 };
-/** Errors of a chat that does not exist, was archived, or is closed to the bot. */
+/** Error codes for a chat that does not exist, was archived, or excludes the bot. */
 const GONE: ReadonlySet<string> = new Set([
   "channel_not_found",
   "not_in_channel",
@@ -87,7 +87,10 @@ interface SlackOutboundOptions {
 interface SlackSender {
   /** https://docs.slack.dev/reference/methods/auth.test */
   test(): Promise<BotAccount>;
-  /** Requests a name. Rejects if Slack refuses, for example because the app lacks a scope. */
+  /**
+   * Requests the name of a person or channel; `undefined` if there is none. Rejects if Slack refuses, for example
+   * because the app lacks a scope.
+   */
   nameOf(kind: NameKind, id: string): Promise<string | undefined>;
   /** Shows the typing status in a thread: https://docs.slack.dev/reference/methods/assistant.threads.setStatus */
   showStatus(target: ReplyTarget): Promise<void>;

@@ -5,7 +5,7 @@ const LONGEST_NAME = 64;
 
 export interface BotIdentity {
   id: string;
-  /** Without the `@`; `undefined` until Telegram returns it. */
+  /** User name without the `@`; `undefined` until Telegram returns it. */
   username: string | undefined;
 }
 
@@ -53,7 +53,7 @@ export function readAddressedText(
     pieces.push(piece);
     before = piece.at(-1) ?? before;
     position = entity.offset + entity.length;
-    // Remove one of the spaces around a removed mention too.
+    // Keep only one of the two spaces around a removed mention.
     if (instead === "" && source[position] === " " && before.trim() === "") position += 1;
   }
   read.text = (pieces.join("") + source.slice(position)).trim();

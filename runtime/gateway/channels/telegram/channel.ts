@@ -110,7 +110,7 @@ export function createTelegramChannel(options: TelegramChannelOptions): Channel 
   };
 }
 
-/** Returns the headers for the broker: the pass and, if set, the proxy to use for Telegram. */
+/** Returns the headers for the broker: its pass and, if set, the proxy to use for Telegram. */
 function brokerHeaders(token: string, proxy: string | undefined): Record<string, string> {
   const pass = credential("telegram", passOf(token));
   return proxy === undefined ? pass : { ...pass, [PROXY_HEADER]: proxy };

@@ -33,7 +33,7 @@ const file = z.object({
 
 const chat = z.object({ id: z.number(), title: maybe(z.string()) });
 
-/** Fields of a message for attachments. A replied-to message in another chat has them, too. */
+/** Attachment fields of a message, also used for replied-to messages in other chats. */
 const media = z.object({
   photo: maybe(z.array(file)),
   /** A short video with a still picture. */
@@ -92,7 +92,8 @@ const message = z.extend(content, {
   chat: z.extend(chat, { type: z.string() }),
   reply_to_message: maybe(
     z.extend(content, {
-      // Only a topic's first message has this field. Telegram reports it as the replied-to message by default.
+      // Set only in a topic's first message. Telegram reports that message as replied to if the person chose no
+      // other.
       forum_topic_created: maybe(z.unknown()),
     }),
   ),
@@ -101,7 +102,7 @@ const message = z.extend(content, {
   /** Selected part of the replied-to message: https://core.telegram.org/bots/api#textquote */
   quote: maybe(z.object({ text: z.string() })),
   forward_origin: maybe(origin),
-  /** Visible only to its sender and the bot: https://core.telegram.org/bots/api#ephemeral-messages */
+  /** Set if only the sender and the bot can see the message: https://core.telegram.org/bots/api#ephemeral-messages */
   ephemeral_message_id: maybe(z.number()),
   /** The group's new id after it became a supergroup. */
   migrate_to_chat_id: maybe(z.number()),
