@@ -62,13 +62,13 @@ export function buttonsOf({ components }: Record<string, unknown>): DiscordMessa
 }
 
 /**
- * Returns the JSON text and the attached file of a request:
+ * Returns the JSON text and the attached file of a request. Discord reads no body without one of its content types:
  * https://docs.discord.com/developers/reference#uploading-files
  */
 export async function readSent(request: Request): Promise<{ text: string; file?: File }> {
-  if (request.headers.get("content-type")?.startsWith("multipart/form-data") !== true) {
-    return { text: await request.text() };
-  }
+  const type = request.headers.get("content-type") ?? "";
+  if (type.startsWith("application/json")) return { text: await request.text() };
+  if (!type.startsWith("multipart/form-data")) return { text: "{}" };
   const form = await request.formData();
   const file = form.get("files[0]");
   return { text: String(form.get("payload_json") ?? "{}"), ...(file instanceof File && { file }) };

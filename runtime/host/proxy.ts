@@ -83,18 +83,18 @@ async function checkedAddress(proxy: string, resolve: Resolve): Promise<string> 
   return url.href;
 }
 
-/**
- * Returns a client that sends requests to Telegram through a proxy. Passes on string bodies but no headers. Follows
- * no redirects.
- */
+/** Returns a client that sends requests with a string or bytes as body through a proxy. Follows no redirects. */
 function fetchThrough(proxy: string): Fetch {
   const { send } = openConnection(proxy);
-  return async (url, init) => {
-    const body = typeof init.body === "string" ? init.body : undefined;
+  return async (url, { method, headers, body, signal }) => {
+    if (body != null && typeof body !== "string" && !(body instanceof Uint8Array)) {
+      throw new TypeError("the body is neither a string nor bytes");
+    }
     const message = await send(url, {
-      method: init.method === "GET" ? "GET" : "POST",
-      signal: init.signal ?? new AbortController().signal,
-      ...(body !== undefined && { body }),
+      method: method === "GET" ? "GET" : "POST",
+      headers: Object.fromEntries(new Headers(headers)),
+      signal: signal ?? new AbortController().signal,
+      ...(body != null && { body }),
     });
     return asResponse(message);
   };

@@ -173,9 +173,10 @@ test("with a broker, it is the broker that goes through the proxy, with the toke
   const { telegram, channel: it } = await channel({ proxy: proxy.url }, undefined, environment);
   root = telegram.url;
   await it.send(TARGET, "by broker");
+  await it.files?.send(TARGET, { name: "a.txt", mediaType: "text/plain", data: new Uint8Array(9) }, "a file");
   telegram.addFile("one", new Uint8Array(1_000).fill(7));
   expect(await it.load?.(file("one"), signal)).toHaveLength(1_000);
-  expect(telegram.messages()).toMatchObject([{ text: "by broker" }]);
+  expect(telegram.messages()).toMatchObject([{ text: "by broker" }, { text: "[document: a.txt] a file" }]);
   expect(proxy.asked[0]).toBe(`/bot${TELEGRAM_TOKEN}/sendMessage`);
   expect(proxy.asked.at(-1)).toContain(`/file/bot${TELEGRAM_TOKEN}/`);
 });
