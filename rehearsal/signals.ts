@@ -16,7 +16,7 @@ export class Interruption {
         this.#controller.abort();
         resolve();
       };
-      // While a program runs, Pulumi's handler would otherwise receive the error and print it endlessly.
+      // Handle output errors here. Otherwise, Pulumi's handler would print them endlessly while a program runs.
       for (const output of [process.stdout, process.stderr]) output.on("error", listener);
       for (const signal of SIGNALS) {
         process.removeAllListeners(signal);

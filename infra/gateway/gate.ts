@@ -7,15 +7,15 @@ import { commandsFor } from "../shell/package.ts";
 export type CheckGate = <Value>(input: pulumi.Input<Value>) => pulumi.Output<Value>;
 
 /**
- * Creates the gate of a component's checks. If a check fails, all gated values fail with a RunError: Pulumi registers
- * nothing and prints the error once, without a stack trace.
+ * Creates a gate that withholds values until all checks have passed. If a check fails, Pulumi registers nothing and
+ * prints the error once, without a stack trace.
  */
 export function gateOf(checks: Promise<unknown>): CheckGate {
   const passed = checks.then(() => true, throwExplained);
   return (input) => pulumi.all([input, passed]).apply(([value]) => value) as pulumi.Output<never>;
 }
 
-/** For `catch`: rethrows a StewardError as a RunError with only its text and fix. */
+/** Rethrows an error that has a code as a RunError with only its text and fix. Rethrows other errors unchanged. */
 export function throwExplained(error: unknown): never {
   const explanation = explain(error, commandsFor(operatorStack()));
   if (pulumi.RunError.isInstance(error) || explanation.code === undefined) throw error;

@@ -45,8 +45,7 @@ export class Container extends pulumi.ComponentResource {
           STEWARD_CONTAINER: args.shape.name,
           ...(args.dockerHost !== undefined && { DOCKER_HOST: args.dockerHost }),
         },
-        // Run again whenever Pulumi replaces the container. The hash is secret, because the arguments include
-        // secrets.
+        // Run this command again if the container's arguments change: Pulumi may then replace the container.
         triggers: [
           pulumi.output(wanted).apply(fingerprint),
           ...(args.round === undefined ? [] : [args.round]),
@@ -61,7 +60,7 @@ export class Container extends pulumi.ComponentResource {
       additionalSecretOutputs: ["envs"],
       // A refresh adds the image's labels.
       ignoreChanges: ["labels"],
-      // The Docker provider also requests this, but Pulumi does not ask it if only the replacement trigger changes.
+      // Needed if only the replacement trigger changes. For other replacements, the Docker provider requests it.
       deleteBeforeReplace: true,
       transformations: [runBeforeCreate(args.hooks)],
       ...(args.round !== undefined && { replacementTrigger: args.round }),

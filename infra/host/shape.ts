@@ -35,7 +35,7 @@ export interface Shape {
   stopSeconds: number;
 }
 
-/** Health check of the gateway. The edge can respond without a working gateway. */
+/** Health check. Requests the gateway's readiness, because the edge responds even without a gateway. */
 const PROBE = `fetch("http://127.0.0.1:${PORTS.edge}${ROUTES.ready.path}").then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))`;
 
 /** Returns a capability's name with the kernel's prefix. Docker may report the prefix even if the setting omits it. */
@@ -58,8 +58,8 @@ export function shapeOf({
 }: ShapeArgs): Shape {
   return {
     name: containerName,
-    // The image's default user, repeated for the policies' checks. With a user per chat, the main process drops from
-    // root to this user: runtime/host/tenants/users.ts.
+    // `steward` is the image's default user, repeated for the policies. With a user per chat, the main process drops
+    // from root to `steward`: runtime/host/tenants/users.ts.
     user: isPerChat ? "root" : "steward",
     // Starts the edge, which starts the supervisor and the gateway.
     command: ["/app/host/main.js"],
@@ -84,7 +84,7 @@ export function shapeOf({
       startPeriod: "30s",
       retries: 3,
     },
-    // The service stops within 9 s, after replies in progress. With a user per chat, it also copies the chats' data.
+    // The service needs up to 9 s to finish replies. With a user per chat, it also copies the chats' data.
     stopSeconds: isPerChat ? 60 : 10,
   };
 }

@@ -3,8 +3,8 @@ import { enableCompileCache, flushCompileCache, registerHooks } from "node:modul
 import path from "node:path";
 import { print } from "../../runtime/shared/terminal.ts";
 
-// Exit when the standard input closes, because a killed engine cannot stop this process. Pulumi's launcher
-// (plugin.cjs) imports this file without passing a standard input.
+// Exit when standard input closes, because a killed engine cannot stop this process. Not under Pulumi's launcher
+// (plugin.cjs), which passes no standard input.
 if (import.meta.main) process.stdin.once("end", () => process.exit()).resume();
 enableCompileCache();
 const sdk = new URL(`sdk${path.extname(import.meta.filename)}`, import.meta.url).href;
@@ -15,5 +15,5 @@ registerHooks({
 const { methods, serve } = await import("./serve.ts");
 print(`${await serve(process.argv[2] ?? "")}\n`);
 await methods();
-// Write the compile cache early: a signal from the engine ends Node.js before it would write it.
+// Write the compile cache early. Node.js writes it only at a normal exit, but the engine sends a signal.
 setTimeout(flushCompileCache, 1_000).unref();

@@ -13,9 +13,9 @@ import {
 import { type DutyReading, readDuty } from "./duty-reading.ts";
 import { say } from "../shell/connection.ts";
 
-/** Inputs of the estimate, and the values that the state stores. */
+/** Inputs of the estimate, and format of the stored state. */
 export interface EstimateInputs extends CostInputs {
-  /** Input only. The state stores its `measured` part. */
+  /** Input, of which the state stores only `measured`. */
   duty?: DutyReading;
   /** State only. */
   line?: string | undefined;
@@ -23,8 +23,8 @@ export interface EstimateInputs extends CostInputs {
 
 export const costEstimateProvider: ResourceProvider<EstimateInputs, EstimateInputs> = {
   /**
-   * Estimates the cost and prints it with the difference from the deployed settings under the same usage. Stores
-   * newly measured usage only if it changes the cost noticeably, so that an update without changes has no diff.
+   * Prints the estimated cost, and the difference that the new settings make at the same usage. Stores a new
+   * measurement only if it changes the cost noticeably, so that an unchanged stack shows no diff.
    */
   async check(olds, news) {
     const { duty, line: _, ...settings } = news;
@@ -32,7 +32,7 @@ export const costEstimateProvider: ResourceProvider<EstimateInputs, EstimateInpu
     const before = deployed?.measured;
     const measured = duty?.measured ?? before;
     const now = { ...settings, ...(measured && { measured }) };
-    // One container for all chats is used differently from one container per chat.
+    // Usage differs between the tenancies: apply a measurement only to settings with the same tenancy.
     const isSameKind = (deployed?.maxSandboxes === undefined) === (measured?.containers === undefined);
     const line = costLine(now, deployed && { ...deployed, measured: isSameKind ? measured : before });
     const sleeps = news.sleepAfter !== "never";
@@ -57,12 +57,12 @@ export const costEstimateProvider: ResourceProvider<EstimateInputs, EstimateInpu
 };
 
 export interface CostEstimateArgs extends Omit<CostInputs, "measured"> {
-  /** US dollars. Warns if the measured cost is higher. Default: none. */
+  /** US dollars a month. Warns if the measured cost is higher. Default: none. */
   monthlyBudget?: number | undefined;
-  /** US dollars. Warns about each chat that costs more. Default: none. */
+  /** US dollars a month. Warns about each chat that costs more. Default: none. */
   monthlyChatBudget?: number | undefined;
   accountId: pulumi.Input<string>;
-  /** Bucket with the measurements. Without them, the estimate uses the previous ones. */
+  /** Bucket with the usage measurements. If none can be read, the estimate uses the stored ones. */
   bucketName: pulumi.Input<string>;
   api: ApiCredentials;
 }

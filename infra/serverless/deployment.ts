@@ -37,8 +37,8 @@ interface DeploymentOutputs extends DeploymentInputs {
 }
 
 /**
- * Provider of {@link Deployment}. Reads the newest deployment in every preview, because a rollback, traffic split or
- * upload outside the stack also adds one.
+ * Provider of {@link Deployment}. Reads the newest deployment in every preview, because rollbacks, traffic splits and
+ * uploads outside the stack also add one.
  */
 export const deploymentProvider: ResourceProvider<DeploymentInputs, DeploymentOutputs> = {
   async diff(_id, olds, news) {
@@ -130,8 +130,7 @@ export function sharesText(shares: readonly Share[]): string {
 }
 
 /**
- * Returns the deployment that serves; `undefined` without one. "The first deployment in the list is the latest
- * deployment actively serving traffic":
+ * Returns the deployment that serves traffic, which the API lists first; `undefined` if there is none:
  * https://developers.cloudflare.com/api/resources/workers/subresources/scripts/subresources/deployments/methods/list/
  *
  * @throws AccountError
@@ -170,8 +169,8 @@ interface DeploymentArgs {
 }
 
 /**
- * A Worker's newest deployment, which serves its traffic. The next update reverts a rollback, partial rollout or
- * foreign upload.
+ * A Worker's newest deployment, which serves its traffic. The next update reverts rollbacks, partial rollouts and
+ * uploads from outside the stack.
  */
 export class Deployment extends OwnResource {
   declare readonly deploymentId: pulumi.Output<string>;

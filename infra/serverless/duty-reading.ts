@@ -27,13 +27,13 @@ export interface DutyReading {
 
 interface DutyPlace extends AccountAccess {
   bucketName: string;
-  /** True if each chat has its own container and record. Default: false. */
+  /** True if each chat has its own container and usage record. Default: false. */
   isPerChat?: boolean;
   /** Milliseconds since the epoch. */
   now: number;
 }
 
-/** Maximum listed object keys. The API allows only 1,200 requests per account in five minutes. */
+/** Maximum number of object keys to list. The API allows only 1,200 requests per account in five minutes. */
 const MAX_LISTED = 3_000;
 const MAX_READ = 100;
 const PARALLEL = 8;
@@ -41,8 +41,8 @@ const PARALLEL = 8;
 const NOTHING = "nothing has run yet";
 
 /**
- * Reads the containers' measured running time from the stack's bucket. Never throws, because the estimate can assume
- * a usage.
+ * Reads the containers' measured running time from the stack's bucket. Never throws, because the estimate also works
+ * without a measurement.
  */
 export async function readDuty(place: DutyPlace): Promise<DutyReading> {
   try {
@@ -83,7 +83,7 @@ interface ChatRecord {
   record: DutyRecord;
 }
 
-/** Returns the chats that have a record; `undefined` if there are too many to read in a preview. */
+/** Returns the chats that have a usage record; `undefined` if there are too many to read in a preview. */
 async function measuredTenants(place: DutyPlace): Promise<TenantId[] | undefined> {
   const tenants: TenantId[] = [];
   const query = { prefix: `${AGENT}/tenants/`, per_page: "1000" };

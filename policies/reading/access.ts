@@ -39,8 +39,7 @@ export function coversPath({ path }: Destination, asked: string): boolean {
 }
 
 /**
- * Returns true if a policy bypasses Access. Also reads the policy resources in `sources`, because a first preview
- * does not know their ids.
+ * Returns true if a policy bypasses Access: one in the application's properties, or a policy resource in `sources`.
  */
 function isBypassed({ props, sources }: StackResource<typeof TYPES.accessApplication>): boolean {
   const named = resourcesOfType(sources["policies"] ?? [], TYPES.accessPolicy).map((policy) => policy.props);

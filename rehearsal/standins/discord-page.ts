@@ -27,8 +27,8 @@ interface DiscordPageOptions {
   /** Stores a file and returns its attachment object. */
   addFile(file: File): Promise<{ id: string; filename: string }>;
   /**
-   * Sends an interaction to the registered endpoint, or over the gateway without one. Resolves to the reason if it
-   * failed.
+   * Sends an interaction to the registered endpoint, otherwise over the gateway connection. Resolves to the reason if
+   * it failed.
    */
   interact(payload: Record<string, unknown>): Promise<string | undefined>;
   press(message: DiscordMessage, label: string, by: object): Record<string, unknown>;
@@ -77,8 +77,8 @@ export function discordPage(options: DiscordPageOptions): Hono {
 }
 
 /**
- * Returns the interaction for a typed text. `/status` invokes that command; text without a slash becomes the question
- * of `/ask`.
+ * Returns the interaction for typed text: `/status` invokes the command `status`, and text without a slash is asked
+ * with `/ask`.
  */
 function commandOf(
   { applicationId, commands }: DiscordPageOptions,

@@ -10,7 +10,7 @@ import type { Notes, RecoveredConfig } from "../edge/ports.ts";
 const NOTE = "backups";
 
 export interface Received {
-  /** Counts of the newest backup, or of the state that the container began with. */
+  /** Counts of sessions, messages and the like in the newest backup, or in the container's initial state. */
   counts?: GenerationManifest["counts"] | undefined;
   /** Time of the newest backup, ISO 8601. */
   lastAt?: string | undefined;
@@ -33,7 +33,7 @@ interface Facts extends GenerationNumber, Received {
   recoveryOf?: string | undefined;
 }
 
-/** Etags of the cached config and the marker that this Durable Object saw last. */
+/** Etags of the cached config and its marker, as this Durable Object last saw them. */
 export interface Seen {
   config?: string | undefined;
   marker?: string | undefined;

@@ -33,7 +33,7 @@ export interface BackupServiceOptions<Content> {
   /** Logs a failure. @returns true if the backups' status should report it */
   failed(what: string, why: Reason): boolean;
   recovery: {
-    /** Returns the id of the gateway's run. A config is recovered at most once per run. */
+    /** Returns the id of the gateway's run, to recover a config only once per run. */
     run(): string | undefined;
     keep(recovery: Recovery): void;
     read(): RecoveredConfig | undefined;
@@ -63,7 +63,7 @@ export class BackupService<Content> implements Backups {
     this.#provenAt = options.clock();
   }
 
-  /** True while a caller waits for an operation that keeps the container awake. */
+  /** True while an operation needs the container awake. */
   get busy(): boolean {
     return this.#waiting > 0;
   }
@@ -105,7 +105,7 @@ export class BackupService<Content> implements Backups {
     );
   }
 
-  /** Restores a backup. First backs up the current state, even if data was lost from it. */
+  /** Restores a backup. First backs up the current state, even if it appears to have lost data. */
   async restore(id: string, config: ConfigSource): Promise<RestoreReport> {
     const { open, record } = this.#options;
     const { store } = await open();
@@ -125,8 +125,8 @@ export class BackupService<Content> implements Backups {
         return { counts: archive.manifest.counts, report: received };
       });
       record.note({ counts, revision: undefined });
-      // Back up the restored state, or the container's next start would undo the restore. A failure is already
-      // recorded.
+      // Back up the restored state. Otherwise, the container's next start would undo the restore. Ignore failures,
+      // which `#copy` records.
       await this.#copy({ force: true }).catch(() => undefined);
       return report;
     });
@@ -139,7 +139,7 @@ export class BackupService<Content> implements Backups {
   async download(id: string): Promise<ReadableStream<Uint8Array>> {
     const { store } = await this.#options.open();
     const { content } = await store.read(await store.find(id));
-    // Return the bucket's own stream if possible: a stream around it cannot be sent from the Durable Object.
+    // Return the bucket's own stream if possible: a wrapped stream cannot be sent from the Durable Object.
     return content instanceof ReadableStream
       ? content
       : ReadableStream.from(content as AsyncIterable<Uint8Array>);
@@ -210,7 +210,7 @@ export class BackupService<Content> implements Backups {
     return this.whileAwake(() => work(() => store.read(manifest), state));
   }
 
-  /** Makes the state reachable, and keeps it so until `work` has run in its turn. */
+  /** Keeps the state reachable while `work` waits for its turn and runs. */
   async whileAwake<T>(work: () => Promise<T>): Promise<T> {
     this.#waiting += 1;
     try {

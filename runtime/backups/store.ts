@@ -18,7 +18,7 @@ export interface BackupStore<Content> {
   /** @throws StewardError `backup_unknown` */
   find(id: string): Promise<GenerationManifest>;
   read(manifest: GenerationManifest): Promise<Archive<Content>>;
-  /** Returns facts about the newest backup, or about the container's initial state without one. */
+  /** Returns facts about the newest backup; without a backup, about the container's initial state. */
   newest(): Promise<Partial<Pick<GenerationManifest, "id" | "createdAt" | "counts">>>;
   prepare?(): Promise<void>;
   write(options: WriteOptions): Promise<GenerationManifest>;
@@ -36,7 +36,7 @@ export interface ReceiveOptions {
 }
 
 export interface GatewayState<Content> {
-  /** Returns a text that changes whenever the state does. */
+  /** Returns a string that changes whenever the state does. */
   revision(): Promise<string>;
   verifyArchive(archive: Archive<Content>): Promise<RestoreReport>;
   receive(archive: Archive<Content>, options: ReceiveOptions): Promise<RestoreReport>;

@@ -24,8 +24,8 @@ interface ChatRelayOptions {
 const LONGEST_HELLO = 1_000;
 
 /**
- * Relays frames between pages and gateway. Reports activity, which keeps the container awake, only for devices that
- * the gateway has accepted.
+ * Relays frames between pages and the gateway. Reports activity only for accepted devices, because activity keeps the
+ * container awake.
  */
 export class ChatRelay {
   readonly #options: ChatRelayOptions;

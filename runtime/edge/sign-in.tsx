@@ -32,8 +32,8 @@ const UNSAFE = /[\u0000-\u0020\u007f\\]/;
 
 export interface SignIn {
   /**
-   * Compares a token with ADMIN_TOKEN. If it is wrong, `retryAfterSeconds` is the time to wait, or 0 if the client
-   * may try again at once.
+   * Compares a token with ADMIN_TOKEN. After a wrong token, the client must wait `retryAfterSeconds`; if this is 0,
+   * it may try again at once.
    */
   check(
     token: string | undefined,
@@ -195,7 +195,7 @@ function createSessions(adminToken: string, clock: Clock): Sessions {
   };
 }
 
-/** Derives the signing key with HKDF (RFC 5869). `info` names the key's only purpose. */
+/** Derives the signing key with HKDF (RFC 5869). `info` restricts the key to sessions. */
 async function deriveKey(adminToken: string) {
   const secret = await crypto.subtle.importKey("raw", encoder.encode(adminToken), "HKDF", false, [
     "deriveKey",

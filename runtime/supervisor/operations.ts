@@ -28,7 +28,7 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   ENOENT: "no such file",
   ENOTDIR: "no such file",
   EACCES: "permission denied",
-  // Error of O_NOFOLLOW for a link.
+  // Opening a link with O_NOFOLLOW fails with this code.
   ELOOP: "links are not followed",
 };
 

@@ -50,8 +50,8 @@ export interface SupervisorOptions {
   /** Config file that commands edit. Default: the one in the data directory. */
   configPath?: string;
   /**
-   * Directory of the logs. Set if this process cannot write to the data directory, which it then does not watch.
-   * Default: `logs/` in the data directory.
+   * Directory of the logs, for a process that cannot write to the data directory. If set, the data directory is not
+   * watched. Default: `logs/` in the data directory.
    */
   logs?: string;
   gatewayPort: number;
@@ -65,14 +65,11 @@ export interface SupervisorOptions {
   /** Timeout of a start. Default 120 s. */
   startTimeoutMs?: number;
   liveness?: LivenessPolicy;
-  /**
-   * Returns the reason if the ledger cannot be written. Set only on a host, because there this process owns the
-   * ledger.
-   */
+  /** Returns the reason if the ledger cannot be written. Set only on a host, where this process owns the ledger. */
   ledgerProblem?(): Reason | undefined;
   /** Grace period before a stop is forced. Default 9 s. */
   stopGraceMs?: number;
-  /** Time from the process's start to the supervisor's creation, counted in the first cold start. Default 0. */
+  /** Milliseconds from the process's start to the supervisor's creation. Added to the first cold start. Default 0. */
   bootMs?: number;
   policy?: BackoffPolicy;
   timers?: Timers;

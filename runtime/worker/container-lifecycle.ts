@@ -17,7 +17,7 @@ export interface ContainerLifecycle {
   restarts: number;
   /** Runs that ended before their supervisor answered, since the last start request. */
   bootFailures: number;
-  /** Starts refused at the instance limit since the last start request or answer. */
+  /** Number of starts refused at the instance limit. Reset by a start request or the supervisor's answer. */
   refusals: number;
 }
 
@@ -112,7 +112,7 @@ function ended(state: ContainerLifecycle, crash: string): ContainerStep {
   }
   const failures = bootFailures + (state.phase === "booting" ? 1 : 0);
   const restarts = state.restarts + (crash === "" ? 0 : 1);
-  // Each run's supervisor counts restarts from zero.
+  // Report this run's restarts, because the next run's supervisor counts from zero.
   return step({ ...NO_RUN, bootFailures: failures, refusals }, { type: "onStop", crash, restarts });
 }
 
@@ -130,7 +130,7 @@ type StartStep =
   | { type: "end" }
   /** The config stopped the gateway; another config may help. */
   | { type: "replaceConfig"; why: Reason }
-  /** The deadline has passed. `stop` is true if the restore failed: a container without data is useless. */
+  /** The start took too long. `stop` is true if the restore failed, because a container without data is useless. */
   | { type: "expire"; stop: boolean }
   | { type: "wait"; ms: number };
 
@@ -196,7 +196,7 @@ export function runningStatus(
     return { ...stoppedStatus(facts), state: "starting", since: at, start, restarts };
   }
   const { start } = reported;
-  // The supervisor reports its own start; show the container's instead.
+  // While the container starts, show its start time instead of the supervisor's.
   const timed = start !== undefined && facts.startIsOpen ? { start: { ...start, at } } : {};
   return { ...reported, ...facts.starts, ...timed, restarts };
 }

@@ -43,15 +43,13 @@ export interface TenantObject {
 export interface FormerObject {
   /** Exports the chat's part of the shared state to the chat's prefix in the bucket. */
   moveOut(tenant: TenantId): Promise<void>;
-  /**
-   * Returns the time at which it began to serve all chats (ISO 8601, or `unknown`); `undefined` if it has no state.
-   */
+  /** Returns when this object began to serve all chats (ISO 8601, or `unknown`); `undefined` if it has no state. */
   servedAllSince(): Promise<string | undefined>;
 }
 
 export interface SharedBrowsers {
   /**
-   * Wakes the container for a browser that has proven its key.
+   * Wakes the container for a browser that has proven possession of its key.
    *
    * @returns false for a browser that was never admitted
    */

@@ -8,9 +8,7 @@ import type { StackConfigSource } from "../config/source.ts";
 
 /** Placeholder for an encrypted value. */
 const HIDDEN = "hidden-in-the-settings-file";
-/**
- * Setting for which {@link HIDDEN} is the default, because a Compose file may be written before the API key exists.
- */
+/** Required setting that the stack may still lack when a Compose file is written. Its default is {@link HIDDEN}. */
 const REQUIRED = "steward:anthropicApiKey";
 
 const projectFile = z.object({ stackConfigDir: z.string().default(".") });
@@ -74,7 +72,7 @@ async function settingsFolder(workDir: string): Promise<string> {
   return path.join(workDir, projectFile.parse(parse(text) ?? {}).stackConfigDir);
 }
 
-/** Returns true for a secret, or a map with one, as `pulumi config set --path --secret` writes it. */
+/** Returns true for an encrypted value, or for a map or list that directly contains one. */
 function hasHidden(value: unknown): boolean {
   return isHidden(value) || (typeof value === "object" && Object.values(Object(value)).some(isHidden));
 }

@@ -10,7 +10,6 @@ const subdomain = z
   .object({ enabled: z.boolean().optional(), previews_enabled: z.boolean().optional() })
   .optional();
 
-// A Worker's name must be a single DNS label:
 // https://developers.cloudflare.com/workers/configuration/routing/workers-dev/
 const name = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, "a Worker's name is one lower-case DNS label");
 const createBody = z.looseObject({ name, subdomain });

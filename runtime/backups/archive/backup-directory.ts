@@ -121,7 +121,7 @@ export class BackupDirectory {
     return newest === undefined ? { epoch: 0, sequence: 0 } : readGenerationId(newest.id);
   }
 
-  /** Returns the next generation's id, in this epoch or the newest generation's, whichever is later. */
+  /** Returns the next generation's id. Uses the newest generation's epoch if it is later than `epoch`. */
   async nextId(epoch: number): Promise<string> {
     const last = await this.newestNumber();
     const isNew = last.epoch < epoch;

@@ -12,8 +12,8 @@ export interface ConfigReading {
 }
 
 /**
- * Validates a config file's text against the schema and the environment. The result enables every channel with
- * credentials in the environment, even one that the file lacks.
+ * Validates a config file's text against the schema and the environment. The result also configures channels that the
+ * file lacks, if the environment has their credentials.
  */
 export function readConfigText(text: string, environment: Environment): ConfigReading {
   const unreadable = jsonProblem(text);
@@ -54,12 +54,12 @@ function known(environment: Environment): string {
   return ` (${set}; steward:secrets and steward:variables add others)`;
 }
 
-/** Returns a secret's value; empty if the variable is not set, which validation rules out. */
+/** Returns a secret's value; empty if its variable is not set. */
 export function resolveSecret(secret: Secret, environment: Environment): string {
   return typeof secret === "string" ? secret : (environment[secret.env] ?? "");
 }
 
-/** Config keys whose values are secrets. All `headers` and `env` values of an MCP server are secrets too. */
+/** Config keys whose values are secrets, in addition to all `headers` and `env` values of MCP servers. */
 const SECRET_KEYS = new Set(["botToken", "signingSecret", "webhookSecret", "token", "apiKey"]);
 
 /** Returns every secret of a config with its dotted path. The config need not be valid. */

@@ -93,7 +93,7 @@ export function schedulesTable(
   );
 }
 
-/** Returns a readable outcome. For a sent message, the gateway reports `said`. */
+/** Returns an outcome in words. The gateway's `said` means that the message was sent. */
 function outcomeText(note: string | null): string | null {
   return note === "said" ? "sent" : note;
 }

@@ -72,7 +72,7 @@ interface SlackEventsOptions {
   clock: Clock;
 }
 
-/** Handles Slack's events. Answers the URL challenge even if it is unsigned, as in a test by hand. */
+/** Handles Slack's events. Answers even an unsigned URL challenge, for manual tests. */
 export function slackEvents({ signingSecret, clock }: SlackEventsOptions): WebhookOptions["read"] {
   return async function readSlackRequest(request) {
     const isPress = FORM_TYPE.test(request.headers.get("content-type") ?? "");
@@ -81,7 +81,8 @@ export function slackEvents({ signingSecret, clock }: SlackEventsOptions): Webho
       await verify(request, text);
       return eventOrNothing(pressDelivery(text, clock()));
     }
-    // Parse a short body first: a malformed one then gets 400 even if unsigned, which helps in tests by hand.
+    // Parse a short body before verifying it: for manual tests, malformed JSON then gets 400 even without a
+    // signature.
     const short = text.length > LONGEST_UNSIGNED ? undefined : parseJsonObject(text);
     const verification = urlVerification().safeParse(short);
     if (verification.success) {
@@ -116,7 +117,8 @@ export function recordedBySlack(ready: boolean, { payload }: Delivery): Response
 }
 
 /**
- * Returns the delivery of a button press. In a separate conversation, it does not wait for the answer in progress.
+ * Returns the delivery of a button press. A separate conversation keeps the press from waiting for an answer in
+ * progress.
  */
 function pressDelivery(form: string, receivedAt: number): Delivery | undefined {
   const body = parseJsonObject(new URLSearchParams(form).get("payload") ?? "");
@@ -173,8 +175,8 @@ function slackDelivery(body: unknown, receivedAt: number): Delivery | undefined 
 }
 
 /**
- * Returns true for events that need no answer and would only fill the ledger. In a channel, this includes edits that
- * mention the bot, which Slack also sends as a mention.
+ * Returns true for events that need no answer and would only fill the ledger. In a channel, these include edits that
+ * mention the bot: Slack also sends an `app_mention` for them.
  */
 function isUnanswerable({ event, authorizations = [] }: z.infer<ReturnType<typeof eventCallback>>): boolean {
   const { type, subtype = "", channel = "", message, previous_message: former } = event;

@@ -16,7 +16,7 @@ export interface Device {
   deviceId: string;
   /** Raw key, base64url. */
   publicKey: string;
-  /** Signs a text with Ed25519 (RFC 8032). Returns the signature as base64url. */
+  /** Signs a string with Ed25519 (RFC 8032). Returns the signature as base64url. */
   sign(text: string): Promise<string>;
 }
 

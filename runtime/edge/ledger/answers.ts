@@ -4,7 +4,7 @@ import type { Sql } from "./sql.ts";
 /** Maximum characters of a stored answer. */
 const LONGEST = 256 * 1024;
 
-/** The container's last answers, shown while it sleeps. */
+/** The container's latest answer to each question, shown while the container sleeps. */
 export class AnswerStore {
   readonly #sql: Sql;
   readonly #clock: Clock;
@@ -17,7 +17,7 @@ export class AnswerStore {
     );
   }
 
-  /** Stores an answer. Only deletes the previous one if the answer exceeds the size limit. */
+  /** Replaces the stored answer. If the new one exceeds the size limit, only deletes the old one. */
   keep(question: string, text: string): void {
     if (text.length > LONGEST) this.#sql.all("DELETE FROM ledger_answers WHERE question = ?", question);
     else

@@ -26,7 +26,7 @@ export const FORMATS = { count: (value: number) => value.toLocaleString("en-US")
 const LEAST = { count: 2, dollars: 0.02 };
 
 const HEIGHT = 100;
-/** Width of a label's place and of its bars, in SVG units. */
+/** Width per label, and of the bars within it, in SVG units. */
 const PLACE = 10;
 const BAR = 8;
 

@@ -67,7 +67,7 @@ const TONES: Record<Overall, string> = {
 
 /** Reload interval while the container starts. */
 const STARTING_SECONDS = 3;
-/** Actions that soon change the displayed state. Without scripts, the page then reloads, which removes the notice. */
+/** Actions after which a browser without scripts reloads the page, because the displayed state soon changes. */
 const CHANGES_STATE: ReadonlySet<Done> = new Set(["restarting", "restored", "fresh", "saved", "waking"]);
 
 interface FrameOptions {
@@ -75,7 +75,7 @@ interface FrameOptions {
   /** Result of the last pressed button. Default: read from the query. */
   flash?: Flash;
   refreshSeconds?: number | undefined;
-  /** True if the page shows the container's state. Without scripts, the page reloads while the container starts. */
+  /** True if the page follows changes of the container's state, by `live.js` or, without scripts, by reloading. */
   waits?: boolean;
   /** Scripts in addition to `live.js`. */
   scripts?: readonly AssetName[];

@@ -27,10 +27,7 @@ export async function runCommandLine(context: CommandContext, args: readonly str
   if (operation.failed?.(value)) setExitCode(1);
 }
 
-/**
- * Runs an {@link OperationRequest} and writes its reply as JSON. Validates the request, as the supervisor has already
- * done.
- */
+/** Validates and runs an {@link OperationRequest}, and writes its reply as JSON. */
 export async function runRequest(context: CommandContext, text: string): Promise<void> {
   const reply = await replyOf(async () => {
     const request = (parseJson(text) ?? {}) as Partial<OperationRequest>;

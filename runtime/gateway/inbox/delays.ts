@@ -8,7 +8,7 @@ import type { Components } from "../components.ts";
 import { givenUpText, SLOW_MODEL_TEXT, waitText } from "./notices.ts";
 import type { Replies } from "./replies.ts";
 
-/** Milliseconds before the notice for a message that arrives overdue. */
+/** Minimum wait before a delay notice, in milliseconds, unless `agent.noticeAfter` is shorter. */
 const LATE_MS = 10_000;
 const MAX_TOLD = 1_000;
 
@@ -16,8 +16,8 @@ interface DelaysOptions {
   parts(): Pick<Components, "config" | "channels">;
   replies: Pick<Replies, "sendNotice" | "sendDelayNotice" | "timeFirstWord">;
   /**
-   * Returns true while the gateway is stopping. Notices are then not sent: the store may be closed, and the edge
-   * delivers the message again.
+   * Returns true while the gateway is stopping. Notices are then skipped, because the edge delivers the message
+   * again.
    */
   isStopping(): boolean;
   /** Milliseconds since the epoch. */

@@ -11,7 +11,7 @@ const EVERY_MS = 1_000;
 export interface DraftOptions {
   channel: Channel;
   target: ReplyTarget;
-  /** Id of an earlier attempt's message to continue. */
+  /** Id of a message that an earlier attempt began and this one continues. */
   id?: string;
   /** Persists the message's id, so that a retry edits the same message. */
   keep(id: string): void;

@@ -68,8 +68,8 @@ export class Replies {
   }
 
   /**
-   * Answers messages together in the chat of the last one, and returns one outcome per message. If an earlier attempt
-   * stored an answer, it must belong to all of them.
+   * Answers messages together in the last message's chat, and returns one outcome per message. An answer stored by an
+   * earlier attempt must belong to all these messages.
    */
   async answer(
     asked: readonly [UnansweredMessage, ...UnansweredMessage[]],
@@ -92,7 +92,7 @@ export class Replies {
     const { text, delivery: owner, shown } = made;
 
     const place = ids.indexOf(owner);
-    // The answer belongs to an earlier delivery. Return the draft to that delivery, because `take` may have moved it.
+    // The answer belongs to an earlier delivery, from which `take` may have moved the draft: move it back.
     if (place === -1) records.moveDraft(platform, last.id, owner, clock());
     const record = records.of({ platform, id: owner });
     const parts = channel.split(text);
@@ -194,14 +194,14 @@ export class Replies {
     error: unknown,
     { platform, channel, signal }: Pick<ReplyContext, "platform" | "channel" | "signal">,
   ): Promise<AgentAnswer & { shown: string }> {
-    // Rethrow if the answer was stopped: the model did not fail.
+    // Only retryable model errors get a notice, unless the answer was stopped.
     if (signal.aborted || !(error instanceof RetryableError) || !isModelError(error.code)) throw error;
     const { id, target } = asked.at(-1) ?? asked[0];
     if (asked.some(({ last }) => last)) {
       return { text: givenUpText(error.code), delivery: id, shown: "", failure: error.reason };
     }
     const { said, draft } = this.#options.records.of({ platform, id });
-    // Send the notice only once, but always replace a partial answer.
+    // Send the delay notice only once, but let it replace any partial answer.
     if (said === undefined || draft !== undefined) {
       await this.sendNotice(
         { platform, id },
@@ -237,8 +237,9 @@ export class Replies {
   }
 
   /**
-   * Sends a delay notice unless text was already sent for the message. `by`: person who gets a Stop button. Only logs
-   * errors.
+   * Sends a delay notice unless text was already sent for the message. Logs errors instead of throwing them.
+   *
+   * @param by Person who gets a Stop button.
    */
   async sendDelayNotice(
     key: Key,
@@ -256,9 +257,9 @@ export class Replies {
   }
 
   /**
-   * Sends a notice, once per message, or replaces a partial answer with it. A new message gets `button` if the
-   * platform has buttons. With a ticket, the reply later replaces the notice. Returns false if the chat refuses
-   * messages.
+   * Shows a notice: replaces the partial answer if there is one, otherwise sends a message with `button`. Does not
+   * send the same text twice. If `target` has a ticket, the reply later replaces the notice. Returns false if the
+   * chat refuses messages.
    */
   async sendNotice(
     key: Key,
@@ -272,7 +273,7 @@ export class Replies {
     const place = resumeTarget(record, target);
     try {
       if (record.draft !== undefined && (await tryEdit(channel, place, record.draft, text))) {
-        // The edit has replaced the partial answer.
+        // Nothing to send: the edit has replaced the partial answer.
       } else if (record.said !== text) {
         const buttons = channel.answerPress && button ? this.#offer(key.platform, button) : [];
         const { id } = await channel.send(target, text, 0, buttons);
@@ -349,7 +350,10 @@ async function tryEdit(channel: Channel, target: ReplyTarget, id: string, text: 
   }
 }
 
-/** Returns true for model errors. A restart of the gateway ends other errors, so they get no notice. */
+/**
+ * Returns true for model errors. Other retryable errors get no notice, because a restart of the gateway resolves
+ * them.
+ */
 function isModelError(code: ErrorCode): boolean {
   return code.startsWith("model_");
 }
@@ -359,10 +363,7 @@ export async function dismiss(channel: Channel, target: ReplyTarget): Promise<vo
   await channel.dismiss?.(target).catch(() => undefined);
 }
 
-/**
- * Returns the recorded target of a reply, or `own` if chat and thread are the same, because `own` may include a
- * ticket.
- */
+/** Returns the recorded target if it is another chat or thread, otherwise `own`, which may include a ticket. */
 function resumeTarget({ target }: DeliveryRecord, own: ReplyTarget): ReplyTarget {
   if (target === undefined || (target.chat === own.chat && target.thread === own.thread)) return own;
   return target;

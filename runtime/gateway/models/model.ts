@@ -10,7 +10,7 @@ export interface ModelImage {
   data: Uint8Array;
 }
 
-/** A tool call by the model. `id` is the provider's id of the call. */
+/** A tool call by the model. `id` comes from the provider. */
 export interface ToolCall {
   id: string;
   name: string;
@@ -51,7 +51,7 @@ export interface ModelRequest {
   maxOutputTokens: number;
   /** `<provider>/<model id>` to try first. */
   preferred?: string;
-  /** The only model to try, once, even while it rests after a failure. */
+  /** The only model to try, once, even shortly after it failed. */
   only?: string;
   /** Aborts the request, which then fails as retryable. */
   signal: AbortSignal;

@@ -3,15 +3,13 @@ import { prompt } from "../prompt/text.ts";
 import type { ModelRelay } from "./relay.ts";
 
 const QUESTION = prompt`Reply with the word OK.`;
-/**
- * Maximum tokens of the answer. With fewer, reasoning could leave the answer empty, which would count as a failure.
- */
+/** Maximum tokens of the answer. Reasoning could use up fewer tokens and leave the answer empty. */
 const MAX_TOKENS = 512;
-/** Timeout in milliseconds, shorter than that of a page. */
+/** Timeout in milliseconds, shorter than the admin pages' timeout. */
 export const TEST_LIMIT_MS = 8_000;
 
 /**
- * Sends a short question to one model, even while it rests after a failure. Updates the model's state.
+ * Sends a short question to one model, even shortly after it failed. Updates the model's state.
  *
  * @throws StewardError the provider's refusal or failure
  */

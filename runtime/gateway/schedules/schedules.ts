@@ -15,8 +15,8 @@ import { dueAfter, findOverdueRuns } from "./times.ts";
 import { HEARTBEAT_ID, HEARTBEAT_OK, scheduleName, configSchedules } from "./config-schedules.ts";
 
 /**
- * Maximum delay after which a new one-time schedule in the config still runs, in milliseconds. A deployment may take
- * a while.
+ * Maximum delay in milliseconds after which a new one-time schedule in the config still runs. Its time may pass
+ * during the deployment.
  */
 const JUST_NOW_MS = 10 * 60_000;
 
@@ -24,7 +24,7 @@ const JUST_NOW_MS = 10 * 60_000;
 const LATE_MS = 60_000;
 const RETRY = { firstMs: 5_000, longestMs: 10 * 60_000 };
 
-/** Milliseconds between checks. The CLI also writes the table, and somebody may set the system clock. */
+/** Maximum milliseconds between checks, because the CLI may add schedules and the system clock may be set. */
 const LOOK_EVERY_MS = 2_000;
 /** Maximum delay after which a recurring run still starts, in milliseconds. */
 const GRACE_MS = 10 * 60_000;
@@ -50,8 +50,7 @@ interface SchedulesOptions {
 /**
  * Runs due schedules. Stores a run before it begins, so that the gateway's next start finishes it after a crash.
  *
- * If each chat has its own sandbox, the sandbox of {@link REST_TENANT} runs none. Its schedules wait to be moved to
- * the chats' sandboxes.
+ * With a sandbox per chat, {@link REST_TENANT} runs no schedules: they have to be moved to the chats' sandboxes.
  */
 export class Schedules {
   readonly #options: SchedulesOptions;
@@ -83,8 +82,8 @@ export class Schedules {
   }
 
   /**
-   * Starts no more runs and waits up to `graceMs` for those in progress. The gateway's next start finishes the
-   * others.
+   * Starts no more runs and waits up to `graceMs` for active ones. Aborts the rest; the gateway's next start finishes
+   * them.
    */
   async stop(graceMs: number): Promise<void> {
     this.#stopped = true;
@@ -110,8 +109,8 @@ export class Schedules {
   }
 
   /**
-   * Runs `work` after all earlier work, to serialize access to the table. Logs a failure and checks the schedules
-   * again.
+   * Runs `work` after all earlier work, to serialize access to the table. After a failure, logs it and schedules
+   * another check.
    */
   #next(work: () => Promise<void>): void {
     this.#working = this.#working.then(work).catch((error: unknown) => {
@@ -124,7 +123,7 @@ export class Schedules {
     const { store, clock, log } = this.#options;
     if (this.#stopped) return;
     const now = clock();
-    // At startup, only due times too far in the future show that the clock was set back.
+    // At startup, the previous clock reading is unknown: reset only attempts that are due too far in the future.
     if (this.#lookedAt === Number.NEGATIVE_INFINITY) await this.#bringForward(now, now + GIVE_UP_MS);
     else if (now < this.#lookedAt - SET_BACK_MS) {
       const byMs = this.#lookedAt - now;
@@ -143,7 +142,7 @@ export class Schedules {
     if (!this.#stopped) this.#cancelTimer = this.#options.setTimer(() => this.#next(() => this.#look()), ms);
   }
 
-  /** Recomputes due times that were stored while the clock was ahead. Attempts due after `limit` become due now. */
+  /** Corrects due times that were stored while the clock was ahead. Sets attempts due after `limit` to now. */
   async #bringForward(now: number, limit: number): Promise<void> {
     const { store } = this.#options;
     await this.#each(store.list(), async ({ id, spec, createdAt, nextAt }) => {

@@ -58,7 +58,7 @@ const TYPES: ReadonlySet<unknown> = new Set(
   "picture file say press stop open rename delete find hello".split(" "),
 );
 
-/** Maximum messages of a page in a burst. */
+/** Maximum number of messages that a page may send at once. */
 const BURST = 20;
 /** Milliseconds until one more message is allowed. */
 const REFILL_MS = 1_000;
@@ -176,7 +176,10 @@ export class ChatSession {
     }
   }
 
-  /** Sends a message to the page. From conversations that the page does not show, omits growing texts. */
+  /**
+   * Sends a message to the page. Omits partial answers and typing indicators of conversations that the page does not
+   * show.
+   */
   #send(message: ToPage): void {
     const { conversation = "" } = message as { conversation?: string };
     const isElsewhere = conversation !== this.#conversation && message.type !== "conversations";

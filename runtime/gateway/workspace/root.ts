@@ -8,7 +8,7 @@ import type { Author, FileHistory, FileVersion } from "./history.ts";
 import type { Quotas } from "./quotas.ts";
 import { walk } from "./walk.ts";
 
-/** Bytes of the largest file that is read into memory. */
+/** Maximum size in bytes of a file that is read into memory. */
 const LARGEST_READ = 16 * 1024 * 1024;
 /** Digest of a missing file. */
 const NO_FILE = "none";
@@ -65,8 +65,8 @@ interface Located {
 }
 
 /**
- * Accesses one directory of files. No name leads out of it, by `..`, an absolute path or a link. Every change stores
- * the previous version, observes the quota and is reported.
+ * Reads and changes files of one directory. Refuses names that lead outside, also through links. Every change is
+ * checked against the quota, stores the previous version and is reported.
  */
 export class Root {
   readonly #options: RootOptions;
@@ -163,8 +163,8 @@ export class Root {
   }
 
   /**
-   * Returns up to `most` files of all folders, sorted by name, after the name `after`. `isCut` is true if there are
-   * more.
+   * Returns files of all folders, sorted by name: at most `most`, beginning after the name `after`. `isCut` is true
+   * if there are more.
    */
   files({ after = "", most }: { after?: string; most: number }): { files: ListedFile[]; isCut: boolean } {
     const { directory, reserved } = this.#options;
@@ -212,7 +212,7 @@ export class Root {
         const whole = path.join(place, ...parts.slice(index));
         return { path: whole, name: named(whole), missing: parts.length - index };
       }
-      // Refuse dangling links too: somebody may later create their targets outside the root.
+      // Refuse dangling links, because somebody may later create their targets outside the root.
       if (stats.isSymbolicLink() && !statSync(next, { throwIfNoEntry: false })) throw outsideRootError();
       place = stats.isSymbolicLink() ? realpathSync(next) : next;
       const isWithin = place === root || place.startsWith(root + path.sep);

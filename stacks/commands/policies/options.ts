@@ -5,7 +5,7 @@ import type { PolicyConfig, PolicyOptions } from "./preview.ts";
 /**
  * Reads the policy configuration named on the command line.
  *
- * @throws CommanderError if the time is invalid or the file cannot be read.
+ * @throws CommanderError if the backup time is invalid or the config file cannot be read.
  */
 export async function readPolicyConfig(words: {
   config?: string | undefined;

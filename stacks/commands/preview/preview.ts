@@ -47,7 +47,7 @@ export function previewText(
 }
 
 export function failedPreview(stack: string, cause: string): string {
-  // Longer than any fence in the text, which therefore cannot close it.
+  // Use more backticks than any run in `cause`, so that `cause` cannot close the code block.
   const fence = "`".repeat(Math.max(3, ...[...cause.matchAll(/`+/g)].map(([run]) => run.length + 1)));
   return lines(
     `### Preview of ${code(stack)}`,

@@ -13,7 +13,7 @@ import {
 
 const PROGRAM = "gateway/replay/main.js";
 const PROGRAM_MS = 60_000;
-/** Minimum factor by which a version is reported as slower. A smaller one may be noise. */
+/** Minimum factor at which a slower version is reported. Smaller factors may be noise. */
 const SLOW_FACTOR = 3;
 
 const FATES = ["understood", "refused", "ignored", "unreadable"] as const;
@@ -44,7 +44,7 @@ export interface Comparison {
   left: ReplayRecord["left"];
 }
 
-/** A comparison, or the reason why there is none. A rollout's record stores it. */
+/** Result of a replay: a comparison, or the reason why there is none. Stored in the rollout's record. */
 export type ReplayResult =
   | { compared: Comparison }
   /** Counts neither as success nor as failure. */

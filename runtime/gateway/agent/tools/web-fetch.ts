@@ -32,8 +32,8 @@ const NETWORK: FetchNetwork = {
 };
 
 /**
- * Creates a tool that fetches public web pages. It checks all addresses of a host, also after a redirect, and
- * connects only to checked addresses, so that DNS rebinding fails.
+ * Creates a tool that fetches public web pages. It connects only to checked addresses, also after a redirect, so that
+ * DNS rebinding fails.
  */
 export function webFetchTool(limits: Config["tools"]["webFetch"], network: FetchNetwork = NETWORK): Tool {
   const timeoutMs = parseDuration(limits.timeout) ?? 20_000;
@@ -90,9 +90,10 @@ function parse(address: string, base?: URL): URL {
   return url;
 }
 
-/** Resolves a host and checks all its addresses. `URL` has already normalized an IP address. */
+/** Resolves a host and checks all its addresses. */
 async function resolve(url: URL, { resolve: find, isAllowed }: FetchNetwork, signal: AbortSignal) {
   const host = url.hostname.replace(/^\[|\]$/g, "");
+  // `URL` has already normalized other notations of IP addresses.
   const family = isIP(host);
   const found = family !== 0 ? [{ address: host, family }] : await find(host).catch(() => []);
   signal.throwIfAborted();

@@ -22,8 +22,8 @@ const FORMS: Forms = {
 };
 
 /**
- * Converts a reply's Markdown to Discord's, which has no tables, checkboxes and pictures, but has `||`, `__` and
- * `-#`: https://support.discord.com/hc/en-us/articles/210298617
+ * Converts a reply's Markdown to Discord's, which lacks tables, checkboxes and pictures. Escapes Discord's own
+ * markup, such as `||`: https://support.discord.com/hc/en-us/articles/210298617
  */
 export function writeDiscordText(markdown: string): string {
   return writeMarkdown(markdown, FORMS);
