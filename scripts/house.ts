@@ -44,7 +44,7 @@ const VAGUE = new Set(
 );
 /** Files that may be short, because readers look for them by name. */
 const ON_THEIR_OWN =
-  /^policies\/rules\/|\/error-texts\/|\/tools\/|^stacks\/commands\/[^/]+$|\/cli\/|^runtime\/operations\/|^rehearsal\/|-provider\.ts$|\/admin\/[^/]+$|\/edge\/ui\/[^/]+$|\/main\.ts$/;
+  /^policies\/rules(?:\/|\.ts$)|\/error-texts\/|\/tools\/|^stacks\/commands\/[^/]+$|\/cli\/|^runtime\/operations\/|^rehearsal\/|-provider\.ts$|\/admin\/[^/]+$|\/edge\/ui\/[^/]+$|\/main\.ts$/;
 const REASONS: Readonly<Record<string, string>> = {
   "runtime/gateway/channels/slack/client.ts": "loaded on first use",
   "runtime/gateway/prompt/caller.ts": "a dependency rule names who may import it",
@@ -57,7 +57,6 @@ const REASONS: Readonly<Record<string, string>> = {
   "runtime/worker/assets.ts": "a bundle replaces it",
   "runtime/host/alerts.ts": "its importer is a process's entry",
   "runtime/supervisor/config-file.ts": "its importer is long",
-  "policies/rules.ts": "the list of the rules",
   "stacks/host.ts": "loaded on first use",
   "stacks/serverless.ts": "loaded on first use",
   "stacks/commands/rollout/chats.ts": "its test needs no engine",

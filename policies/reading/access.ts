@@ -1,11 +1,14 @@
 import { resourcesOfType, type StackResource, TYPES } from "./resource.ts";
-import { type Declared, fields, equals, list, text } from "./values.ts";
+import { type Declared, fields, equals, isUnknown, list, text } from "./values.ts";
 
 export interface Application {
   resource: StackResource<typeof TYPES.accessApplication>;
   /** True if a policy lets everyone in without an identity. */
   bypassed: boolean;
+  /** The known ones. */
   destinations: readonly Destination[];
+  /** False if the preview does not know a destination or a policy's decision yet. */
+  isKnown: boolean;
 }
 
 /** A host and path that an Access application covers. A trailing `*` in the path matches every suffix. */
@@ -15,11 +18,18 @@ export interface Destination {
 }
 
 export function seenApplications(resources: readonly StackResource[]): Application[] {
-  return resourcesOfType(resources, TYPES.accessApplication).map((resource) => ({
-    resource,
-    bypassed: isBypassed(resource),
-    destinations: list(resource.props.destinations).flatMap(destination),
-  }));
+  return resourcesOfType(resources, TYPES.accessApplication).map((resource) => {
+    const { destinations, policies } = resource.props;
+    const decisions = decisionsOf(resource);
+    const values = [destinations, policies, ...decisions, ...list(destinations).flatMap(uriOf)];
+    return {
+      resource,
+      // A first preview does not know the policies' ids, so it also reads the policy resources.
+      bypassed: decisions.some((decision) => equals(decision, "bypass")),
+      destinations: list(destinations).flatMap(destination),
+      isKnown: !values.some(isUnknown),
+    };
+  });
 }
 
 /** Returns the Worker's known host names: its custom domains and the hosts in Access destinations. */
@@ -38,13 +48,15 @@ export function coversPath({ path }: Destination, asked: string): boolean {
   return asked === path || asked.startsWith(path.endsWith("/") ? path : `${path}/`);
 }
 
-/**
- * Returns true if a policy bypasses Access: one in the application's properties, or a policy resource in `sources`.
- */
-function isBypassed({ props, sources }: StackResource<typeof TYPES.accessApplication>): boolean {
+/** Returns the decisions of an application's policies, inline or as resources. */
+function decisionsOf({ props, sources }: StackResource<typeof TYPES.accessApplication>) {
   const named = resourcesOfType(sources["policies"] ?? [], TYPES.accessPolicy).map((policy) => policy.props);
   const inline = list(props.policies).map((policy) => fields(policy));
-  return [...named, ...inline].some(({ decision }) => equals(decision, "bypass"));
+  return [...named, ...inline].map(({ decision }) => decision);
+}
+
+function uriOf(value: Declared<{ uri?: string }>): unknown[] {
+  return [value, fields(value).uri];
 }
 
 function destination(value: Declared<{ uri?: string }>): Destination[] {

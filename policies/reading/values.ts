@@ -36,6 +36,11 @@ function read(from: object, key: string | number): unknown {
   return copyKnown(value);
 }
 
+/** Returns true for a value that the preview does not know yet. Rules must not report it. */
+export function isUnknown(value: unknown): boolean {
+  return value === UNKNOWN;
+}
+
 /** Returns an object's fields; `{}` for anything else. */
 export function fields<T extends object>(value: Declared<T> | undefined): DeclaredFields<T>;
 export function fields(value: unknown): Fields;

@@ -1,6 +1,6 @@
 import { stackRule } from "../rule.ts";
 import { resourcesOfType, TYPES } from "../reading/resource.ts";
-import { fields, equals, list } from "../reading/values.ts";
+import { fields, equals, isUnknown, list } from "../reading/values.ts";
 
 /**
  * Advises explicit lifecycle rules for the bucket. R2's default rule only aborts unfinished multipart uploads after a
@@ -13,11 +13,13 @@ export const bucketLifecycle = stackRule({
   topics: ["state"],
   level: "advisory",
   check(resources) {
-    const lifecycles = resourcesOfType(resources, TYPES.bucketLifecycle).filter(({ props }) =>
-      list(props.rules).some((rule) => equals(fields(rule).enabled, true)),
+    const lifecycles = resourcesOfType(resources, TYPES.bucketLifecycle).filter(
+      ({ props: { rules } }) =>
+        isUnknown(rules) || list(rules).some((rule) => equals(fields(rule).enabled, true)),
     );
     return resourcesOfType(resources, TYPES.bucket).flatMap(({ urn, props: { name } }) => {
-      if (lifecycles.some(({ props }) => props.bucketName === name)) return [];
+      const isFor = (bucketName: unknown): boolean => isUnknown(bucketName) || bucketName === name;
+      if (isUnknown(name) || lifecycles.some(({ props }) => isFor(props.bucketName))) return [];
       const message = `The bucket ${String(name)} has no lifecycle. Add an R2BucketLifecycle with an enabled rule for it.`;
       return [{ urn, message }];
     });

@@ -1,6 +1,6 @@
 import { resourceRule } from "../rule.ts";
 import { TYPES } from "../reading/resource.ts";
-import { equals } from "../reading/values.ts";
+import { equals, isUnknown, text } from "../reading/values.ts";
 
 /** Forbids public access to the state bucket, which contains the config file and conversations. */
 export const bucketPrivate = resourceRule({
@@ -11,10 +11,8 @@ export const bucketPrivate = resourceRule({
   types: [TYPES.bucketDomain, TYPES.bucketManagedDomain],
   check({ props }) {
     const { bucketName, domain, enabled } = props;
-    if (equals(enabled, false)) return [];
-    const where = typeof domain === "string" ? domain : "its r2.dev address";
-    return [
-      `The bucket ${String(bucketName)} is public at ${where}. Remove the domain or set enabled to false.`,
-    ];
+    if (isUnknown(enabled) || equals(enabled, false)) return [];
+    const [bucket, where] = [text(bucketName) ?? "of the state", text(domain) ?? "its r2.dev address"];
+    return [`The bucket ${bucket} is public at ${where}. Remove the domain or set enabled to false.`];
   },
 });

@@ -1,7 +1,7 @@
 import { givesChatsUsers } from "../reading/chat-users.ts";
 import { resourceRule } from "../rule.ts";
 import { TYPES } from "../reading/resource.ts";
-import { text } from "../reading/values.ts";
+import { isUnknown, text } from "../reading/values.ts";
 
 /**
  * Forbids root in the container, because root could use a kernel vulnerability to control the host. Exception: root
@@ -15,7 +15,7 @@ export const hostNonRoot = resourceRule({
   types: [TYPES.container],
   check({ props }) {
     const user = text(props.user) ?? "";
-    if (givesChatsUsers(props)) return [];
+    if (isUnknown(props.user) || givesChatsUsers(props)) return [];
     if (!/^(root|0*)(:.*)?$/.test(user)) return [];
     return [
       user === ""

@@ -18,9 +18,9 @@ export const privateRoutesGated = stackRule({
   topics: ["access"],
   check(resources) {
     if (valuesOf("EDGE_ACCESS_TEAM_DOMAIN", resources).length === 0) return [];
-    const gates = seenApplications(resources)
-      .filter(({ bypassed }) => !bypassed)
-      .flatMap(({ destinations }) => destinations);
+    const applications = seenApplications(resources).filter(({ bypassed }) => !bypassed);
+    if (!applications.every(({ isKnown }) => isKnown)) return [];
+    const gates = applications.flatMap(({ destinations }) => destinations);
     const hosts = ownHosts(resources);
     return (hosts.length === 0 ? ["the Worker"] : hosts).flatMap((host) => {
       const here = gates.filter((gate) => gate.host === host);

@@ -34,7 +34,7 @@ export const publicRoutesExact = stackRule({
         })),
     );
     const missing = wanted.filter((path) => !paths.includes(path));
-    if (missing.length === 0) return surplus;
+    if (missing.length === 0 || !applications.every(({ isKnown }) => isKnown)) return surplus;
     const message = `${missing.join(", ")} cannot be reached without an identity. Add it to the destinations of the application with the bypass policy.`;
     return [...surplus, { message }];
   },

@@ -2,7 +2,7 @@ import { readFile, readdir } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
 import { stewardPolicies } from "../../policies/rules.ts";
 import { CASES } from "./cases/index.ts";
-import { passing, violations } from "./resources.ts";
+import { passing, unknown, violations } from "./resources.ts";
 
 test("the cases of every file are tried", async () => {
   const index = await readFile("test/policies/cases/index.ts", "utf8");
@@ -25,6 +25,18 @@ describe("the rules", () => {
     change(samples);
 
     expect(rule && (await violations(rule, samples, { stack, config }))).toEqual(messages);
+  });
+
+  test.each(stewardPolicies)("$name reports no value that a preview does not know yet", async (rule) => {
+    const reported: string[] = [];
+    for (const [name, { props }] of Object.entries(passing())) {
+      for (const key of Object.keys(props)) {
+        const samples = passing();
+        Object.defineProperty(samples[name]?.props, key, { enumerable: true, get: unknown });
+        reported.push(...(await violations(rule, samples)).map((message) => `${name}.${key}: ${message}`));
+      }
+    }
+    expect(reported).toEqual([]);
   });
 
   test("have a case each that they refuse", () => {

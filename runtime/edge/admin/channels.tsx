@@ -8,7 +8,7 @@ import {
   type GatewayStatus,
   type ToolServerHealth,
 } from "../../contract/control.ts";
-import { type Platform, platformSchema } from "../../contract/delivery.ts";
+import { type Platform, PLATFORM_TITLES, platformSchema } from "../../contract/delivery.ts";
 import { type Reason, StewardError } from "../../contract/errors.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import { modelCards } from "./models.tsx";
@@ -27,7 +27,6 @@ import { recordChange } from "./change.ts";
 import type { AdminOptions, PageContext } from "./options.ts";
 
 const PLATFORM = new RegExp(`^(?:${platformSchema.options.join("|")})$`);
-const NAMES: Readonly<Record<string, string>> = { slack: "Slack", telegram: "Telegram", discord: "Discord" };
 
 /** Tone and label of each state. */
 const CHANNEL_STATES: Record<ChannelHealth["state"], [tone: string, words: string]> = {
@@ -52,7 +51,7 @@ export async function testChannel(context: PageContext, options: AdminOptions): 
   const body = JSON.stringify({ platform } satisfies Record<keyof ChannelTest, string>);
   const { value, problem } = await attempt(LIMIT_MS, askChannel(options.sandbox, body));
   const ms = options.clock() - begunAt;
-  return showChannels(context, options, { platform, ms, health: value, problem: problem ?? value?.reason });
+  return showChannels(context, options, { ms, health: value, problem: problem ?? value?.reason });
 }
 
 async function askChannel(sandbox: Sandbox, body: string): Promise<ChannelHealth> {
@@ -66,7 +65,6 @@ async function askChannel(sandbox: Sandbox, body: string): Promise<ChannelHealth
 }
 
 interface Tested {
-  platform: string;
   ms: number;
   health: ChannelHealth | undefined;
   problem: Reason | undefined;
@@ -100,13 +98,13 @@ export async function showChannels(
 
 function testPart(tested: Tested | undefined): Markup | null {
   if (tested === undefined) return null;
-  const { platform, ms, health, problem } = tested;
+  const { ms, health, problem } = tested;
   if (problem !== undefined || health === undefined) return <AlertBox reason={problem} />;
   return (
     <aside class="done" role="status">
       <p>
-        {NAMES[platform] ?? platform} answered after {ms} ms: the token belongs to {botName(health.bot)}. No
-        message was sent.
+        {PLATFORM_TITLES[health.platform]} answered after {ms} ms: the token belongs to {botName(health.bot)}.
+        No message was sent.
       </p>
     </aside>
   );
@@ -222,7 +220,7 @@ function channelCard(health: ChannelHealth, now: number): Markup {
   const [tone, words] = CHANNEL_STATES[state];
   return (
     <li>
-      <h2>{NAMES[platform]}</h2>
+      <h2>{PLATFORM_TITLES[platform]}</h2>
       <p class={`state ${tone}`}>{words}</p>
       <ReasonBox reason={reason} />
       <Facts
@@ -239,7 +237,7 @@ function channelCard(health: ChannelHealth, now: number): Markup {
         <ActionButton
           action={ROUTES.channelsTest.path}
           value={["platform", platform]}
-          label={`Test ${NAMES[platform]}`}
+          label={`Test ${PLATFORM_TITLES[platform]}`}
         >
           Test
         </ActionButton>

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Platform } from "../../../runtime/contract/delivery.ts";
 import { SERVICE_OPERATIONS, type OperationName } from "../../../runtime/contract/service-operations.ts";
+import { credential, type ServiceName } from "../../../runtime/contract/services.ts";
 import type { TenantChat } from "../../../runtime/contract/tenant.ts";
 import { BROKER_TOKEN as TOKEN, edgeFixture } from "../../support/edge.ts";
 import { generator } from "../../support/random.ts";
@@ -175,8 +176,7 @@ function brokered(chat: TenantChat | undefined, answer = answerOf) {
     const answer = await edge.app.request(`/broker/${path}`, {
       method,
       headers: {
-        authorization: `${path.startsWith("discord") ? "Bot" : "Bearer"} ${TOKEN}`,
-        "x-api-key": TOKEN,
+        ...credential(path.slice(0, path.indexOf("/")) as ServiceName, TOKEN),
         "content-type": contentType,
       },
       ...(body !== undefined &&
