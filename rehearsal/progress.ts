@@ -18,7 +18,8 @@ export interface ProgressOptions {
 }
 
 /**
- * Reports each step as one line with its duration. Details go to a file; if a step fails, the last ones are printed.
+ * Reports each step as one line with its duration. Details go to a file; if a step fails, its last details are
+ * printed.
  */
 export class Progress {
   /** Path of the log; relative if the file is in or below the working folder. */

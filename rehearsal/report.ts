@@ -79,7 +79,7 @@ export function exchangeReport({ text, status, reply, replyMs, coldStartMs }: Ex
   ].join("\n");
 }
 
-/** Returns a path for the shell's `.` command, which searches PATH for names without a slash. */
+/** Returns the path with a slash. The shell's `.` command would search PATH for a bare name. */
 function sourced(file: string): string {
   return file.includes("/") ? file : `./${file}`;
 }

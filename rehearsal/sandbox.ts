@@ -61,7 +61,7 @@ async function dockerSandbox(
   const { image } = await stewardImage(bundle, log);
   const sidecar = await ensureSidecarImage({ log });
   return {
-    // The engine knows the image by the name that the stack uses.
+    // The local image has the name by which the stack references it.
     mode: { kind: "docker", image: (reference) => reference, sidecarImage: sidecar.image },
     standInHost: await bridgeAddress(),
     description: `a container on Docker ${version} (${image}; base ${base.source}, sidecar ${sidecar.source}; max_instances is not enforced)`,

@@ -73,7 +73,7 @@ function whenNpmEnds(listener: () => void): void {
   }, LOOK_MS).unref();
 }
 
-/** Returns the ids of the parent and, if /proc exists, the grandparent. The parent may be a shell that npm started. */
+/** Returns the process ids of the parent and, if /proc exists, the grandparent. npm may be either. */
 function parents(): string {
   const { ppid } = process;
   try {

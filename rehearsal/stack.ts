@@ -40,7 +40,7 @@ export async function openStack({ engine, dir, passphrase }: OpenStackOptions): 
     {
       workDir,
       pulumiCommand: await engineCommand(engine),
-      // These override variables that another rehearsal's environment file has set.
+      // Override variables that the shell may have from another rehearsal's environment file.
       envVars: { ...engine.env, ...processMark(dir), ...stackVariables({ dir, passphrase }) },
       projectSettings: {
         name: PROJECT,

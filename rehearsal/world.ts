@@ -71,7 +71,7 @@ export async function destroyWorld(
   options: Place,
   log: (line: string) => void,
 ): Promise<void> {
-  // Without resources, there is no need for an engine or provider.
+  // A stack without resources needs no engine or provider.
   if (!(await hasResources(path.resolve(options.dir, target)))) {
     endStrayProcesses(path.resolve(options.dir, target));
     return;

@@ -30,7 +30,7 @@ export async function build(outdir: string, schema: string): Promise<{ result: B
   container.set(JSON_SCHEMA_FILE, Buffer.from(schema));
   const workerHash = contentHash(worker.files);
   const containerHash = contentHash(new Map([...container, ...(await imageRecipe())]));
-  // Add this file last, because it contains the hash.
+  // Add this file last: it contains the other files' hash.
   container.set(BUNDLE_FILE, Buffer.from(`${containerHash}\n`));
   const result = { worker: workerHash, modules: [...worker.files.keys()], container: containerHash };
   const folders = bundleFolders(outdir, result);
@@ -41,7 +41,7 @@ export async function build(outdir: string, schema: string): Promise<{ result: B
   return { result, read: [...worker.read, ...programs.read] };
 }
 
-// The image also depends on its Dockerfiles, the code that packs it and the version of Node.js.
+// Returns the Dockerfiles, packing code and Node.js version from which the image is built.
 async function imageRecipe(): Promise<Files> {
   const names = ["Dockerfile", "programs.ts", "base.Dockerfile"];
   const read = async (name: string): Promise<[string, Uint8Array]> => [

@@ -43,8 +43,7 @@ const SOURCES = [
 ];
 
 /**
- * Bundles Worker and container. Reuses the previous bundle if its inputs have not changed. A released package contains
- * its bundle.
+ * Bundles Worker and container. Reuses a bundle if the released package contains one or the inputs have not changed.
  */
 export async function buildBundle({ outdir = path.join(ROOT, "dist") } = {}): Promise<Bundle> {
   const built = readBuildRecord() ?? (await buildFromSource(outdir));

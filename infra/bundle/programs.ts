@@ -183,10 +183,7 @@ export function byName([a]: [string, Uint8Array], [b]: [string, Uint8Array]): nu
 /** File contents by path below /app, sorted. */
 export type Files = ReadonlyMap<string, Uint8Array>;
 
-/**
- * Writes a build context: one archive with /app. Times, owners and modes are fixed, so that they do not depend on
- * this machine.
- */
+/** Writes a build context: one archive with /app. Times, owners and modes are the same on every machine. */
 export async function writeContext(files: Files, folder: string): Promise<void> {
   const archive = pack();
   const common = { mtime: FIXED_TIME, uid: 0, gid: 0, uname: "root", gname: "root" };

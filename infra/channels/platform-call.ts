@@ -8,8 +8,8 @@ export interface PlatformAnswer {
 const TIMEOUT_MS = 30_000;
 
 /**
- * Sends a request and returns the response, whatever its status. Drops a connection error's message, because users
- * see errors and the message may contain the address.
+ * Sends a request and returns the response, whatever its status. Drops a connection error's message, because it may
+ * contain a secret address.
  */
 export async function askPlatform(
   method: string,

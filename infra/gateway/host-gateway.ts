@@ -35,7 +35,7 @@ import { judgeConfigText } from "./running-config.ts";
 type Settings = WithDefaults<"host">;
 
 const ANY = new Set(["0.0.0.0", "::"]);
-/** Maximum length of default names. Docker allows 128 characters, including the suffixes `-former` and `-data`. */
+/** Maximum length of default names. Docker's limit of 128 leaves room for the suffixes `-former` and `-data`. */
 const LONGEST_NAME = 63;
 
 /**

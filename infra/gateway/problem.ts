@@ -8,12 +8,12 @@ export interface ArgumentProblem {
   fix: string;
 }
 
-/** Wording for a program's arguments or for stack settings. */
+/** Phrases for problems, in terms of a program's arguments or of stack settings. */
 export interface Wording {
   name(path: string): string;
   /** @param value suggested value. Default: none */
   set(path: string, value?: string): string;
-  /** Returns the instruction to remove an argument, or only its part `member`. */
+  /** Returns the instruction to remove an argument; with `member`, only that part of it. */
   remove(path: string, member?: string): string;
   /** Marks one of several remedies. */
   quote(remedy: string): string;

@@ -58,7 +58,7 @@ export class Container extends pulumi.ComponentResource {
       dependsOn: former,
       // Contains all variables, including the secret ones.
       additionalSecretOutputs: ["envs"],
-      // A refresh adds the image's labels.
+      // A refresh adds the image's labels, which is not a change.
       ignoreChanges: ["labels"],
       // Needed if only the replacement trigger changes. For other replacements, the Docker provider requests it.
       deleteBeforeReplace: true,

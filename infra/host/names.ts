@@ -18,7 +18,7 @@ export function stackOwner(): string {
   return `${pulumi.getProject()}/${pulumi.getStack()}`;
 }
 
-/** Hooks that reject names already taken on the engine. */
+/** Hooks that reject names of existing Docker containers and volumes. */
 export interface NameHooks {
   container: pulumi.ResourceHook[];
   volume: pulumi.ResourceHook[];
@@ -44,8 +44,8 @@ export function nameHooks({ container, volume }: HostNames, dockerHost: string |
 }
 
 /**
- * Returns a transformation that runs hooks before a resource is created. The `hooks` option would copy the list while
- * it is still empty.
+ * Returns a transformation that adds hooks to a resource. The resource option `hooks` would copy the list before it
+ * is filled.
  */
 export function runBeforeCreate(hooks: pulumi.ResourceHook[] = []): pulumi.ResourceTransformation {
   return ({ props, opts }) => ({ props, opts: { ...opts, hooks: { beforeCreate: hooks } } });
@@ -79,7 +79,7 @@ function containerNameHook(name: string, dockerHost: string | undefined): pulumi
 /** Returns true if the existing container has the stack's secret attestation key. */
 async function isOwn({ Config }: InspectedContainer, inputs: unknown): Promise<boolean> {
   const { envs } = inputs as { envs?: unknown };
-  // In a first preview, the variables are unknown. `apply` would never run then, but this promise resolves to
+  // In a first preview, the variables are unknown. `apply` would not call its callback, but this promise resolves to
   // `undefined`.
   const output = pulumi.output(envs) as unknown as { promise(): Promise<string[] | undefined> };
   const pairs = (await output.promise()) ?? [];
@@ -113,7 +113,9 @@ function volumeNameHook(name: string, dockerHost: string | undefined): pulumi.Re
   );
 }
 
-/** Returns the error for a taken name. The message includes code and fixes, because Pulumi shows only the message. */
+/**
+ * Returns the error for a name in use. The message includes error code and fixes, because Pulumi shows nothing else.
+ */
 function nameTakenError(what: string, ...fixes: string[]): Error {
   const code: ErrorCode = "host_name_taken";
   const cause = `The engine already has a ${what}, which this stack did not create.`;

@@ -24,8 +24,8 @@ export interface PlacementInputs {
 type Settings = Record<string, unknown>;
 
 /**
- * Settings that `docker update` and `docker network` can change, with Docker's defaults. The Docker provider does not
- * read or restore them.
+ * Docker's defaults for the settings that `docker update` and `docker network` can change. The Docker provider does
+ * not detect such changes.
  */
 const DEFAULTS = {
   BlkioWeight: 0,
@@ -44,8 +44,8 @@ const DEFAULTS = {
 
 export const placementProvider: ResourceProvider<PlacementInputs, PlacementInputs> = {
   /**
-   * Compares the engine with the stack. Throws if the volume is missing, because the service would start with empty
-   * data. Accepts a missing volume once a refresh has recorded the loss.
+   * Compares the Docker engine with the stack. Throws if the volume is missing, because the service would start with
+   * empty data. After a refresh, accepts a missing volume.
    */
   async check(olds, news) {
     const { imageRound, containerRound } = olds;

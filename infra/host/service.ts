@@ -16,7 +16,7 @@ import {
 
 /** State of the service on its engine, either desired or read by a refresh. */
 interface Runs {
-  /** Name of the running container. After a rollback, this is the previous version's container. */
+  /** Name of the running container: after a rollback, the previous version's container. */
   container: string;
   containerId: string;
   imageId: string;

@@ -24,7 +24,7 @@ for (const name of fs.readdirSync(from).filter((file) => file.startsWith(process
 interface TrialOptions {
   /** Docker host address. Default: the `docker` command's. */
   dockerHost?: string | undefined;
-  /** Command-line arguments that select the version, repeated in the printed fix. */
+  /** Command-line arguments that select the version. An error's suggested command contains them. */
   words?: readonly string[];
   /** Milliseconds until the image must be ready. Default: 60 seconds. */
   readyMs?: number;

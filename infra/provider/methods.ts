@@ -119,7 +119,7 @@ function split(properties: Properties): { connection: Connection; own: Propertie
   return { connection: connection as Connection, own };
 }
 
-/** @throws StewardError `state_newer` if a later version used a format that this version does not support */
+/** @throws StewardError `state_newer` if the stack's data has a format that only later versions support */
 function refuseNewer({ writer }: Connection): void {
   if (writer === undefined) return;
   const { version, formats } = writer;

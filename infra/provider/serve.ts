@@ -51,7 +51,7 @@ export async function serve(engine: string): Promise<number> {
     cancel: unary(() => new emptyProto.Empty()),
     getPluginInfo: unary(() => new pluginProto.PluginInfo().setVersion(manifest.version)),
     getSchema: unary(async () => new proto.GetSchemaResponse().setSchema(await schema())),
-    // The provider has no configuration, because each resource contains its connection.
+    // The provider has no configuration: each resource's inputs include credentials and addresses.
     checkConfig: unary(() => new proto.CheckResponse().setInputs(toStruct({}))),
     diffConfig: unary(() => new proto.DiffResponse().setChanges(DIFF_NONE)),
     // The engine requires a provider with components to accept secrets.
@@ -220,7 +220,7 @@ function fields(struct: Struct | undefined): Record<string, unknown> {
  * @param like the request's properties; values that are secret there stay secret
  */
 function toStruct(values: object, like?: Struct): Struct {
-  // JSON drops `undefined` values.
+  // Drop `undefined` values, which a Struct cannot contain.
   const stored = JSON.parse(JSON.stringify(values)) as Record<string, unknown>;
   return structProto.Struct.fromJavaScript(keepSecret(stored, { ...like?.toJavaScript() }) as never);
 }

@@ -80,8 +80,8 @@ const healthz: Check = {
 };
 
 /**
- * Checks that `/readyz` reports the expected bundle or attestation, even if the gateway is not ready. Shortly after a
- * deployment, a version with the previous code or secrets may still answer.
+ * Checks that `/readyz` reports the expected bundle or attestation; the gateway need not be ready. Fails while a
+ * version with the previous code or secrets still answers.
  */
 function reports(
   member: "bundle" | "attestation",
@@ -203,8 +203,8 @@ function channelWorks(platform: string, key: string): Check {
       const answer = channelsAnswer.parse(await response.json());
       const { state, reason, channels } = answer;
       if (channels === undefined) {
-        // Waking the container would create backups for an unused stack. The channel's tokens were checked before the
-        // update.
+        // Skip the check: waking the container would create a backup, and the channel's tokens were checked before
+        // the update.
         if (state === "stopped") throw new CheckWarning("skipped: the container is asleep", { final: true });
         throw new CheckWarning(`unknown: the gateway is ${state}${formatReason(answer)}`, {
           final: reason !== undefined,

@@ -47,8 +47,8 @@ export async function containerReport(name: string, env = process.env): Promise<
 }
 
 /**
- * Returns the container's last exit code; "" if the container never exited. Reads the engine's events if the container
- * runs, because its state lacks the code.
+ * Returns the container's last exit code; "" if it never exited. The code of a running container is only in the
+ * engine's events.
  */
 async function lastExitCode(
   { Id, Created, State }: ReportedContainer,

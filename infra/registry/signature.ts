@@ -48,9 +48,9 @@ interface Claim {
 export type Verify = (signature: Uint8Array, claim: Claim) => string | undefined;
 
 /**
- * Returns a function that verifies signatures of the signer.
+ * Returns a function that checks signatures against a signer.
  *
- * @param authorities returns Sigstore's root of trust; not called for a key
+ * @param authorities Returns Sigstore's root of trust. Not called if the signer is a key.
  */
 export async function verifierOf(signer: Signer, authorities: () => Promise<TrustedRoot>): Promise<Verify> {
   const isGenuine = "publicKey" in signer ? byKey(signer) : byIdentity(signer, await authorities());

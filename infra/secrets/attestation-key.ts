@@ -32,7 +32,7 @@ export class AttestationKey extends OwnResource {
   expected({ variables, secrets }: AttestedEnvironment): pulumi.Output<string> {
     const attested = pulumi
       .all([this.key, pulumi.all(variables), pulumi.all(secrets)])
-      // A destroy that runs the program may have deleted the key already.
+      // During a destroy that runs the program, the key may already be deleted.
       .apply(async ([key, plain, hidden]) => (key ? (await attest(key, { ...plain, ...hidden })).all : ""));
     return pulumi.unsecret(attested);
   }

@@ -17,7 +17,9 @@ export const secretCheckProvider: ResourceProvider<SecretCheckInputs, SecretChec
     return { changes: olds.value !== news.value };
   },
 
-  /** Tests a secret's first value. Only warns if the platform does not respond, because no earlier value is in use. */
+  /**
+   * Tests a secret's first value. Only warns if the platform does not respond: there is no working value to protect.
+   */
   async create(inputs) {
     if ((await checkSecret(inputs)) === "silent") {
       const { key, platform } = TRIALS[inputs.variable];

@@ -66,8 +66,8 @@ async function askCurrentUser(value: string): Promise<Verdict> {
 }
 
 /**
- * Returns the verdict for an HTTP status. Only 401 rejects the key: a restricted key gets 403 but may work, and a
- * compatible server may not list models.
+ * Returns the verdict for an HTTP status. Only 401 rejects the key: a restricted key gets 403, and a server that
+ * lists no models may respond 404.
  */
 function verdictOf(status: number): Verdict {
   if (status === 401) return "refused";

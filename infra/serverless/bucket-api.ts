@@ -40,7 +40,7 @@ export async function findBucket(access: AccountAccess, name: string): Promise<F
   return { owner: read.data };
 }
 
-/** Creates a bucket. Ignores an existing one, because the response to a first attempt may have been lost. */
+/** Creates a bucket. Accepts an existing one, which an earlier attempt may have created. */
 export async function createBucket(access: AccountAccess, name: string): Promise<void> {
   const body = { name, storageClass: "Standard" };
   await callAccount(access, "r2/buckets", { method: "POST", body }).catch((error: unknown) => {
@@ -64,10 +64,12 @@ interface BucketContent {
  * https://developers.cloudflare.com/api/resources/r2/subresources/buckets/subresources/objects/methods/list/
  */
 const PAGE = 1000;
-/** Number of parallel deletions. The API allows only 1,200 requests per account in five minutes. */
+/** Number of parallel deletions. Low, because the API allows only 1,200 requests per account in five minutes. */
 const PARALLEL = 8;
 const DELETE_ATTEMPTS = 50;
-/** Maximum passes of {@link removeBucket}. They leave a stopping container 14 s for its last backup. */
+/**
+ * Maximum passes of {@link removeBucket}. The pauses between them give a stopping container 14 s for its last backup.
+ */
 const PASSES = 8;
 const PASS_MS = 2_000;
 
@@ -109,7 +111,7 @@ export async function removeBucket(
       await askAccount(access, pathOf(name), { method: "DELETE" });
       return deleted;
     } catch (error) {
-      // A stopping container may have written its last backup. The next pass deletes it.
+      // Try again: a stopping container may have written its last backup.
       if (!isConflict(error) || pass === PASSES) throw error;
       await new Promise((resolve) => setTimeout(resolve, PASS_MS));
     }

@@ -1,6 +1,4 @@
-/**
- * The resources of `@pulumi/cloudflare` that the stack uses. Importing the whole package would load 770 more modules.
- */
+/** The parts of `@pulumi/cloudflare` that the stack uses. Importing the whole package would load 770 more modules. */
 export type { types } from "@pulumi/cloudflare";
 export { Worker } from "@pulumi/cloudflare/worker.js";
 export { WorkersCustomDomain } from "@pulumi/cloudflare/workersCustomDomain.js";

@@ -140,7 +140,7 @@ async function activeRollout(
   return image === target.image && instanceType === target.instanceType ? rollout : undefined;
 }
 
-/** Starts a rollout. A retry is safe: it replaces the first rollout and has the same target. */
+/** Starts a rollout. Safe to retry: a second rollout replaces the first and has the same target. */
 async function start(access: AccountAccess, path: string, target: RolloutTarget): Promise<Rollout> {
   const { image, instanceType } = target;
   const body = {
@@ -171,7 +171,7 @@ export interface Orphan {
   namespaceId: string;
 }
 
-/** Returns the account's orphans, including those of other stacks. */
+/** Returns the account's orphaned container applications, including those of other stacks. */
 export async function findOrphans(access: AccountAccess): Promise<Orphan[]> {
   const tied: Orphan[] = [];
   // List applications before namespaces: a namespace is created before its application, so a new application is never

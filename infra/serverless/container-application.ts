@@ -35,7 +35,7 @@ export interface ApplicationOutputs extends ApplicationInputs {
  * only one.
  */
 export const containerApplicationProvider: ResourceProvider<ApplicationInputs, ApplicationOutputs> = {
-  /** Rejects a new name that another application uses. Prints a line if the container limit decreases. */
+  /** Rejects a new name that another application uses. Prints a note if the container limit decreases. */
   async check(olds, news) {
     const { maxInstances: before = 0 } = olds;
     if (before > news.maxInstances) say(maxInstancesLine(before, news.maxInstances));
@@ -46,7 +46,7 @@ export const containerApplicationProvider: ResourceProvider<ApplicationInputs, A
 
   /**
    * Replaces the application if its class has a new namespace, for example because somebody deleted the Worker by
-   * hand. The replacement's `check` then tells the operator what to do.
+   * hand.
    */
   async diff(_id, olds, news) {
     const known = news.scriptName !== UNKNOWN && news.className !== UNKNOWN;

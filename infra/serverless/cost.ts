@@ -14,7 +14,7 @@ const PRICES = {
   diskGBSecond: 0.000_000_07,
   /** CPU time actually used. */
   vcpuSecond: 0.000_02,
-  /** The container's Durable Object, billed while the container runs. */
+  /** Price of the container's Durable Object while the container runs. */
   objectGBSecond: 12.5 / 1_000_000,
 } as const;
 
@@ -47,7 +47,7 @@ export interface CostInputs {
   /** Maximum concurrent containers, if each chat has its own. Default: one container serves all chats. */
   maxSandboxes?: number | undefined;
   /**
-   * Expected hours a day for all containers together, 0 to 24. Default for one container: derived from `USE` and
+   * Expected running hours a day of all containers together, 0 to 24. Default for one container: estimated from
    * `sleepAfter`.
    */
   awakeHours?: number | undefined;
@@ -73,8 +73,8 @@ const HOUR_MS = 3_600_000;
 const NOTICED = 0.1;
 
 /**
- * Returns the hours a day that the containers run. If `sleepAfter` has changed since the measurement, adds the
- * difference to every measured run.
+ * Returns the hours a day that the containers run. If `sleepAfter` has changed since the measurement, changes the
+ * length of each measured run accordingly.
  */
 function awakeHoursOf(inputs: CostInputs): number {
   const sleepHours = (parseDuration(inputs.sleepAfter) ?? 0) / HOUR_MS;

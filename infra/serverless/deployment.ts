@@ -26,9 +26,7 @@ interface DeploymentInputs {
   accountId: string;
   scriptName: string;
   versions: Share[];
-  /**
-   * Tag of the last migration. Applying a migration deploys a separate version, so `versions` must be deployed again.
-   */
+  /** Tag of the last migration. Each migration deploys its own version, after which `versions` are deployed again. */
   lastTag: string;
 }
 
@@ -37,8 +35,8 @@ interface DeploymentOutputs extends DeploymentInputs {
 }
 
 /**
- * Provider of {@link Deployment}. Reads the newest deployment in every preview, because rollbacks, traffic splits and
- * uploads outside the stack also add one.
+ * Provider of {@link Deployment}. Every preview reads the newest deployment, to detect rollbacks, traffic splits and
+ * uploads from outside the stack.
  */
 export const deploymentProvider: ResourceProvider<DeploymentInputs, DeploymentOutputs> = {
   async diff(_id, olds, news) {
@@ -77,8 +75,7 @@ function deploy({ accountId, scriptName, versions, lastTag }: DeploymentInputs):
 }
 
 /**
- * Deploys versions of a Worker with percentages that add up to 100. Does nothing if they already serve, because an
- * earlier request may have succeeded without a response.
+ * Deploys versions of a Worker with percentages that add up to 100, unless exactly these already serve.
  *
  * @throws AccountError
  */
@@ -90,6 +87,7 @@ export async function deployVersions(
 ): Promise<LiveDeployment> {
   for (let attempt = 1; ; attempt += 1) {
     const live = await newestDeployment(access, scriptName);
+    // An earlier attempt may have succeeded although its response was lost.
     if (live !== undefined && serves(live, versions)) return live;
     try {
       return await post(access, scriptName, versions, message);
@@ -123,7 +121,7 @@ function serves(live: LiveDeployment | undefined, wanted: readonly Share[]): boo
   return live !== undefined && sharesText(live.versions) === sharesText(wanted);
 }
 
-/** Returns the traffic split as sorted text, such as `<version> at 100 %`. */
+/** Formats a traffic split, sorted by version, such as `<version> at 100 %`. */
 export function sharesText(shares: readonly Share[]): string {
   const texts = shares.map(({ versionId, percentage }) => `${versionId} at ${percentage} %`);
   return texts.sort().join(" and ");

@@ -11,7 +11,7 @@ export interface Migration {
 const CLASS_NAME = /^[A-Za-z_$][\w$]*$/;
 
 /**
- * Returns one sentence per problem of the list.
+ * Returns one sentence per problem with the list.
  *
  * @param required classes that must exist after the last step
  */
@@ -57,7 +57,7 @@ export function repairedMigrations(
 }
 
 export interface AppliedMigrations {
-  /** The last tag; `undefined` before the first migration. */
+  /** Tag of the last applied migration; `undefined` before the first. */
   tag: string | undefined;
   /** Existing Durable Object classes. */
   classes: readonly string[];
@@ -104,8 +104,8 @@ export function pendingMigrations(
 }
 
 /**
- * Returns the entries that the account has applied. The account does not report which tag created a class, so the
- * last entry gets the unlisted classes.
+ * Returns the entries that the account has applied. Classes that `migrations` lacks go to the last entry, because
+ * their tag is unknown.
  */
 export function appliedEntries(migrations: readonly Migration[], applied: AppliedMigrations): Migration[] {
   const unlisted = new Set(applied.classes);

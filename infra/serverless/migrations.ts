@@ -24,7 +24,7 @@ import {
 } from "./migration-refusals.ts";
 import { say } from "../shell/connection.ts";
 
-/** Inputs of {@link Migrations}. In the state, `migrations` lists the entries that were applied at the last read. */
+/** Inputs of {@link Migrations}. In Pulumi's state, `migrations` lists the entries applied at the last read. */
 export interface MigrationsInputs {
   accountId: string;
   workerName: string;
@@ -180,7 +180,8 @@ function moduleText(classes: readonly string[]): string {
 }
 
 /**
- * Returns true if a retry would fail too. After a 412, a retry can succeed: another request has applied a migration.
+ * Returns true if a retry is useless. A 412 means that another request has applied a migration, so a retry can
+ * succeed.
  */
 function isFinal(error: AccountError): boolean {
   return !isTransient(error) && error.status !== 412;
@@ -207,8 +208,8 @@ interface MigrationsArgs {
 /** The Worker's migrations. Resources that bind the Worker's Durable Object classes must depend on this one. */
 export class Migrations extends OwnResource {
   /**
-   * Last tag, an input of the deployment resource. A new tag makes that resource replace the version that the
-   * migration deployed.
+   * Tag of the last migration. If it changes, the deployment resource replaces the version that the migration
+   * deployed.
    */
   readonly lastTag: string;
 

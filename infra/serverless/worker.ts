@@ -22,8 +22,7 @@ interface WorkerArgs {
   /** Secret variables, as Pulumi secrets. */
   secrets: Readonly<Record<string, pulumi.Output<string>>>;
   /**
-   * Alert settings as JSON. Their addresses are the only sender and recipient that the Worker may use. Default: no
-   * e-mail.
+   * Alert settings as JSON. The Worker can send e-mail only from and to the addresses in them. Default: no e-mail.
    */
   alerts?: pulumi.Input<string> | undefined;
   bucketName: pulumi.Input<string>;
@@ -134,7 +133,7 @@ function bindings(args: WorkerArgs): pulumi.Input<Binding[]> {
   ];
   const complete = (text = ""): Binding[] =>
     [...all, ...emailBinding(text)].sort((a, b) => (a.name < b.name ? -1 : 1));
-  // Keep the list a plain value if possible: alert settings from an output would make the whole list secret.
+  // Return an output only if necessary: secret alert settings would make the whole list secret.
   return alerts === undefined || typeof alerts === "string"
     ? complete(alerts)
     : (pulumi.output(alerts).apply(complete) as pulumi.Input<Binding[]>);

@@ -11,7 +11,7 @@ export function cacheRoot(env: NodeJS.ProcessEnv): string {
   return join(base, "steward");
 }
 
-/** Returns a short hash of texts and of the matching text files in a folder. */
+/** Returns a short hash of strings and of the matching text files in a folder. */
 export async function contentKey(texts: readonly string[], folder: string, files: RegExp): Promise<string> {
   const hash = createHash("sha256");
   for (const text of texts) hash.update(text).update("\0");

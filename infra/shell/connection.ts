@@ -32,7 +32,6 @@ interface ProviderContext {
 
 const current = new AsyncLocalStorage<ProviderContext>();
 
-/** Merges the context into the current one. */
 export function runInContext<Result>(context: ProviderContext, work: () => Result): Result {
   return current.run({ ...current.getStore(), ...context }, work);
 }

@@ -39,7 +39,7 @@ const DEFAULT_ADDRESS = "unix:///var/run/docker.sock";
 
 /**
  * Finds the engine's address as the `docker` command does: the given address, else `DOCKER_HOST`, else the current
- * context. The Pulumi provider must be configured to match: it ignores the current context and prefers
+ * context. By itself, the Pulumi provider may find another engine: it ignores the current context and prefers
  * `DOCKER_CONTEXT` to any address.
  */
 export async function resolveEngine(
@@ -208,8 +208,8 @@ const helperSchema = z.object({ Username: z.string(), Secret: z.string() });
 const HELPER_MS = 10_000;
 
 /**
- * Returns the user's Docker login for a registry, or `undefined` if there is none or the credential helper fails. The
- * registry may need no login.
+ * Returns the user's Docker login for a registry. Returns `undefined` if none is found, because the registry may need
+ * no login.
  *
  * @param host key in Docker's configuration
  */

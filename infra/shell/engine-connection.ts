@@ -18,8 +18,9 @@ let waiting: Promise<void> | undefined;
  * Makes this process's Pulumi programs wait until their engine is reachable, and gives each client its own
  * connection.
  *
- * Without the wait, a slow connection would count as an ended engine (pulumi sdk/nodejs/automation/server.ts). The
- * program would then succeed without registering anything, and the engine would delete the whole stack.
+ * Without the wait, the SDK would take a slow connection for an ended engine (pulumi
+ * sdk/nodejs/automation/server.ts). The program would then succeed without registering anything, and the engine would
+ * delete the whole stack.
  */
 export function waitForEngine(): Promise<void> {
   waiting ??= addInterceptor();

@@ -75,7 +75,7 @@ function refusal(status: number, detail: string): StewardError | undefined {
   return new StewardError("cloudflare_refused", detail);
 }
 
-/** Returns a fix for an invalid token and for a missing permission, because Cloudflare does not distinguish them. */
+/** Returns one fix for an invalid token and a missing permission, which Cloudflare does not distinguish. */
 function permissionFix({ configSet }: OperatorCommands): string {
   const set = configSet("cloudflare:apiToken", "<token>", { secret: true });
   return `Give the token the permissions that the README lists, or \`${set}\`, with a valid token of the account that steward:accountId names.`;

@@ -47,7 +47,9 @@ export type Props<Type extends string> = Type extends keyof Classes
   ? DeclaredFields<Unwrapped<Classes[Type]>>
   : Fields;
 
-/** A resource as rules see it: the inputs in a rule about one resource, the outputs in a rule about the whole stack. */
+/**
+ * A resource as rules see it. Rules about one resource see its inputs; rules about the whole stack see its outputs.
+ */
 export interface Resource<Type extends string = string> {
   type: Type;
   urn: string;

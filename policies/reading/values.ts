@@ -7,7 +7,7 @@ export type Fields = Readonly<Record<string, unknown>>;
  * below.
  */
 export interface Declared<T> {
-  /** Type for the compiler; absent at run time. */
+  /** Type marker for the compiler. Never set at run time. */
   readonly [SHAPE]?: T;
 }
 

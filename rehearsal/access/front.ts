@@ -35,7 +35,8 @@ export interface FrontOptions {
   /** Host name of the Worker to serve. Default: taken from the Host header. */
   hostname?: string | undefined;
   /**
-   * Returns true if this version must answer every request with 500, to simulate a broken release. Default: no version.
+   * Returns true if the version must answer every request with 500, to simulate a broken release. Default: no
+   * version.
    */
   fails?: (version: string) => boolean;
 }
@@ -141,7 +142,7 @@ class EdgeFront {
     if (admitted.kind !== "pass") return admitted;
     const to = await runner.connect(served.script);
     if (to === undefined) {
-      // A deployment has just removed this version. Wait for the deployment, then choose again.
+      // A deployment has just removed this version. Wait for the deployment, then choose another version.
       await account.settled();
       return attempts > 1 ? this.#route(request, url, attempts - 1) : undefined;
     }

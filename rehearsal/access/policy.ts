@@ -101,8 +101,8 @@ function below(wanted: string, path: string): boolean {
 }
 
 /**
- * Converts a wildcard pattern to a regular expression. `inside` replaces each `*` of `text`, and `.*` replaces each
- * NUL.
+ * Converts a wildcard pattern to a regular expression. `*` becomes `inside`. A NUL stands for any text and becomes
+ * `.*`.
  */
 function pattern(text: string, inside: string): RegExp {
   const source = text

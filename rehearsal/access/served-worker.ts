@@ -16,7 +16,7 @@ export interface ServedWorker {
 }
 
 /**
- * Returns the Worker that serves a host name, and one of its deployed versions. A loopback address selects the last
+ * Returns the Worker that serves a host name, with the version that answers. A loopback address selects the last
  * deployed Worker.
  * https://developers.cloudflare.com/workers/configuration/routing/workers-dev/
  *

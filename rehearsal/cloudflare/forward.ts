@@ -30,7 +30,7 @@ const HOP_BY_HOP = new Set([
   "upgrade",
 ]);
 
-/** Largest request body to send in one write, in bytes. */
+/** Maximum bytes of a body to send in one write. Larger bodies are streamed. */
 const MAX_IN_ONE_PIECE = 2 * 1024 * 1024;
 
 /** Forwards a request and streams back the response. Calls `failed` if the target is unreachable. */
@@ -83,7 +83,7 @@ export function forwardUpgrade(
     socket.write(otherHead);
     other.pipe(socket).pipe(other);
     other.on("error", () => socket.destroy());
-    // Nothing reads the client's socket any more; unread data would keep it open forever.
+    // Close the client's socket even if it has unread data, which would keep it open forever.
     other.on("close", () => endSocket(socket));
     socket.on("error", () => other.destroy());
     socket.on("close", () => other.destroy());

@@ -1,5 +1,5 @@
 /**
- * Differences from Cloudflare, which the rehearsal prints. Cloudflare's documentation of containers:
+ * Lines that the rehearsal prints about its differences from Cloudflare. Documentation of containers:
  * https://developers.cloudflare.com/workers/wrangler/configuration/#containers
  * https://developers.cloudflare.com/durable-objects/api/container/#start
  */

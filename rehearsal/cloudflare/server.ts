@@ -37,7 +37,7 @@ export interface RunningCloudflare {
   url: string;
   account: AccountStore;
   faults: Faults;
-  /** Stops the server when the running change is done. The runner keeps running. */
+  /** Finishes requested changes, then stops the server. Does not close the runner. */
   close(): Promise<void>;
 }
 

@@ -37,7 +37,7 @@ export const versionBody = z.looseObject({
   migrations: migrations.optional(),
 });
 
-/** Converts the single-step or multiple-step form to a list of steps. Omits empty tags. */
+/** Converts migrations with or without `steps` to a list of steps. Omits empty tags. */
 export function migrationOf(body: z.infer<typeof migrations>): MigrationRecord {
   const { old_tag: oldTag, new_tag: newTag, steps, ...single } = body;
   return {

@@ -94,7 +94,7 @@ async function patchMeter(build: GoBuild, meter: string): Promise<void> {
     for (const [from, to] of changes) text = text.replace(from, to);
     await writeFile(file, text);
   }
-  // Create a go.mod if there is none: one of the meters predates Go modules.
+  // Create a go.mod if there is none: one of the password libraries predates Go modules.
   await writeFile(join(copy, "go.mod"), `module ${meter}\n`, { flag: "wx" }).catch(() => undefined);
   await appendFile(join(build.module, "go.mod"), `\nreplace ${meter} => ./${meter}\n`);
 }

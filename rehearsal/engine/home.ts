@@ -9,7 +9,7 @@ const PROVIDER_FOLDER = join(import.meta.dirname, "../providers");
 
 const PROVIDER_LAUNCHER = "pulumi-resource-steward-rehearsal";
 
-/** Launchers for dynamic resources and the language host. */
+/** Launchers in the engine's folder, for dynamic resources and the language host. */
 const BESIDE_ENGINE = ["pulumi-resource-pulumi-nodejs", "pulumi-language-nodejs"];
 
 /** Modules that the launchers load. */

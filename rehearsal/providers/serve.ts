@@ -32,7 +32,7 @@ export interface LiveState {
 export interface Provider {
   name: string;
   version: string;
-  /** Receives the configuration before any resource call. Secrets in it are wrapped. */
+  /** Receives the configuration before any resource call. `revealAll` unwraps its secrets. */
   configure(variables: Properties): void;
   /** Returns the completed inputs and their problems. Sends no request. */
   check(type: string, inputs: Properties): Promise<{ inputs: Properties; failures: CheckFailure[] }>;
@@ -54,7 +54,7 @@ interface ServedProvider {
  * Serves a provider on a free loopback port, over the protocol in pulumi proto/pulumi/provider.proto. `main` of
  * `@pulumi/pulumi/provider` is unsuitable: it drops the configuration, which contains the API's address.
  *
- * @param create creates the provider for a connection; an engine opens one for each configuration
+ * @param create creates the provider of a connection; an engine opens one connection per configuration
  */
 export async function serveProvider(create: () => Provider): Promise<ServedProvider> {
   const server = new grpc.Server({ "grpc.max_receive_message_length": 400 * 1024 * 1024 });

@@ -62,7 +62,7 @@ export function buttonsOf({ components }: Record<string, unknown>): DiscordMessa
 }
 
 /**
- * Returns the JSON text and the attached file of a request. Discord reads no body without one of its content types:
+ * Returns the JSON text and the attached file of a request. Like Discord, ignores a body of another content type:
  * https://docs.discord.com/developers/reference#uploading-files
  */
 export async function readSent(request: Request): Promise<{ text: string; file?: File }> {

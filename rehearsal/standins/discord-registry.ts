@@ -63,7 +63,7 @@ export function createRegistry(
   routes.get("/applications/:id/commands", (context) => context.json(kept.value.commands));
   routes.put("/applications/:id/commands", async (context) => {
     const given = await context.req.json<Record<string, unknown>[]>();
-    // Discord adds an id, a version and null for each absent field.
+    // Discord adds ids and a version, and sets absent fields to null.
     const added = { application_id: applicationId, version: "1", default_member_permissions: null };
     const commands = given.map((command, index) =>
       Object.assign(command, added, { id: String(8_000 + index) }),

@@ -21,7 +21,7 @@ export interface SlackStandIn extends Listening {
   waitFor(fits: (message: SlackMessage) => boolean, timeoutMs: number): Promise<SlackMessage>;
   /** https://docs.slack.dev/authentication/verifying-requests-from-slack */
   sign(body: unknown): SignedEvent;
-  /** Sets the service's address, which receives events and button presses. */
+  /** Sets the address to which the stand-in sends events and button presses. */
   connect(eventsUrl: string): void;
   /** Sends a person's message to the service and shows it on the stand-in's page. Call {@link connect} first. */
   send(event: ReturnType<typeof mention>): Promise<Response>;

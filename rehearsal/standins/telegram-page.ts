@@ -152,7 +152,7 @@ export function telegramView(transcript: PageTranscript): TelegramView {
   };
 }
 
-/** Returns a unique id of a message, with its chat, because Telegram numbers messages per chat. */
+/** Returns a unique id of a message. It contains the chat, because Telegram numbers messages per chat. */
 export function idOf(chat: string, message: number): string {
   return `${chat}/${message}`;
 }

@@ -26,10 +26,13 @@ const LARGEST_PHOTO = 10_000_000;
 const LARGEST_DOCUMENT = 50_000_000;
 const LONGEST_CAPTION = 1_024;
 
-/** Reads a body by its content type, without which it counts as empty: https://core.telegram.org/bots/api#making-requests */
+/**
+ * Parses a body according to its content type. Without one, returns no parameters:
+ * https://core.telegram.org/bots/api#making-requests
+ */
 async function readParameters({ req }: Context): Promise<Record<string, unknown>> {
   const isJson = req.header("content-type")?.startsWith("application/json") === true;
-  // Reads both kinds of forms, and nothing without such a type.
+  // `parseBody` parses both kinds of forms, and returns nothing for other types.
   const body: Promise<Record<string, unknown>> = isJson ? req.json() : req.parseBody();
   return body.catch(() => ({}));
 }
@@ -61,7 +64,7 @@ export interface TelegramStandIn extends Listening {
   edit(said: Update, text: string): Update;
   /** Simulates a button press, by default Ada's. */
   press(message: TelegramMessage, label: string, from?: object): Update;
-  /** Notices that the bot has shown in response to button presses. */
+  /** Returns the notices that the bot has shown in response to button presses. */
   words(): readonly string[];
   update(content: Record<string, unknown>): Update;
   /** Makes the next calls of a method fail with these faults, in this order. */

@@ -52,14 +52,14 @@ export class ChatExports {
       await container.whenDrained();
       await service.whileAwake(() => this.#export(tenant));
     }
-    // Lets `ChatReturns` find the tenant even before the tenant's first backup.
+    // With this object, `ChatReturns` finds the tenant even before its first backup.
     const mark = { version: 1, at: new Date(clock()).toISOString() };
     await bucket.put(tenantMark(tenant), JSON.stringify(mark));
   }
 
   /**
-   * Returns the chats with a schedule in the shared state or its config. Starts the container if a shared state
-   * exists.
+   * Returns the chats that have a schedule in the shared state or in the config. Starts the container if a shared
+   * state exists.
    */
   async scheduled(): Promise<TenantId[]> {
     if (!(await this.hasState())) return [];

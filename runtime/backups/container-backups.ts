@@ -67,7 +67,7 @@ export class ContainerBackups {
       everyMs: LOOK_MS,
       awake: () => options.whenRestored(),
       queues: true,
-      // Without this time, no backup counts as late. A sleeping container was backed up before it stopped.
+      // Return no time for a sleeping container: it was backed up before it stopped, so no backup is late.
       restoredAt: () => (running() ? this.#restoredAt : undefined),
       obstacle: () => this.#restoreFailure,
       coded: withErrorCode,
@@ -297,8 +297,8 @@ export class ContainerBackups {
 
 /**
  * Chooses the config for the container's start (specification, sections 2 and 7). A config that somebody wrote into
- * the bucket comes first, as `byHand`. If both the cached config and the marker were deleted, the container creates a
- * fresh config. Otherwise, it uses the generation's.
+ * the bucket takes precedence (`byHand`). Otherwise, the generation's config applies, or a fresh one if there is no
+ * generation or both the cached config and the marker were deleted.
  */
 function chooseConfig(
   { config: cached, marker }: Cached,

@@ -25,7 +25,7 @@ interface Facts extends GenerationNumber, Received {
   restoredAt?: number;
   /** Revision of the state when the newest backup began; absent if this container run has made no backup. */
   revision?: string | undefined;
-  /** Restored backup. Recorded before the gateway starts, in case the Durable Object is lost during the start. */
+  /** Restored backup, recorded before the gateway starts, so that a new Durable Object does not restore it again. */
   starting?: Received | undefined;
   refusedConfig?: Reason | undefined;
   /** Config recovery in effect, with the digest of the recovered file. */
@@ -37,7 +37,7 @@ interface Facts extends GenerationNumber, Received {
 export interface Seen {
   config?: string | undefined;
   marker?: string | undefined;
-  /** Marker of the last attempted write. It identifies this object's write even if the response was lost. */
+  /** Text of the marker that this object last tried to write, to recognize it if the response was lost. */
   tried?: string | undefined;
 }
 

@@ -149,7 +149,7 @@ export class RemoteState implements GatewayState<ReadableStream<Uint8Array>> {
     return this.#upload(configText, archive, { config: "generation", show: "config" });
   }
 
-  /** Replaces the config with the archive's and restarts the gateway. */
+  /** Replaces the config with the archive's, restarts the gateway and returns the new config. */
   async takeConfig(archive: StreamedArchive): Promise<ConfigText> {
     const taken = await this.#upload(configText, archive, { config: "generation", take: "config" });
     await this.startGateway();

@@ -40,7 +40,7 @@ export interface GatewayState<Content> {
   revision(): Promise<string>;
   verifyArchive(archive: Archive<Content>): Promise<RestoreReport>;
   receive(archive: Archive<Content>, options: ReceiveOptions): Promise<RestoreReport>;
-  /** Returns an archive's config with its secrets masked, and the sha256 of the current file. */
+  /** Returns an archive's config with its secrets masked, and the sha256 of the current config file. */
   showConfig(archive: Archive<Content>): Promise<ConfigText>;
   takeConfig(archive: Archive<Content>): Promise<ConfigText>;
 }

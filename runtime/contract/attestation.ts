@@ -28,7 +28,7 @@ export async function attest(key: string, environment: Environment): Promise<Att
   return { all: await hash(JSON.stringify(secrets)), secrets };
 }
 
-/** Function that returns the attestation of the running secrets, or `undefined` without a key. */
+/** Returns the attestation of the running secrets; `undefined` without a key. */
 export type Attest = () => Promise<Attestation | undefined>;
 
 /** Returns a function that attests an environment's secrets with its ATTESTATION_KEY. */

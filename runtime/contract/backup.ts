@@ -11,7 +11,7 @@ export { AWAIT_RESTORE_VARIABLE } from "./variables.ts";
  * directory.
  */
 export const BUCKET_KEYS = {
-  /** Prefix: `<prefix><id>.tar.zst` is an archive, `<prefix><id>.json` its manifest. */
+  /** Prefix of the backups: `<prefix><id>.tar.zst` is an archive, `<prefix><id>.json` its manifest. */
   generations: `${AGENT}/generations/`,
   /** The cached config file (specification, section 2). */
   config: `${AGENT}/${CONFIG_FILE}`,
@@ -72,8 +72,8 @@ const counts = z.strictObject({
   /** Regular files in the archive. */
   files: z.int().check(z.minimum(0)),
   /**
-   * Sessions and messages include those that `sessions.retention` removed, so that retention does not look like data
-   * loss.
+   * Number of sessions. Like `messages`, it includes removed ones, so that `sessions.retention` does not look like
+   * data loss.
    */
   sessions: z.int().check(z.minimum(0)),
   messages: z.int().check(z.minimum(0)),

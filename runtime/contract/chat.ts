@@ -24,8 +24,8 @@ import type { Block } from "./markdown.ts";
 export const CHAT_MESSAGE_BYTES = 32 * 1024;
 
 /**
- * Limits for the files of one message. `most` is their number, and `bytes` the size of each. `longest` (all files
- * together) and `piece` are in base64 characters.
+ * Limits for the files of one message: their number (`most`), the bytes of each, and the base64 characters of all
+ * files together (`longest`) and of one piece.
  */
 export const CHAT_FILES = {
   most: 4,
@@ -143,7 +143,7 @@ interface InConversation {
 
 /**
  * A file or question that the assistant sends in addition to its answers. It replaces an earlier one with the same
- * `item`. `id` is the id of the message it belongs to, or empty.
+ * `item`. `id` is its message's id, or empty.
  */
 export type ChatItem =
   /** A file of `size` bytes. If `picture` is true, pages display it. */
@@ -175,7 +175,7 @@ export type ToPage =
   /** The message was accepted. The server sends this to every page of the device. */
   | ({ type: "accepted"; id: string; text: string } & InConversation)
   | ({ type: "typing"; id: string } & InConversation)
-  /** The answer's text so far; empty if it starts over. */
+  /** The answer's text so far; empty if the answer starts over. */
   | ({ type: "text"; id: string; soFar: string } & Read & InConversation)
   /** The final answer. If the person stopped it, `stopped` is true and the text may be empty. */
   | ({ type: "answer"; id: string; text: string; stopped?: true | undefined } & Read & InConversation)
@@ -199,8 +199,8 @@ export type FromPage =
   /** A piece of an unnamed picture, from pages of earlier versions; same rules as `file`. */
   | { type: "picture"; id: string; part: string; ends?: boolean }
   /**
-   * A person's message; the page chooses its `id`. The text may be empty if files came before. `instead` is the id of
-   * the person's last message, which this one replaces together with its answer; any other id is ignored.
+   * A person's message; the page chooses its `id`. The text may be empty if the message has files. `instead` is the
+   * id of the person's last message, which this message replaces together with its answer; any other id is ignored.
    */
   | ({ type: "say"; id: string; text: string; instead?: string } & InConversation)
   /** A button press. The button's text counts as a message with this `id`. */

@@ -1,6 +1,6 @@
 import { isErrorCode, type ErrorCode } from "./errors.ts";
 
-/** Outcome of a start: of the container on the serverless stack, of the gateway on a host. */
+/** Outcome of starting the container (serverless stack) or the gateway (host). */
 export interface ColdStart {
   /** Start time (ISO 8601). */
   at: string;

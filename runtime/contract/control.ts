@@ -70,7 +70,7 @@ export const CONTROL_ROUTES = {
 
 export const MANIFEST_HEADER = "steward-manifest";
 
-/** Revision of the data directory. It changes whenever one of the files changes. */
+/** Revision of the data directory. It changes whenever any file of the state changes. */
 export interface StateRevision {
   revision: string;
 }
@@ -124,8 +124,8 @@ export interface ConfigRefusal {
 }
 
 /**
- * The gateway's routes. Health needs no token. The others need the control token as a Bearer token; status, usage and
- * the model test accept the status token, too.
+ * The gateway's routes. All except the health checks need a Bearer token: the control token or, for status, usage and
+ * the model test, the status token.
  */
 export const GATEWAY_ROUTES = {
   live: "/healthz",
@@ -148,11 +148,13 @@ export const GATEWAY_ROUTES = {
   status: "/status",
   /** GET: {@link UsageReport} */
   usage: "/usage",
-  /** POST {@link replayRequestSchema}: returns a redacted {@link ReplayRecord}. Sends nothing. */
+  /** POST {@link replayRequestSchema}: returns a redacted {@link ReplayRecord}. Sends no message. */
   replay: "/replay",
   /** POST {@link ModelTest}: asks a model a short question and returns {@link ModelTested}. */
   testModel: "/models/test",
-  /** POST {@link ChannelTest}: asks a platform who the bot is and returns its {@link ChannelHealth}. Sends nothing. */
+  /**
+   * POST {@link ChannelTest}: asks a platform who the bot is and returns its {@link ChannelHealth}. Sends no message.
+   */
   testChannel: "/channels/test",
 } as const;
 
@@ -190,7 +192,7 @@ export interface SandboxStatus {
   /** Reason why a "ready" gateway does not respond. If this persists, the gateway is killed. */
   silent?: Reason;
   version?: string;
-  /** The hash of the bundle running in the container, or `source`. */
+  /** Hash of the running bundle; `source` if the code is not bundled. */
   bundle?: string;
 }
 
@@ -202,7 +204,7 @@ export interface BrokerOutcomes {
 }
 
 export interface BrokerCounts extends BrokerOutcomes {
-  /** Counts of the gateway's own requests by operation, such as `slack/file`; only operations used so far. */
+  /** Counts by operation, such as `slack/file`. Operations without requests are omitted. */
   operations: Record<string, BrokerOutcomes>;
 }
 
@@ -239,7 +241,7 @@ export interface ToldProblem {
   message: string;
   /** Line of the file's text, from 1. */
   line?: number;
-  /** Describes the expected value, if the schema has a description. */
+  /** Description of the expected value, or the allowed keys. */
   help?: string;
 }
 
@@ -333,7 +335,10 @@ export interface ModelPrice {
   output: number;
 }
 
-/** Usage of one model by one person or place. A row with an empty `id` is the sum of all others for this model. */
+/**
+ * Usage of one model by one person or place. The row with an empty `id` sums up persons or places without their own
+ * row.
+ */
 export interface SourceUsage extends Omit<ModelUsage, "day"> {
   kind: "person" | "place";
   platform: string;
@@ -364,9 +369,9 @@ export interface SchedulesHealth {
   count: number;
   /** ISO 8601: when the next schedule is due. The sandbox wakes for it. */
   nextAt?: string;
-  /** Runs of the last seven days that were missed because the gateway was down. */
+  /** Scheduled runs missed in the last seven days because the gateway was down. */
   missed: number;
-  /** Runs of the last seven days that failed permanently; absent from older gateways. */
+  /** Scheduled runs that failed permanently in the last seven days; absent from older gateways. */
   failed?: number;
 }
 
@@ -443,7 +448,7 @@ export interface ContractFinding {
 export interface RetentionNotice {
   /** Time when the rules take effect, one day after they were set; ISO 8601. */
   beginsAt: string;
-  /** Number of messages that the rules would remove, as of the last check. */
+  /** Number of messages that the retention rules would remove, as of the last check. */
   messages: number;
 }
 

@@ -83,7 +83,7 @@ export interface LearnedName {
   name?: string | undefined;
 }
 
-/** Result of one event of {@link ChatDeliveries}, like the response to a request with this event alone. */
+/** Result of one event of {@link ChatDeliveries}: the response that the event alone would get. */
 export interface DeliveryEnd {
   /** Index of the event in the request, from 0. */
   index: number;

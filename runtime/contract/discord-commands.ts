@@ -8,7 +8,7 @@ const ATTACHMENT = 11;
 const CHAT_INPUT = 1;
 /** Installs the commands in servers only. A user install would bring them into chats that the bot cannot write to. */
 const GUILD_INSTALL = 0;
-/** Offers the commands in servers (0) and in direct messages with the bot (1). */
+/** Contexts that offer the commands: servers (0) and direct messages with the bot (1). */
 const CONTEXTS = [0, 1];
 /** Discord's limit for a text option, in characters. */
 const LONGEST_TEXT = 6_000;

@@ -31,7 +31,7 @@ export function isErrorCode(value: unknown): value is ErrorCode {
   return typeof value === "string" && Object.hasOwn(ERRORS, value);
 }
 
-/** Remedy of an error; a function if it contains commands. */
+/** Instructions for fixing an error; a function if they contain commands. */
 export type Fix = ErrorText["fix"];
 
 /** Returns the text of a fix. `commands` renders its commands for the current stack and installation. */

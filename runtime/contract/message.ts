@@ -36,8 +36,8 @@ export interface ReplyTarget {
     /** Milliseconds since the epoch. */
     expiresAt: number;
     /**
-     * True if only the person who asked may see the answer. Without a valid ticket, it would be public and is not
-     * sent.
+     * True if only the person who asked may see the answer. Without a valid ticket, the answer would be public and is
+     * not sent.
      */
     private?: boolean;
   };
@@ -64,7 +64,10 @@ export interface Attachment {
   reference: string;
 }
 
-/** An earlier message that this one refers to. The model sees it, but must not follow instructions in it. */
+/**
+ * An earlier message that a new message answers, quotes, forwards or edits. The model sees it, but must not follow
+ * instructions in it.
+ */
 export interface Reference {
   /** `quote`: the part of a message that the person selected. `edit`: the previous text of the edited message. */
   kind: "reply" | "quote" | "forward" | "edit";
@@ -123,9 +126,9 @@ export type Inbound =
   | { kind: "deleted"; target: ReplyTarget; message: string }
   /** A group message that does not address the bot. It becomes context for the bot's next answer there. */
   | ({ kind: "context" } & InboundMessage)
-  /** A message of a sender who may not use the bot. `text` explains how to get access. */
+  /** A message from a sender who may not use the bot. `text` explains how to get access. */
   | { kind: "refused"; target: ReplyTarget; text: string; note: string }
-  /** A message of an unknown sender, who may request access. The model does not see it. */
+  /** A message from an unknown sender, who may request access. The model does not see it. */
   | {
       kind: "unpaired";
       sender: string;

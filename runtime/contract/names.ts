@@ -18,7 +18,7 @@ export const CONTAINER_USER = 10_001;
 
 /**
  * With TENANCY=chat on a host, each chat's gateway runs as its own user. `first` is the lowest user id. `rights` are
- * the Linux capabilities that root needs to run these gateways; none gives access to another user's files.
+ * the Linux capabilities that root needs to run these gateways.
  */
 export const CHAT_USERS = { first: 20_000, rights: ["CHOWN", "KILL", "SETGID", "SETUID"] } as const;
 

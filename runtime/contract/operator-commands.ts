@@ -2,9 +2,9 @@
 export interface OperatorPlace {
   /** The stack as the operator names it, such as `dev` or `acme/dev`. Default: the placeholder `<stack>`. */
   stack?: string | undefined;
-  /** Beginning of a Pulumi command: `pulumi`, or a command that runs it under this package's own Node. */
+  /** Command that starts the Pulumi CLI, such as `pulumi` or `npm run pulumi --`. */
   pulumi: string;
-  /** Returns the beginning of a command of this package: `npm run drift --` or `npx steward-deploy drift`. */
+  /** Returns the command that starts a script of this package: `npm run drift --` or `npx steward-deploy drift`. */
   script(name: string): string;
   /** Path of the stack's settings file, if it is not the project's default. */
   configFile?: string | undefined;
@@ -12,25 +12,25 @@ export interface OperatorPlace {
 
 interface ConfigForm {
   secret?: boolean;
-  /** True if the key is a path into a list or an object. */
+  /** True if the key names a member of an object or list. */
   path?: boolean;
-  /** True if `value` is the name of a file that contains the value. */
+  /** True if `value` is the name of a file from which the command reads the value. */
   file?: boolean;
 }
 
-/** Renders the commands that messages ask people to type, complete with the stack and quoted for a POSIX shell. */
+/** Commands that messages ask people to type. They name the stack and are quoted for a POSIX shell. */
 export interface OperatorCommands {
   /** The stack, or its placeholder. */
   readonly stack: string;
-  /** A command of the Pulumi CLI on this stack: `pulumi <name> -s <stack> <words>`. */
+  /** Returns a Pulumi command for this stack: `pulumi <name> -s <stack> <words>`. */
   pulumi(name: string, ...words: string[]): string;
-  /** A command of the Pulumi CLI that has no stack: `pulumi <words>`. */
+  /** Returns a Pulumi command for no particular stack: `pulumi <words>`. */
   cli(...words: string[]): string;
   configSet(key: string, value: string, form?: ConfigForm): string;
   configRemove(key: string, form?: Pick<ConfigForm, "path">): string;
-  /** A command of this package on this stack: `npm run <name> -- <stack> <words>`. */
+  /** Returns a command of this package for this stack: `npm run <name> -- <stack> <words>`. */
   script(name: string, ...words: string[]): string;
-  /** A command of this package without a stack: `npm run <name> -- <words>`. */
+  /** Returns a command of this package for no particular stack: `npm run <name> -- <words>`. */
   tool(name: string, ...words: string[]): string;
 }
 

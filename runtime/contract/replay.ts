@@ -47,7 +47,7 @@ const readingSchema = z.object({
 
 export type Reading = z.infer<typeof readingSchema>;
 
-/** Numbers of events left out of a record, by reason. */
+/** Counts of the events that a record leaves out, by reason. */
 const leftSchema = z.object({
   /** Larger than {@link LONGEST_REPLAYED}. */
   tooLarge: z.number(),
@@ -76,7 +76,10 @@ export const replayRecordSchema = z.object({
       }),
     )
     .check(z.maxLength(MAX_REPLAYED)),
-  /** Median of the time to read an event divided by the time to parse its JSON. Comparable between machines. */
+  /**
+   * Median over the events: the time to read one, relative to the time to parse its JSON. Comparable between
+   * machines.
+   */
   cost: z.number(),
   left: leftSchema,
 });
@@ -88,5 +91,5 @@ export const replayedSchema = z.object({ outcomes: z.array(outcomeSchema), cost:
 
 export type Replayed = z.infer<typeof replayedSchema>;
 
-/** The edge's request to its gateway for a record, with the ledger's deliveries, newest first. */
+/** Request in which the edge asks the gateway for a record. Contains the ledger's deliveries, newest first. */
 export const replayRequestSchema = z.object({ deliveries: z.array(z.unknown()) });

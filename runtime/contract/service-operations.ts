@@ -25,8 +25,8 @@ const LONGEST_UPLOAD_BYTES = 26 * 1024 * 1024;
 const LONGEST_MESSAGE_BYTES = 512 * 1024;
 type ChatField = "channel" | "channel_id" | "chat_id";
 /**
- * Values for operations without a {@link ChatField}: `none` concerns no chat, `file` reads a file of some chat, and
- * `unnamed` writes to a chat that the request does not name.
+ * Values of `chat` for operations without a {@link ChatField}: `none` concerns no chat, `file` reads a file of some
+ * chat, and `unnamed` writes to a chat that the request does not name.
  */
 type NoChatField = "none" | "file" | "unnamed";
 /** Makes the compiler reject an operation that takes a {@link ChatField} without declaring it as its `chat`. */
@@ -120,7 +120,10 @@ const keyboard = z.strictObject({
   ),
 });
 
-/** Slack blocks as JSON: a text and buttons only. Slack would fetch or display pictures, links and other fields. */
+/**
+ * Slack blocks as JSON: one text and buttons. Excludes other fields, because Slack would fetch or display links and
+ * pictures.
+ */
 const buttonBlocks = z.string().check(z.maxLength(20_000), z.refine(isButtons));
 const buttonSchema = z.tuple([
   z.strictObject({
@@ -210,8 +213,8 @@ const DISCORD_MESSAGE = z.extend(DISCORD_TEXT, {
   ),
 });
 /**
- * Returns true for valid fields that are encoded exactly as JSON.stringify does. Other encodings, such as a repeated
- * field, could be parsed differently by Discord.
+ * Returns true for valid fields in the encoding of JSON.stringify. Discord could parse other encodings, such as
+ * repeated fields, differently.
  */
 function isDiscordText(json: string): boolean {
   try {
@@ -308,7 +311,10 @@ export const SERVICE_OPERATIONS = {
       initial_comment: z.optional(text),
     }),
   ),
-  /** Downloads a file in two steps (see slack-file.ts): Slack first returns its URL and its chats. */
+  /**
+   * Content of a file (see slack-file.ts). `files.info` returns only its URL and chats; a second request downloads
+   * it.
+   */
   "slack/file": get("file", () => "/files.info", { id: isSlackFileId }),
   /** https://docs.discord.com/developers/resources/user#get-current-user */
   "discord/user": get("none", () => "/users/@me"),

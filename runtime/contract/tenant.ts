@@ -18,7 +18,7 @@ export interface TenantChat {
 
 /** Progress of replacing the running containers after an update. */
 export interface Renewal {
-  /** Number of containers that may be replaced, including those replaced already. */
+  /** Number of containers that may be replaced or have been replaced. */
   begun: number;
   /** Number of replaced containers that have answered with the new version. */
   answering: number;
@@ -51,8 +51,8 @@ export function chatOfTenant(tenant: TenantId): TenantChat {
 }
 
 /**
- * Returns true if a container sends scheduled messages to a chat. `serves` is the tenant of the container; without one,
- * it serves every chat.
+ * Returns true if a container sends scheduled messages to a chat. `serves` is the container's tenant; without one,
+ * the container serves every chat.
  */
 export function sendsTo(serves: string | undefined, chat: TenantChat): boolean {
   return serves === undefined || serves === "" || serves === tenantOf(chat);
@@ -122,7 +122,8 @@ export const approvalsForm = z.object({
 
 export type Approvals = z.infer<typeof approvalsForm>;
 
-// Replaces each byte that PLAIN does not match with `_` and two hexadecimal digits, so that ids are safe and unique.
+// Writes each byte that PLAIN does not match as `_` and two hexadecimal digits, so that ids are unique and safe in
+// paths.
 function escaped(chat: string): string {
   return Array.from(new TextEncoder().encode(chat), (byte) => {
     const character = String.fromCharCode(byte);

@@ -54,8 +54,8 @@ export type EdgeVariable = {
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Returns a remark if a value looks wrongly copied, for example with quotation marks; otherwise `undefined`. The
- * remark completes "the value …" without quoting it.
+ * Returns the end of the sentence "the value …" if a value looks wrongly copied, for example with quotation marks;
+ * otherwise `undefined`. Does not quote the value.
  */
 export function formProblem(value: string): string | undefined {
   if (/[\r\n]$/.test(value)) return "ends with a line break: remove it";

@@ -23,7 +23,7 @@ export interface Visitor {
   chat?: TenantId | "everyChat" | undefined;
   health: Health;
   facts: HealthFacts;
-  /** Time in milliseconds since the epoch. Stored container answers that are not older may be reused. */
+  /** Time in milliseconds since the epoch. Container answers stored since this time may be reused. */
   reuseAfter?: number | undefined;
   /** ISO 8601 time of cached `facts.details`; absent if they are current. */
   asOf?: string | undefined;

@@ -157,7 +157,7 @@ export interface AlertsOptions extends AlertSender {
   /** True if the gateway should always run, so that a stopped one is an outage. */
   neverSleeps: boolean;
   backups: Pick<Backups, "status">;
-  /** Arrival of the oldest unanswered event, in milliseconds since the epoch. */
+  /** Returns the arrival time of the oldest unanswered event, in milliseconds since the epoch. */
   oldestEvent(): number | undefined;
   memory: { read(): string | undefined; write(text: string): void };
   log: Log;

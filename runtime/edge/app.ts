@@ -83,13 +83,15 @@ export interface EdgeOptions {
   tenant?: TenantId | undefined;
   signatures: Signatures;
   sandbox: Sandbox;
-  /** Returns a paired browser's separate sandbox. Default: {@link EdgeOptions.sandbox}. */
+  /** Returns the sandbox that serves a paired browser. Default: {@link EdgeOptions.sandbox}. */
   browserSandbox?(deviceId: string): Promise<Sandbox | undefined>;
   backups: Backups;
   identify: Identify;
   /** The sign-in form; absent with an identity gateway. */
   signIn?: SignIn;
-  /** Forwards the gateway's requests to services, see broker.ts. `client` is the sender's network. */
+  /**
+   * Forwards the gateway's requests to services, see broker.ts. `client` is the network from which a request came.
+   */
   broker(request: Request, client: string): Promise<Response>;
   readAsset: ReadAsset;
   sendEmail?: AlertSender["sendEmail"];

@@ -22,9 +22,7 @@ import { readServiceBody } from "./admission/body.ts";
 const LONGEST_REFUSAL_BYTES = 256 * 1024;
 /** Maximum characters logged of an unknown operation. */
 const LONGEST_NAME = 80;
-/**
- * Values of the `anthropic-beta` header that the broker forwards. Others could expose the account's files or run code.
- */
+/** Permitted values of the `anthropic-beta` header. Other values could expose the account's files or run code. */
 const ANTHROPIC_BETAS = new Set(["structured-outputs-2025-11-13"]);
 /** Upstream headers that do not apply to the relayed response. */
 const CONNECTION_HEADERS = [
@@ -161,7 +159,11 @@ function hasPass(path: string, headers: Headers, token: string): boolean {
   return value.startsWith(before) && isSameToken(value.slice(before.length), token);
 }
 
-/** @throws StewardError for an unknown operation or invalid arguments. */
+/**
+ * Parses a request's operation.
+ *
+ * @throws StewardError for an unknown operation or invalid arguments.
+ */
 function readOperation(method: string, path: string, query: URLSearchParams): BrokerOperation {
   const found = serviceOperation(path);
   if (found === undefined || method !== found.operation.method) {

@@ -9,7 +9,7 @@ import type { AnswerMemory, Sandbox } from "./ports.ts";
 const QUESTION = "logs";
 
 interface CachedLog extends LogTail {
-  /** ISO 8601 time of the container's last answer; absent if it is current. */
+  /** ISO 8601 time at which cached lines were read; absent for current lines. */
   asOf?: string;
   /** Reason why the running container's output could not be read. */
   problem?: Reason;

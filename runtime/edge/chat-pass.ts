@@ -12,7 +12,7 @@ const LONGEST_ANSWER_BYTES = 64 * 1024;
 const LONGEST_PROFILE_BYTES = 1024 * 1024;
 
 /**
- * Functions that reduce answers about people and servers to names. Every chat may request these answers, and profiles
+ * Functions that reduce responses about people and servers to names. Any chat may request these responses, which
  * contain e-mail addresses.
  */
 const NAMES: Partial<Record<OperationName, (answer: Record<string, unknown>) => object>> = {
@@ -35,7 +35,7 @@ export class ChatPass {
    */
   readonly #files = new Set<unknown>();
 
-  /** @param own The chat, with an id that may change later. */
+  /** @param own The permitted chat. Its id may change later. */
   constructor(own: TenantChat) {
     this.#own = own;
   }
@@ -44,7 +44,11 @@ export class ChatPass {
     return this.#own.chat;
   }
 
-  /** @throws StewardError `broker_other_chat` if an argument or field belongs to another chat. */
+  /**
+   * Refuses requests about any chat except {@link chat}.
+   *
+   * @throws StewardError `broker_other_chat`.
+   */
   check(name: OperationName, given: Readonly<Record<string, unknown>>): void {
     if (!this.#allows(name, given)) throw new StewardError("broker_other_chat");
   }

@@ -134,10 +134,7 @@ function printFailure(reply: Extract<OperationReply, { ok: false }>, json: boole
   };
 }
 
-/**
- * Runs an operation in the edge. After the timeout, the reply says that the operation continues: a slow backup has
- * not failed.
- */
+/** Runs an operation in the edge. An operation that exceeds the timeout continues, and the reply says so. */
 async function runInEdge(run: () => unknown): Promise<OperationReply> {
   const reply = await replyOf(() => commandTimeout(LIMIT_MS, Promise.resolve(run())));
   if (reply.ok || reply.error.code !== "command_timed_out") return reply;

@@ -18,11 +18,9 @@ import type { Sandbox } from "./ports.ts";
 import { sendError } from "./problems.ts";
 import { readQuery, wholeNumber } from "./form.ts";
 
-/**
- * Limits in milliseconds for reading the config file at a first start: the maximum wait, and the interval between
- * checks.
- */
+/** Maximum wait for the config file at a first start, in milliseconds. */
 const LONGEST_START_MS = 5_000;
+/** Interval between checks for the config file, in milliseconds. */
 const AGAIN_MS = 250;
 const STARTING = "The gateway is starting and has not written its config file yet.";
 const RETRY_AFTER_SECONDS = 5;

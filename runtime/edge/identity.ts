@@ -17,7 +17,7 @@ export type IdentityDecision =
   | { allowed: true; identity: Identity }
   | { allowed: false; error: StewardError; loginUrl?: string; retryAfterSeconds?: number };
 
-/** Identifies a request. Wrong tokens count against the rate limit of `client`. */
+/** Identifies the sender of a request. Wrong tokens count against the rate limit of `client`. */
 export type Identify = (request: Request, client: string) => Promise<IdentityDecision>;
 
 /**

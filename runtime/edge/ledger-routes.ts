@@ -16,7 +16,7 @@ import {
 import { readQuery, wholeNumber } from "./form.ts";
 
 const MAX_ENTRIES = 200;
-/** Query of the ledger, built lazily to keep startup fast. */
+/** Schema of a ledger query, built on demand to keep startup fast. */
 export const listQuery = () =>
   z.strictObject({
     state: z.optional(z.enum(ENTRY_STATES)),
@@ -30,8 +30,8 @@ export const listQuery = () =>
 const replayBody = () => z.strictObject({ key: z.string().check(z.minLength(1), z.maxLength(300)) });
 
 /**
- * `GET /debug/ledger?state=&platform=&sender=&place=&q=&limit=&before=`: counts, a page of entries, newest first, and
- * the names of their people and places. Does not wake the container.
+ * `GET /debug/ledger?state=&platform=&sender=&place=&q=&limit=&before=`: counts, a page of entries (newest first),
+ * and the names of senders and places. Does not wake the container.
  */
 export function debugLedger(ledger: Ledger, directory: NameDirectory): Handler {
   return async function handleLedger(context) {
@@ -42,7 +42,7 @@ export function debugLedger(ledger: Ledger, directory: NameDirectory): Handler {
   };
 }
 
-/** Returns the directory's entries for the people and places in `entries`. */
+/** Returns what the directory knows about the people and places in `entries`. */
 export async function namesIn(
   directory: NameDirectory,
   entries: readonly Pick<LedgerQuery, "sender" | "place">[],

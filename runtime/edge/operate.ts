@@ -12,7 +12,7 @@ export const NO_SUPERVISOR = "The container's supervisor does not answer.";
 /** Error detail for a 404 from a container that a rollout has not replaced yet. */
 const OLD_SUPERVISOR = "The container still runs an older version. The rollout replaces it within minutes.";
 
-/** HTTP statuses by which the supervisor refuses an operation. Other error statuses mean that it failed. */
+/** HTTP statuses with which the supervisor refuses an operation. Other error statuses mean a failed operation. */
 const REFUSALS: readonly number[] = [ERRORS.command_not_allowed.status, ERRORS.commands_busy.status];
 
 /**
@@ -27,7 +27,7 @@ export async function askSupervisor(
   try {
     return await sandbox.request("supervisor", request);
   } catch (error) {
-    // An unknown tenant stays unknown; all other failures may be temporary.
+    // Rethrow this error: an unknown tenant stays unknown. Other failures may be temporary.
     if (error instanceof StewardError && error.code === "tenant_unknown") throw error;
     throw new StewardError("gateway_unavailable", NO_SUPERVISOR, { cause: error });
   }
@@ -61,7 +61,7 @@ const devicesReply = once(() => {
   });
 });
 
-/** Returns a sandbox that copies the browser names in its responses to the name directory. */
+/** Returns a sandbox that also stores the browser names of its responses in the directory. */
 export function withBrowserNames(sandbox: Sandbox, directory: Pick<NameDirectory, "noteNames">): Sandbox {
   const noted = async <Answer extends Response | undefined>(
     { path, body = "" }: PortRequest,
@@ -147,7 +147,7 @@ export interface Attempt<T> {
   problem?: Reason;
 }
 
-/** Waits for `work`, up to a time limit. Never rejects, so that a page can show the error. */
+/** Waits for `work`, up to a time limit. Returns an error instead of rejecting, so that a page can show it. */
 export async function attempt<T>(milliseconds: number, work: Promise<T>): Promise<Attempt<T>> {
   try {
     return { value: await commandTimeout(milliseconds, work) };

@@ -14,7 +14,7 @@ export interface Notes {
 }
 
 export interface Admission {
-  /** True if nothing was stored, because the event is already known or affects no answer. */
+  /** True if nothing was stored: the event is already known, or would change no answer. */
   duplicate: boolean;
   /** False if the event has to wait, because the gateway was not ready. */
   ready: boolean;
@@ -98,7 +98,7 @@ export interface LedgerQuery {
   sort?: (typeof LEDGER_SORTS)[number] | undefined;
   /** `next` of the previous page. Use that page's `sort`. */
   before?: number | undefined;
-  /** Case-insensitive substring of the event's id, conversation, sender or place. */
+  /** Case-insensitive substring of the event's id or conversation, or of the sender's or chat's name. */
   q?: string | undefined;
   /** Key of the {@link NameDirectory}. */
   sender?: string | undefined;
@@ -135,7 +135,7 @@ export interface Ledger {
   replay(key: string): Promise<ReplayResult>;
 }
 
-/** Name of a person, browser or place that events refer to. Times are ISO 8601. */
+/** Name of a person, chat or browser. Times are ISO 8601. */
 export interface NameEntry {
   /** `<platform>:<id>`; a browser's platform is `web`. */
   key: string;
@@ -156,7 +156,8 @@ export interface NameQuery {
   kind?: NameKind | undefined;
   platform?: Platform | "web" | undefined;
   /**
-   * True to return only chats that can receive messages. On Slack and Discord, a direct chat has the person's name.
+   * True to return only chats that can receive messages. A direct chat on Slack or Discord is listed by its person's
+   * name.
    */
   isChat?: boolean | undefined;
   /** Case-insensitive substring of the name or id. */
@@ -171,7 +172,7 @@ export interface NamePage {
   next?: string;
 }
 
-/** A fact learned about a person or place. */
+/** A fact learned about a person, chat or browser. */
 export interface Sighting {
   key: string;
   kind: NameKind;
@@ -183,7 +184,7 @@ export interface Sighting {
   at?: number | undefined;
 }
 
-/** Names of people and places, from events and the platforms. */
+/** Names of people, chats and browsers, from events and the platforms. */
 export interface NameDirectory {
   /** A direct chat resolves to its person. */
   names(keys: readonly string[]): Promise<Map<string, NameEntry>>;
@@ -291,7 +292,7 @@ export interface Backups {
   /** Returns all manifests, newest first. The serverless stack lists the bucket and wakes no container. */
   list(): Promise<GenerationManifest[]>;
   /**
-   * Creates a backup, and starts a stopped container for it. `force` accepts a backup that contains far less than the
+   * Creates a backup, starting a stopped container first. `force` accepts a backup that contains far less than the
    * previous one.
    */
   create(options?: { force?: boolean; cause?: BackupCause }): Promise<GenerationManifest>;

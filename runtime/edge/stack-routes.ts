@@ -50,8 +50,8 @@ export function requireStack({ key, signatures, clock, refusals }: StackAccess):
 }
 
 /**
- * `GET /stack/backups`: manifests of the newest backups, newest first, and why the last attempt failed. Wakes no
- * container.
+ * `GET /stack/backups`: manifests of the newest backups, newest first, and the reason if the last backup failed.
+ * Wakes no container.
  */
 export function stackBackups(backups: Backups): Handler {
   return async function handleStackBackups(context) {
@@ -138,7 +138,7 @@ export function stackReplay({ ledger, sandbox, replayEvents, log }: ReplayOption
     log.info("the stack reads redacted events", { events: events.length });
     const body = `{"deliveries":[${events.map((event) => event ?? "null").join(",")}]}`;
     const request = { method: "POST", path: GATEWAY_ROUTES.replay, body } as const;
-    // This counts as activity; otherwise the started container would go back to sleep.
+    // Record activity, so that the started container does not go back to sleep.
     await sandbox.wake("operator");
     const asked = sandbox.request("gateway", request).catch((error: unknown) => {
       throw new StewardError("gateway_unavailable", undefined, { cause: error });

@@ -83,7 +83,7 @@ function reloadProblem(error: unknown, path: string, redact: Redactor): Reason {
   return reason("config_invalid", `${path} cannot be read (${code}).`);
 }
 
-/** Returns a string that changes with the file. Never throws, because reading the file reports the error. */
+/** Returns a string that changes with the file. An error becomes part of the string. */
 function stamp(path: string): string {
   try {
     const stats = statSync(path, { throwIfNoEntry: false });
@@ -104,7 +104,7 @@ interface LoadedConfig {
 /**
  * Reads the config file. Creates a missing file from the environment.
  *
- * @throws StewardError `config_invalid` with the whole report.
+ * @throws StewardError `config_invalid` with all problems.
  */
 export async function loadGatewayConfig(path: string, environment: Environment): Promise<LoadedConfig> {
   const fresh = !existsSync(path);
@@ -112,7 +112,7 @@ export async function loadGatewayConfig(path: string, environment: Environment):
   return { ...(await readConfig(path, environment)), fresh };
 }
 
-/** @throws StewardError `config_invalid` with the whole report. */
+/** @throws StewardError `config_invalid` with all problems. */
 async function readConfig(path: string, environment: Environment): Promise<Omit<LoadedConfig, "fresh">> {
   const { result } = await withScheduleChecks(readConfigText(readFileSync(path, "utf8"), environment));
   if (!result.ok) throw new StewardError("config_invalid", formatConfigProblems(path, result.problems));
@@ -130,7 +130,7 @@ export class KnownSecrets {
     this.#redactor = createRedactor(environment);
   }
 
-  /** A property, so that it can be passed without `this`. */
+  /** Masks secrets. An arrow function, so that callers can pass it without the instance. */
   readonly redact: Redactor = (text) => this.#redactor(text);
 
   add(secrets: readonly string[]): void {

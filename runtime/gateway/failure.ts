@@ -1,9 +1,9 @@
 import { StewardError, type ErrorCode } from "../contract/errors.ts";
 
 export interface RetryOptions extends ErrorOptions {
-  /** HTTP status: 429 if the other side limits the rate, else 503. */
+  /** HTTP status: 429 if a rate limit is reached, else 503. */
   status?: 429 | 503;
-  /** Wait that the other side requested, in milliseconds. */
+  /** Milliseconds to wait before the retry. */
   retryAfterMs?: number;
 }
 

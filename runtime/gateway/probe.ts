@@ -40,7 +40,7 @@ type Finding =
 export class Probe {
   readonly #options: ProbeOptions;
   readonly #stop = new AbortController();
-  /** Models of the previous round. A config change creates new ones, which must all be probed. */
+  /** Models at the previous check. If a config change has replaced them, all are checked. */
   #known: ModelRelay | undefined;
   #failures = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -115,7 +115,7 @@ export class Probe {
     const response = await this.#get(catalog);
     if (response.ok) return { state: "ready" };
     const body = await bodyOf(response);
-    // A 404 of another kind may come from a proxy without this route, which reveals nothing about the model.
+    // Without `not_found_error`, a 404 may come from a proxy that lacks this route.
     if (response.status === 404 && !errorKinds(body).includes("not_found_error")) return { state: "unknown" };
     return failing(response, body, reading);
   }
@@ -133,7 +133,7 @@ export class Probe {
     return { state: "failing", code: "model_not_available", detail };
   }
 
-  /** Does not follow redirects, which would send the key elsewhere. */
+  /** Requests the catalog without following redirects, which would send the key to another server. */
   #get({ url, headers }: ModelAddress["catalog"]): Promise<Response> {
     const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(TIMEOUT_MS)]);
     return this.#options.fetch(url, { headers, redirect: "manual", signal });

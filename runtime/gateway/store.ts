@@ -241,7 +241,7 @@ const MIGRATIONS = [
  */
 export function openStore(path: string, onSetAside?: (report: DatabaseSetAside) => void): DatabaseSync {
   const database = openDatabase(path, onSetAside);
-  // 0 means that the gateway has no tables yet. On a host, the edge's tables are in the same file.
+  // 0 means that the file contains no gateway tables yet. On a host, it may already contain the edge's.
   const schema = Number(database.prepare("PRAGMA user_version").get()?.["user_version"] ?? 0);
   const refusal = schema === 0 ? undefined : refusalOf(path, schema);
   if (refusal !== undefined) {

@@ -45,8 +45,8 @@ export interface RunningBackups extends Backups {
   /** Stops automatic backups. May interrupt a backup in progress. */
   stop(): void;
   /**
-   * Lets the last valid config replace one that prevents the gateway's start, at most once until the gateway is
-   * ready.
+   * Enables recovery: the last valid config replaces one that prevents the gateway's start, at most once until the
+   * gateway is ready.
    */
   recoverConfigs(): void;
 }

@@ -145,7 +145,7 @@ try {
     },
     log,
   };
-  // If each chat has its own gateway, this one serves the deployment and may write to no chat.
+  // If each chat has its own gateway, the deployment's gateway may write to no chat.
   const noChat = users && ({ platform: "web", chat: "" } as const);
   const broker = createBroker({ ...brokering, chat: noChat, token: () => brokerToken });
   const sandbox = supervisedSandbox({ supervisor, broker, controlToken, log });
@@ -253,8 +253,8 @@ try {
     throw error;
   });
 
-  // 5. Install the stop handler. Container engines kill a process after 10 s; the next start then completes
-  // interrupted answers and restores.
+  // 5. Install the stop handler. Container engines allow it 10 s; the next start completes interrupted answers and
+  // restores.
   onStopRequest(process.env, async () => {
     backups.stop();
     alerts?.stop();

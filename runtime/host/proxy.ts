@@ -41,8 +41,8 @@ interface ProxyOptions {
 }
 
 /**
- * Returns a function that creates clients of an HTTP proxy. Reuses the last client, because a config names only one
- * proxy. Clients use only the proxy's checked address.
+ * Returns a function that returns a proxy's client. Reuses the last client for a minute. Clients use only the proxy's
+ * checked address.
  */
 export function proxyClients({ clock, resolve = resolveAll }: ProxyOptions): (proxy: string) => Fetch {
   let last: { proxy: string; until: number; client: Promise<Fetch> } | undefined;
@@ -83,7 +83,10 @@ async function checkedAddress(proxy: string, resolve: Resolve): Promise<string> 
   return url.href;
 }
 
-/** Returns a client that sends requests with a string or bytes as body through a proxy. Follows no redirects. */
+/**
+ * Returns a client that sends requests through a proxy. Supports only string and byte bodies, and follows no
+ * redirects.
+ */
 function fetchThrough(proxy: string): Fetch {
   const { send } = openConnection(proxy);
   return async (url, { method, headers, body, signal }) => {

@@ -1,8 +1,8 @@
 import type { Clock } from "../edge/ports.ts";
 
 /**
- * Longest wait in milliseconds, because Node's timers are limited to 31 bits. For a later time, the callback runs
- * early and must set the timer again.
+ * Longest wait in milliseconds, well below the limit of Node's timers. For a later time, the callback runs early and
+ * must set the timer again.
  */
 const LONGEST_TIMER_MS = 3_600_000;
 

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import type { GrantedRole } from "../contract/config/rights.ts";
 import { AGENT } from "../contract/names.ts";
 
-/** Repeats the roles of the config's schema, which is too large to load in every command and Worker. */
+/** Copy of the roles in the config's schema, which is too large to load in every command and Worker. */
 const ROLES = ["person", "operator"] as const satisfies GrantedRole[];
 
 export const roleSchema = () => z.enum(ROLES);

@@ -11,10 +11,7 @@ export type Entrance = "terminal" | "console";
 export const EVERYWHERE: readonly Entrance[] = ["terminal", "console"];
 export const TERMINAL: readonly Entrance[] = ["terminal"];
 
-/**
- * Schema of an operation's input. Fields are strings, choices or flags, because a command line expresses nothing
- * else.
- */
+/** Schema of an operation's input. Fields are strings, choices or flags, as on a command line. */
 export type Form = z.ZodMiniObject<Record<string, z.ZodMiniType>>;
 
 /** Single-line names of people and chats by `<platform>:<id>`. */
@@ -37,7 +34,7 @@ export interface Operation<I = object, O = unknown, T = OperationTools> {
   refused?(input: I): string | undefined;
   /**
    * Returns true if a run changes something, costs money or shows messages. The activity log then records the run,
-   * and a GET request must prove its origin.
+   * and a GET request from another site needs confirmation.
    */
   changes?(input: I): boolean;
   run(tools: T, input: I): O | Promise<O>;
@@ -57,7 +54,10 @@ export interface Operation<I = object, O = unknown, T = OperationTools> {
   readonly verbatim?: boolean;
 }
 
-/** Operation as declared. By default, `input` has no fields, and `output` accepts any value that `run` returns. */
+/**
+ * Argument of {@link operation}. By default, `input` has no fields, and `output` accepts any value that `run`
+ * returns.
+ */
 type Declared<I extends Form, O, T> = Omit<Operation<z.output<I>, O, T>, "input" | "output"> & {
   input?(): I;
   output?(): z.ZodMiniType<O>;
@@ -81,7 +81,7 @@ export function argument<T extends z.ZodMiniType>(schema: T, help: string, shown
   return schema.check(z.meta({ description: help, ...(shown !== undefined && { title: shown }) })) as T;
 }
 
-/** Describes an option. Its value follows its name on the command line. See {@link argument}. */
+/** Describes an option. Its value follows its name on the command line. */
 export function option<T extends z.ZodMiniType>(schema: T, help: string, shown?: string): T {
   return argument(schema.check(z.meta({ option: true })) as T, help, shown);
 }

@@ -4,7 +4,7 @@ import { checkSchedules } from "./cron.ts";
 import { writeFileAtomic } from "./files.ts";
 import { withLock } from "./lock.ts";
 
-/** Adds the check of cron expressions, which the schema cannot make. */
+/** Checks the cron expressions of a valid config, because the schema cannot. */
 export async function withScheduleChecks(reading: ConfigReading): Promise<ConfigReading> {
   if (!reading.result.ok) return reading;
   const problems = await checkSchedules(reading.result.config);

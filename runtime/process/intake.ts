@@ -41,7 +41,7 @@ export function intakeQuery(platform: FetchedPlatform): string {
 /** State of fetching one bot's events. */
 export interface IntakeState {
   mode: "poll" | "webhook" | "connection";
-  /** True if a process holds the lease, or died while holding it. */
+  /** True if a process acquired the lease and did not release it, perhaps because it died. */
   held: boolean;
   /** Time at which the holder of the lease acquired it, in milliseconds since the epoch. */
   startedAt?: number;

@@ -3,7 +3,7 @@ import type { Duplex } from "node:stream";
 import { StewardError } from "../contract/errors.ts";
 import { problem, type Problem, PROBLEM_TYPE } from "../contract/problem.ts";
 
-/** Milliseconds in which a peer must close an upgraded connection before it is destroyed. */
+/** Milliseconds that the peer of an upgraded connection has to close it. */
 const CLOSE_MS = 5_000;
 
 /**

@@ -119,8 +119,8 @@ export class Devices {
   }
 
   /**
-   * Records a request for access. A device that asks again keeps its request. Without room, drops the oldest request
-   * of the network that has the most.
+   * Records a request for access. A device that asks again keeps its request. If there is no room, drops an older
+   * request.
    *
    * @returns The request, or `undefined` if the device is already approved or revoked.
    */
@@ -246,7 +246,10 @@ export class Devices {
   }
 }
 
-/** Returns the pending requests, without the one that must make room for a new request. */
+/**
+ * Returns the pending requests with room for one more. A full network loses its oldest request; a full list, the
+ * oldest of the largest network.
+ */
 function withRoomFor(network: string, pending: readonly DeviceRequest[]): readonly DeviceRequest[] {
   const of = (one: string): DeviceRequest[] => pending.filter(({ remoteIp }) => networkOf(remoteIp) === one);
   const crowd = of(network).length >= MAX_PENDING_OF_NETWORK ? of(network) : undefined;

@@ -27,8 +27,8 @@ export interface LogOptions {
 }
 
 /**
- * Returns a log of JSON lines: `time` (ISO 8601), `level`, `logger`, `message` and the fields. Redacts each field and
- * the whole line, because JSON escapes change a secret with a quote or backslash.
+ * Returns a log of JSON lines: `time` (ISO 8601), `level`, `logger`, `message` and the fields. Redacts each field
+ * before conversion to JSON, whose escapes could hide a secret, and then the whole line.
  */
 export function createLog({ name, level: first, redact, write }: LogOptions): LeveledLog {
   let lowest = LOG_LEVELS.indexOf(first);

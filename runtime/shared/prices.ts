@@ -6,10 +6,7 @@ export const PRICES_SOURCE = {
   month: "September 2026",
 } as const;
 
-/**
- * Anthropic's base prices by model family in dollars per million tokens, without caching, batches and surcharges. The
- * config can add others in `models.prices`.
- */
+/** Anthropic's base prices by model family in dollars per million tokens, without caching, batches and surcharges. */
 const ANTHROPIC: Readonly<Record<string, ModelPrice>> = {
   "claude-opus-5-5": { input: 4, output: 20 },
   "claude-opus-5": { input: 5, output: 25 },

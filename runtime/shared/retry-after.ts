@@ -1,6 +1,6 @@
 /**
- * Parses a `Retry-After` value, which is a number of seconds or a date (RFC 9110, section 10.2.3). Returns milliseconds
- * from `now`.
+ * Parses a `Retry-After` value: seconds or a date (RFC 9110, section 10.2.3). Returns milliseconds from `now`;
+ * `undefined` for an invalid value.
  */
 export function retryAfterMs(header: string | null | undefined, now: number): number | undefined {
   if (!header) return undefined;

@@ -31,7 +31,7 @@ export async function startAfterRestore({ supervisor, home, awaitsData, log }: B
     await (await supervisor.backups()).finishMarked();
   } catch (error) {
     log.error("an interrupted restore could not be completed", { error: String(error) });
-    // Without the marker, the restore was cancelled and the state is intact.
+    // Hold the gateway only if the marker still exists: otherwise, the restore was cancelled.
     if (exists(marker)) return supervisor.hold(holdReason(error));
   }
   if (!marked) return;

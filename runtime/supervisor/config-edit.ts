@@ -41,7 +41,10 @@ export interface ConfigEditor {
   show(text: string): ConfigText;
   /** Rejects with StewardError `config_changed`, `body_too_large`, `body_invalid`. */
   replace(text: string, options: ReplaceOptions): Promise<ConfigText | ConfigRefusal>;
-  /** Removes the file, so that the gateway's next start creates it. Throws `config_changed`. */
+  /**
+   * Removes the config file; the gateway's next start creates a new one. Throws `config_changed` if the digest is not
+   * `expected`.
+   */
   remove(expected: string): void;
 }
 

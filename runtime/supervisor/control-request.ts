@@ -6,7 +6,7 @@ export interface ControlRequest {
   path: string;
   authorization: string | undefined;
   body?: string | undefined;
-  /** Streamed body of the route that takes an archive; `body` is absent then. */
+  /** Uploaded archive, as a stream. Requests with an archive have no `body`. */
   content?: AsyncIterable<Uint8Array>;
   manifest?: string | undefined;
 }

@@ -13,7 +13,7 @@ export interface Lifecycle {
   since: number;
   /** Number of restarts after crashes since the supervisor's start. */
   restarts: number;
-  /** Consecutive crashes without a stable run in between. */
+  /** Number of crashes since the last stable run. */
   failures: number;
   startedAt: number | null;
   exitCode: number | null;
@@ -41,7 +41,7 @@ export type LifecycleEvent =
   | { type: "hold"; reason: Reason }
   | { type: "release" };
 
-/** Retry policy. Crashes are retried forever, because their cause may pass, such as a full disk. */
+/** Retry policy. Crashes are retried forever, because causes such as a full disk may disappear. */
 export interface BackoffPolicy extends BackoffRange {
   /** Consecutive crashes after which the status reports `crash-looping`. */
   maxFailures: number;

@@ -112,9 +112,7 @@ function failure(code: ErrorCode, why?: string): OperationReply {
   return { ok: false, error: { code, message: detail, fix }, notes: "" };
 }
 
-/**
- * Shows a JSON file without its secrets. Of invalid JSON, shows the structure and the config's own keys, with a note.
- */
+/** Shows a JSON file without its secrets. Masks invalid JSON, except for the config's own keys, and adds a note. */
 async function showJson(
   name: string,
   text: string,

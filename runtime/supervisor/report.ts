@@ -12,7 +12,7 @@ const STATES: Record<Phase, SandboxState> = {
   stopped: "stopped",
   starting: "starting",
   ready: "ready",
-  // Between two attempts, the gateway counts as starting.
+  // Waiting to start the gateway again counts as starting.
   backoff: "starting",
   held: "starting",
   "crash-looping": "crash-looping",

@@ -23,9 +23,9 @@ export interface SuperviseOptions {
 }
 
 /**
- * Takes over the gateway and serves the control API until this process is asked to end.
+ * Supervises the gateway and serves the control API until this process is asked to end.
  *
- * @throws StewardError `inner_port_in_use` if another process holds its port.
+ * @throws StewardError `inner_port_in_use` if another process uses the control API's port.
  */
 export async function supervise({ settings, controlToken, ...gateway }: SuperviseOptions): Promise<void> {
   const redact = createRedactor(process.env);

@@ -39,7 +39,7 @@ import { VolumeWatch } from "./volume.ts";
 export interface SupervisorOptions {
   command: readonly [string, ...string[]];
   cli: readonly [string, ...string[]];
-  /** The gateway's environment, to which the supervisor adds the settings below. */
+  /** Base of the gateway's environment. The supervisor adds `home`, `gatewayPort` and `controlToken`. */
   environment: Environment;
   /** Gateway that already runs with this command and environment. */
   child?: Child;
@@ -78,11 +78,11 @@ export interface SupervisorOptions {
 }
 
 export interface Supervisor {
-  /** Starts the gateway, even from `crash-looping`, unless it runs or is held. Returns immediately. */
+  /** Starts the gateway, even after `crash-looping`, unless it runs or `hold` prevents it. Returns immediately. */
   start(): void;
   /** Ends the gateway and its descendants: SIGTERM, then SIGKILL after the grace period. */
   stop(): Promise<void>;
-  /** Restarts the gateway unless it is held, even from `crash-looping`. Returns before the gateway has started. */
+  /** Restarts the gateway, even after `crash-looping`, unless `hold` prevents it. Returns immediately. */
   restart(): void;
   /** Retries a crashed gateway without waiting for its backoff, unless a retry cannot help. Returns immediately. */
   needed(): void;
@@ -144,7 +144,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   let run: GatewayRun | undefined;
   /** Resolves when the previous run has ended and freed the port. */
   let dying: Promise<void> | undefined;
-  /** Cancels the next attempt or the next check of the config file. */
+  /** Cancels the next retry or the watch on the config file. */
   let cancelWait: (() => void) | undefined;
   let bootMs = options.bootMs ?? 0;
   let started = options.child;

@@ -166,7 +166,7 @@ export function agendaItems(parts: AgendaParts): AgendaItem[] {
     {
       name: "log",
       dueAt: () => undefined,
-      // No due time: other items set alarms while the container runs.
+      // Needs no due time, because other items set alarms while the container runs.
       everyAlarm: true,
       run: () => {
         if (!container.running || clock() - loggedAt < LOG_EVERY_MS) return;

@@ -53,7 +53,11 @@ export class Backoff {
     return this.#at > 0;
   }
 
-  /** @returns the time of the next attempt, in milliseconds since the epoch */
+  /**
+   * Records a failure.
+   *
+   * @returns the time of the next attempt, in milliseconds since the epoch
+   */
   failed(now: number): number {
     this.#failures += 1;
     this.#at = now + backoffMs(this.#range, this.#failures);

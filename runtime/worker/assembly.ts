@@ -276,7 +276,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
       ...background,
     }),
   );
-  // Wait until the alarm is loaded: a due alarm may have created this object and must not be replaced.
+  // Wait until the alarm is loaded, because a due alarm could be replaced otherwise.
   waitUntil(Promise.all([loaded, container.adopted]).then(() => agenda.schedule()));
   const beginSchedules = async (): Promise<void> => {
     gate?.expectSchedules();

@@ -2,7 +2,7 @@ import type { ColdStart } from "../contract/cold-starts.ts";
 import type { SandboxStatus } from "../contract/control.ts";
 import { reason, type Reason } from "../contract/errors.ts";
 
-/** Maximum failed boots of a start. A boot fails if the run ends before its supervisor answers. */
+/** Failed boots after which a start is given up: runs that end before their supervisor answers. */
 const MAX_BOOT_FAILURES = 4;
 const BOOT_RETRY_MS = 1_000;
 export const POLL_MS = 50;
@@ -45,7 +45,7 @@ export type ContainerEvent =
   | { type: "ended"; crash: string }
   /** The run is outdated and ends after a final backup. */
   | { type: "drain" }
-  /** The final backup failed; the run serves until the next attempt. */
+  /** The final backup failed. The run continues until the next `drain`. */
   | { type: "drainFailed" };
 
 export type ContainerEffect =
@@ -82,7 +82,7 @@ export function advance(state: ContainerLifecycle, event: ContainerEvent): Conta
     case "start":
       // Restore again: an eviction of the object may have interrupted the restore.
       if (event.running) return step(state, { type: "restore" });
-      // Each run has its own watcher: launch only after the previous one has reported the end.
+      // Launch only after the previous run's watcher has reported the run's end.
       return isRun ? step(state) : step(state, { type: "launch" });
     case "launched":
       if (isRun) return step(state);
@@ -120,7 +120,6 @@ function step(state: ContainerLifecycle, ...effects: ContainerEffect[]): Contain
   return { state, effects };
 }
 
-/** Returns true if too many runs have ended before their supervisor answered. */
 export function isGivenUp({ bootFailures }: ContainerLifecycle): boolean {
   return bootFailures >= MAX_BOOT_FAILURES;
 }

@@ -53,7 +53,7 @@ export class ContainerPorts {
 
   /** Requests a WebSocket from the gateway, which may refuse it. Rejects if the port does not listen. */
   async upgrade(path: string, headers: Record<string, string>): Promise<PlatformResponse> {
-    // Abort only the pending request: a signal that fires later would also close the open socket.
+    // Use a timer that can be stopped: a timeout signal would also close the open socket.
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(), UPGRADE_TIMEOUT_MS);
     try {

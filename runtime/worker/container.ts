@@ -48,7 +48,7 @@ export interface SandboxContainerOptions {
   state: ContainerBackups;
   /** Saves the tail of the gateway's output, which would be lost with the container. Never rejects. */
   keepLog(): Promise<unknown>;
-  /** True if the last good config replaces one that stopped the gateway. */
+  /** True if a config that stops the gateway is replaced by the last good one. */
   recoversConfig: boolean;
   onStart(): void;
   onStop(): void;
@@ -214,9 +214,8 @@ export class SandboxContainer {
   }
 
   /**
-   * Keeps the container running if its object is evicted, until an alarm recreates the object. By default, the
-   * platform ends the container with its object
-   * (https://developers.cloudflare.com/durable-objects/api/container/#setinactivitytimeout).
+   * Keeps the container running if its object is evicted, until an alarm recreates the object. By default, both end
+   * together (https://developers.cloudflare.com/durable-objects/api/container/#setinactivitytimeout).
    */
   keepAlive(): void {
     if (!this.running) return;
@@ -303,7 +302,7 @@ export class SandboxContainer {
     if (!this.running) return;
     const isSame = memory.read("environment") === this.#fingerprint;
     if (isSame && !(await this.#hasOldConfig())) {
-      // Resume a restore that the previous object may have left unfinished: nothing else does.
+      // Start again, to resume a restore that the previous object may have left unfinished.
       if (this.running && this.mayRun) this.start();
       return;
     }
@@ -315,8 +314,8 @@ export class SandboxContainer {
   }
 
   /**
-   * Returns true if the container's config was replaced or deleted in the bucket; false if not, or if the bucket does
-   * not answer.
+   * Returns true if the container's config was replaced or deleted in the bucket. A bucket that does not answer
+   * counts as unchanged.
    */
   async #hasOldConfig(): Promise<boolean> {
     return this.isConfigReplaced().catch((error: unknown) => {
@@ -336,7 +335,7 @@ export class SandboxContainer {
     await this.#drain();
   }
 
-  // If the final backup fails, the container serves until the next attempt.
+  // If the final backup fails, the container keeps serving until the retry.
   async #drain(): Promise<void> {
     const outdated = this.#end;
     while (this.#end === outdated) {

@@ -20,8 +20,8 @@ import { remoteSandbox } from "./tenants.ts";
 const MAX_ASKED = 20;
 
 /**
- * Durable Object that tracks the tenants of a deployment with one sandbox per chat, and who may write to the bot.
- * Messages of admitted chats bypass it.
+ * Durable Object that tracks tenants, and who may write to the bot, if each chat has its own sandbox. Messages of
+ * admitted chats bypass it.
  */
 export class Directory extends DurableObject<WorkerEnvironment> {
   readonly #reception: TenantReception;

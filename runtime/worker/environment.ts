@@ -26,14 +26,14 @@ export interface TenantObject {
   /** Applies an operator's change to the browser's rights. `role` is absent if access was revoked. */
   changeBrowser(role: GrantedRole | undefined): Promise<void>;
   /**
-   * Starts the container of a chat with schedules and at least one admitted person. Rejects if the gateway does not
-   * become ready.
+   * Starts the container for the chat's schedules, unless access was revoked. Rejects if the gateway does not become
+   * ready.
    */
   beginSchedules(): Promise<void>;
   followConfig(): Promise<void>;
   /** Puts an idle container to sleep. @returns true if it no longer runs. */
   sleepEarly(): Promise<boolean>;
-  /** Starts a sleeping container and returns whether it answers with this version's variables. */
+  /** Starts the container if it sleeps. Returns whether it answers with this version's variables. */
   lookAsDeployed(): Promise<RenewalOutcome>;
   /** Ends the tenant's own sandbox. Resolves after a final backup and the container's end. */
   handOver(): Promise<void>;

@@ -54,7 +54,7 @@ export class ContainerGateway implements Sandbox {
     return new Date(this.#lastUse.at).toISOString();
   }
 
-  /** True while a request to the container is pending. A request counts as activity only after it succeeds. */
+  /** True while a request to the container is pending. The container is then not put to sleep early. */
   get isAsked(): boolean {
     return this.#requests > 0;
   }
@@ -202,8 +202,7 @@ export class ContainerGateway implements Sandbox {
       try {
         return await ports.send(port, request, REQUEST_TIMEOUT_MS);
       } catch (error) {
-        // Retry only the supervisor's port, which may not listen yet. The gateway's status already shows whether it
-        // is ready.
+        // Retry only the supervisor's port, which may not listen yet.
         const retry = port === "supervisor" && request.method === "GET" && clock() < deadline;
         if (!retry) throw error;
         await pause(POLL_MS);

@@ -129,8 +129,8 @@ export class ContainerLedger implements Pick<Ledger, "admit" | "replay"> {
   }
 
   /**
-   * Starts the deliveries that are due. Waits for the gateway first, because a missing gateway must not count as a
-   * failed attempt.
+   * Starts the deliveries that are due. Waits until the gateway is ready, because a delivery without a gateway would
+   * count as a failed attempt.
    */
   async deliver(): Promise<void> {
     if (this.#dispatcher.full) return;
@@ -165,8 +165,8 @@ export class ContainerLedger implements Pick<Ledger, "admit" | "replay"> {
   }
 
   /**
-   * Decides whether events may reach the gateway. Forwards events of a chat that has moved to another object. Sends a
-   * new approval to the gateway first.
+   * Decides whether events may reach the gateway. Sends a new approval to the gateway beforehand. If the chat has
+   * moved to another object, forwards its events there.
    *
    * @returns the result of events that may not reach the gateway; otherwise `undefined`.
    */

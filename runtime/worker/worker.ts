@@ -23,7 +23,7 @@ export { Sandbox } from "./sandbox.ts";
 
 type Edge = ReturnType<typeof createEdge>;
 
-/** Edges are cached per isolate, because an isolate serves a single version. */
+/** Edges by chat, cached for the isolate's lifetime. The version cannot change in this time. */
 const edges = new EdgesByChat<Edge>();
 
 function edgeFor(request: Request, env: WorkerEnvironment): Edge {

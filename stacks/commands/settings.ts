@@ -8,7 +8,7 @@ import type { StackConfigSource } from "../config/source.ts";
 
 /** Placeholder for an encrypted value. */
 const HIDDEN = "hidden-in-the-settings-file";
-/** Required setting that the stack may still lack when a Compose file is written. Its default is {@link HIDDEN}. */
+/** Required setting that may be missing when a Compose file is written. {@link HIDDEN} then stands in for it. */
 const REQUIRED = "steward:anthropicApiKey";
 
 const projectFile = z.object({ stackConfigDir: z.string().default(".") });
@@ -82,7 +82,7 @@ function isHidden(value: unknown): boolean {
 }
 
 /**
- * Returns a placeholder for an encrypted value. It is an empty map for the secrets, because even their names are
+ * Returns a placeholder for an encrypted value. For `steward:secrets`, it is an empty map, because even the names are
  * encrypted.
  */
 function hidden(key: string): string {

@@ -169,7 +169,7 @@ function moveCommands(key: string, meant: string, commands: OperatorCommands): s
   const set = commands.configSet(NAMESPACE + meant, "<value>", { secret: isSecretKey(meant) });
   return `\`${commands.configRemove(key)}\`, then \`${set}\``;
 }
-/** Reports misspelled namespaces, which Pulumi accepts but no program reads. */
+/** Reports keys with a misspelled namespace. Pulumi accepts them, but no program reads them. */
 function nearNamespaces({ values, commands }: StackConfigSource): ConfigProblem[] {
   return Object.keys(values).flatMap((key) => {
     const [namespace = "", ...rest] = key.split(":");

@@ -52,7 +52,7 @@ export function isSecretKey(key: string): boolean {
   return SECRET_PATHS.includes(pathOf(key));
 }
 
-/** Returns the wording of problems with a stack's configuration: its keys, and the commands that change them. */
+/** Returns the names of configuration keys, and the commands that change them, as messages show them. */
 export function keyWording({ configSet, configRemove }: OperatorCommands): Wording {
   const keyOf = (path: string): string => KEYS[path] ?? path;
   const name = (path: string): string => NAMESPACE + keyOf(path);

@@ -16,8 +16,8 @@ const BASE_IMAGE = "steward-base";
 const PLACES = { memory: "/trial", data: "/data" };
 
 /**
- * Returns a script that tests the first and the last chat's user: it gives each user a directory and starts a process
- * as that user.
+ * Returns a script that tests the first and the last chat's user: it creates a directory and starts a process for
+ * each.
  */
 const program = (chats: number, places: readonly string[]): string => `
 const { spawnSync } = require("node:child_process");
@@ -56,7 +56,9 @@ export function memoryForChats(chats: number): number {
   return MEMORY.rest + chats * MEMORY.chat;
 }
 
-/** Reports an engine that cannot run chats as separate users. Skips the test if the engine has no image for it. */
+/**
+ * Reports an engine that cannot run chats as separate users. Skips the test if the engine has no image to test with.
+ */
 export async function chatProblems(plan: HostPlan, { container, local }: HostFacts): Promise<Reason[]> {
   const { chats, directory, environment: env } = plan;
   if (chats === undefined) return [];

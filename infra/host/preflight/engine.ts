@@ -21,7 +21,7 @@ export interface HostPlan {
   chats?: number | undefined;
   /** Free space required on each disk: the engine's and the data's. */
   diskMiB: number;
-  /** Name of the image. Absent if the image is built from this checkout. */
+  /** Name of the image; absent if it is built from this checkout. */
   image?: string | undefined;
   /**
    * Returns the reason why the new version would not start with `text`, the running config; `undefined` if it would.

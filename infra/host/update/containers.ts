@@ -79,8 +79,8 @@ function trialHostConfig({ network, volume }: Trial): object {
 }
 
 /**
- * Sends a POST request to the engine's API through the `docker` command. Unlike the command, the API accepts a
- * container's settings in the format that it reports.
+ * Sends a POST request to the engine's API through the `docker` command. Only the API accepts a container's settings
+ * in the format in which it reports them.
  */
 async function post(env: NodeJS.ProcessEnv, path: string, body: object): Promise<void> {
   // Import lazily: node:http also loads undici, which takes 25 ms, and copies are rare.

@@ -8,8 +8,8 @@ const READY_MS = 60_000;
 const GONE_MS = 30_000;
 const RETRY_AFTER_MS = 500;
 /**
- * Script that prints the data's schema version. If each chat has its own user, `docker exec` runs as root without the
- * right to read the data, so the script switches to the owner.
+ * Script that prints the data's schema version. If each chat has its own user, `docker exec` runs as a root user that
+ * cannot read the data, so the script switches to the owner.
  */
 const READ_SCHEMA = `if (process.getuid() === 0) process.setuid(${CONTAINER_USER});
 const { DatabaseSync } = require("node:sqlite");
@@ -78,8 +78,8 @@ async function resumeAndCheckReady(
 }
 
 /**
- * Frees the service's name if a container of an interrupted update has it. That container becomes the previous
- * version, or is removed if there already is one.
+ * Frees the service's name if an interrupted update left a container under it. Renames that container to the previous
+ * version's name, or removes it if that name is taken.
  */
 export async function freeName(containers: Containers, name: string): Promise<void> {
   const { current, previous } = await inspectPair(containers, name);
@@ -123,8 +123,8 @@ export async function removePrevious(containers: Containers, name: string): Prom
 }
 
 /**
- * Restores the previous version, and the newest backup if the data's schema is too new for it. Leaves the new version
- * running if the previous one is gone or does not start.
+ * Restores the previous version. Also restores the newest backup if that version cannot read the data's newer schema.
+ * Leaves the new version running if the previous one is gone or does not start.
  *
  * @returns a report for the operator
  */

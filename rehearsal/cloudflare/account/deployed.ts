@@ -20,8 +20,8 @@ export function deployedOf(state: AccountState, modules: ModuleStore): DeployedA
 }
 
 /**
- * Returns the scripts of the versions that serve requests. The version with the largest share runs all Durable
- * Objects. Cloudflare distributes the objects by share instead:
+ * Returns the scripts of the versions that serve requests. Here, the version with the largest share runs all Durable
+ * Objects. At Cloudflare, each version runs its share of them:
  * https://developers.cloudflare.com/workers/versions-and-deployments/gradual-deployments/with-durable-objects/
  */
 function scriptsOf(state: AccountState, worker: WorkerRecord, modules: ModuleStore): DeployedScript[] {

@@ -27,7 +27,7 @@ export class AccountStore {
   static open(dir: string, accountId: string, subdomain: string): AccountStore {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
     const file = join(dir, FILE);
-    // A file of an older version lacks newer lists.
+    // Add lists that the file of an older version lacks.
     const state: AccountState = { ...emptyAccount(accountId, subdomain), ...read(file) };
     if (state.accountId !== accountId) {
       throw new Error(`${file} belongs to account ${state.accountId}, not ${accountId}`);

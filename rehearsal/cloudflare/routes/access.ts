@@ -5,7 +5,7 @@ import { audienceTag, uuid } from "../account/ids.ts";
 import type { AccessApplicationRecord, AccountState, PolicyRecord } from "../account/state.ts";
 import { ApiError, invalid, notModelled, ok, page, readBody } from "../envelope.ts";
 
-// Reject unknown selectors: ignoring one would grant or deny access wrongly:
+// Reject unknown selectors, because ignoring one would grant or deny access wrongly:
 // https://developers.cloudflare.com/cloudflare-one/access-controls/policies/#selectors
 const rule = z.union([
   z.strictObject({ everyone: z.strictObject({}) }),

@@ -15,7 +15,7 @@ interface StartOptions {
 // Stored per isolate, because a container outlives a restart of its Durable Object.
 const running = new Set<string>();
 
-/** Registers containers that already ran when this isolate started. */
+/** Registers the containers that were running before this isolate started. */
 export function alreadyRunning(names: readonly string[]): void {
   for (const name of names) running.add(name);
 }

@@ -28,7 +28,7 @@ export interface WorkerConfigOptions {
 
 /**
  * Returns the Miniflare options of a script. A container class gets workerd's `ctx.container` if containers run in
- * Docker and the class has an image, otherwise the stand-in.
+ * Docker and the class has an image. Any other container class gets a stand-in.
  */
 export async function workerConfig(
   script: DeployedScript,

@@ -102,7 +102,10 @@ export function differs(planned: Value | undefined, state: Value | undefined): b
   return Object.entries(planned).some(([key, item]) => differs(item, state[key]));
 }
 
-/** Finds the item of `list` with the name of `item`, because the API sorts lists. Without a name, uses the index. */
+/**
+ * Finds the item of `list` with the name of `item`, because the API may change the order. Without a name, uses the
+ * index.
+ */
 function counterpart(list: Value | undefined, item: Value, index: number): Value | undefined {
   if (list !== undefined && isSecret(list)) return counterpart(list.value, item, index);
   if (!Array.isArray(list)) return undefined;

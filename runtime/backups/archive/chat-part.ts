@@ -115,7 +115,7 @@ export function recomputeSums(database: DatabaseSync): void {
   for (const [table, sum] of Object.entries(SUMS)) if (hasTable(database, table)) database.exec(sum);
 }
 
-/** Table in a tenant's database that describes its origin in the shared state: time, last message, file digests. */
+/** Table in a tenant's database that records the state it was copied from: time, last message, file digests. */
 export const ORIGIN_TABLE = "chat_origin";
 
 /**

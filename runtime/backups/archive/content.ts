@@ -57,7 +57,7 @@ export async function stateRevision(home: string): Promise<string> {
   return hash.digest("hex");
 }
 
-/** Resolves with `undefined` if the file does not exist. */
+/** Resolves like `look`, but with `undefined` for a missing file. */
 export async function unlessGone<T>(look: Promise<T>): Promise<T | undefined> {
   try {
     return await look;

@@ -33,7 +33,7 @@ export interface StatePart {
 
 /**
  * Copies the state into a new generation, even while the gateway writes. Call only within
- * `backupDirectory.runExclusively`. If this fails, removes the incomplete generation.
+ * `backupDirectory.runExclusively`. Removes the incomplete generation on failure.
  *
  * @throws StewardError `backup_failed`, `disk_full`, `store_corrupt`, `data_directory_unwritable`, or an error that
  * `accept` throws

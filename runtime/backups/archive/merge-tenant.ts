@@ -13,7 +13,7 @@ import { mergeFile, type Origin } from "./merge.ts";
 import { mergeRows } from "./merge-rows.ts";
 import { copyTables } from "./tables.ts";
 
-/** Subfolder for the tenant's copy of a file if the shared copy changed too. */
+/** Subfolder for a tenant's file if the shared state's copy has changed as well. */
 const CONFLICTS = "brought-back";
 /** Error codes that mean: a file blocks a folder, or a folder blocks a file. */
 const IN_THE_WAY = new Set(["EEXIST", "ENOTDIR", "EISDIR", "ENOTEMPTY"]);
@@ -32,7 +32,7 @@ interface PartOrigin {
 }
 
 /**
- * Merges a tenant's backup into the state that serves every chat. If both changed a file, keeps both copies. The
+ * Merges a tenant's backup into the state that serves every chat. If a file changed in both, keeps both copies. The
  * gateway must not run.
  */
 export async function mergeTenant(home: string, { tenant, id, directory }: TenantPart): Promise<void> {

@@ -75,7 +75,7 @@ function byTime(ours: readonly TranscriptEntry[], theirs: readonly TranscriptEnt
 export interface Summary {
   text: string;
   to: number;
-  /** Positions, in the merged transcript, of the messages in the summarized copy. */
+  /** Positions, in the merged transcript, of the messages of the copy that contains the summary. */
   covers: ReadonlySet<number>;
 }
 

@@ -68,7 +68,7 @@ export async function verifyArchive(options: RestoreOptions): Promise<Checked> {
 /**
  * Unpacks and checks an archive, then passes the unpacked directory to `work`.
  *
- * @throws StewardError as {@link verifyArchive}, or an error of `work`.
+ * @throws StewardError like {@link verifyArchive}, or an error of `work`.
  */
 export async function withUnpackedArchive(
   options: RestoreOptions,
@@ -82,10 +82,10 @@ export async function withUnpackedArchive(
 }
 
 /**
- * Unpacks and checks an archive, and marks it for {@link finishRestore}. After an interruption, the supervisor finishes
- * the restore at its next start.
+ * Unpacks and checks an archive, and marks it for {@link finishRestore}. After an interruption, the supervisor
+ * finishes the restore at its next start.
  *
- * @throws StewardError as {@link verifyArchive}; nothing is marked then
+ * @throws StewardError like {@link verifyArchive}, without marking the archive
  */
 export async function stageRestore(
   options: RestoreOptions,
@@ -177,7 +177,7 @@ async function inScratch(
   }
 }
 
-/** Moves an unpacked folder into the data directory. A missing folder was moved before an interruption. */
+/** Moves an unpacked folder into the data directory. Does nothing if an interrupted restore has already moved it. */
 async function place(home: string, scratch: string, folder: string): Promise<void> {
   const [unpacked, placed] = [join(scratch, PARTS.unpacked, folder), join(home, folder)];
   if (!exists(unpacked)) return;

@@ -15,8 +15,8 @@ const BUSY_TIMEOUT_MS = 5_000;
 const INTAKES = Object.keys(INTAKE_TABLES).map((platform) => `'${platform}_intake'`);
 const EDGE_TABLES = `(tbl_name GLOB 'ledger*' OR tbl_name IN (${INTAKES.join(", ")}))`;
 /**
- * Schema objects in order of creation. Triggers are created after the rows are copied, so that they do not count the
- * copied rows again.
+ * Kinds of schema objects, in order of creation. Triggers are created after the rows are copied, so that copying does
+ * not fire them.
  */
 const KINDS = ["table", "index", "trigger"];
 

@@ -16,7 +16,7 @@ import { expiredGenerations } from "../retention.ts";
 import type { BackupStore, WriteOptions } from "../store.ts";
 import { ABSENT, CachedConfig } from "./cached-config.ts";
 
-/** Type of an upload's content. Cloudflare's stream type differs from Node's. */
+/** Type of an upload's content in Cloudflare's API. */
 type Value = Parameters<R2Bucket["put"]>[1];
 
 export interface StoredGeneration {
@@ -43,8 +43,8 @@ export interface BucketStoreOptions {
 }
 
 /**
- * A container's backups in its bucket. Uploads archive, manifest, cached config and marker in this order, so that an
- * interrupted upload leaves earlier backups intact.
+ * A container's backups in its bucket. The archive is uploaded before its manifest, so that an interrupted upload
+ * leaves earlier backups intact.
  */
 export class BucketStore implements BackupStore<StreamedArchive["content"]> {
   readonly cached: CachedConfig;

@@ -81,7 +81,7 @@ export class CachedConfig {
   }
 
   /**
-   * Writes the container's config, then the marker with the generation that contains it.
+   * Writes the container's config, then a marker that names the generation with this config.
    *
    * @throws StewardError `backup_stale` if another deployment has written the marker
    */
@@ -107,7 +107,7 @@ export class CachedConfig {
   /**
    * Writes the config, unless the bucket has a manual edit that the container has not taken yet.
    *
-   * @returns the new etag
+   * @returns the new etag; `undefined` if not written
    */
   async #putConfig({ text, sha256 }: ConfigText, { config }: Cached): Promise<string | undefined> {
     const { bucket, keys, sharesConfig, onConfig } = this.#options;
@@ -125,8 +125,8 @@ function byHand({ config }: Cached, seen: Seen): Cached["config"] {
 }
 
 /**
- * Returns true if the operator has deleted the config or the marker since the container read them. Operators delete
- * both, one after the other, so a sync must not write either again.
+ * Returns true if the operator has deleted the config or the marker since the container read them. A sync must then
+ * write neither, because operators delete one after the other.
  */
 function isCleared(now: Cached, seen: Seen): boolean {
   const markerGone = seen.marker !== undefined && now.marker === undefined;

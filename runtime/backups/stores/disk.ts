@@ -104,7 +104,7 @@ export class DiskStore extends BackupDirectory implements BackupStore<Content>, 
   /**
    * Fetches the next backup from another process with `send`, verifies it and stores it.
    *
-   * @throws StewardError `backup_corrupt`, or an error of `send` or `accept`. Stores nothing then.
+   * @throws StewardError `backup_corrupt`, or an error of `send` or `accept`. Then nothing is stored.
    */
   async take(
     send: (id: string) => Promise<Archive>,
@@ -179,7 +179,7 @@ export class DiskStore extends BackupDirectory implements BackupStore<Content>, 
       if (report.configProblems.length > 0) throw new StewardError("config_no_good", detail);
       const editor = await this.#options.editConfig();
       const expected = (await editor.read("file")).sha256 ?? "none";
-      // Accept plain-text secrets, because the original config contained them.
+      // Accept plain-text secrets, because the archived config may contain them.
       const taken = await editor.replace(config, { expected, unchecked: true, write: true });
       if (!("sha256" in taken)) throw new StewardError("config_no_good", detail);
       return taken;

@@ -27,7 +27,7 @@ function moved(at: string, key: string, path: string): DeprecatedKey {
   };
 }
 
-/** Describes a key without a replacement; `use` explains why. */
+/** Describes a key whose value is not migrated. `use` says what to do instead. */
 function dropped(at: string, key: string, use: string): DeprecatedKey {
   return { at, key, use };
 }

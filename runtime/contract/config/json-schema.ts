@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { configSchema } from "./schema.ts";
 
-/** Name of the JSON Schema next to the bundle. A config can refer to it in `"$schema"`, for editors. */
+/** Name of the JSON Schema next to the bundle. Editors use it if a config refers to it in `"$schema"`. */
 export const JSON_SCHEMA_FILE = "steward.schema.json";
 
 /**

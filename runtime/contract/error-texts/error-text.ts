@@ -5,6 +5,6 @@ export interface ErrorText {
   status: number;
   title: string;
   cause: string;
-  /** Remedy. It is a function if it contains commands, because only the program that prints them knows the stack. */
+  /** Instructions for fixing the error; a function if they contain commands, which depend on the stack. */
   fix: string | ((commands: OperatorCommands) => string);
 }

@@ -9,10 +9,9 @@ import { grantedTo, isUsable } from "../../shared/devices.ts";
 import { attempt, operate, commandTimeout } from "../operate.ts";
 import type { Clock, Sandbox } from "../ports.ts";
 
-/**
- * Timeouts in milliseconds for reading the lists, and for reading the pairing files if the senders' list is missing.
- */
+/** Timeout in milliseconds for reading the lists of senders and browsers. */
 const LISTS_MS = 7_000;
+/** Timeout in milliseconds for reading the pairing files if the senders' list is missing. */
 const FILES_MS = 3_000;
 /** Lifetime of a pairing request in milliseconds. Older requests in files are ignored. */
 const PAIRING_LIFE_MS = 60 * 60_000;

@@ -125,8 +125,8 @@ interface Compared {
 }
 
 /**
- * Renders the differences between the backup and the current state. Without the gateway's counts, uses those of the
- * newest backup.
+ * Renders the differences between the backup and the current state. Counts that the gateway does not report are taken
+ * from the newest backup.
  */
 function changesTable({ backup, newest }: Compared, { facts, asOf }: Visitor, now: number): Markup {
   const { counts } = facts.details ?? {};

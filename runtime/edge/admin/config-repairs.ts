@@ -16,7 +16,7 @@ import { type ConfigReview, configReviewPage, nothingToMendPage } from "./config
 import { goTo } from "./flash.ts";
 import type { AdminOptions, PageContext } from "./options.ts";
 
-/** Config key, per platform, under which its allowed groups are listed. */
+/** Config keys that list the allowed groups, by platform. */
 const GROUP_KEYS: Readonly<Record<Platform, string>> = {
   slack: "channels",
   telegram: "groups",
@@ -39,7 +39,7 @@ const NOTHING_TO_MEND =
 const ABOUT_FRESH =
   "The current file is set aside. The gateway restarts and writes a new config from its environment. All other settings are dropped.";
 
-/** A proposed text for the config file, and the message to show if it equals the current text. */
+/** A proposed config text. `nothing` is the message to show if the text would not change. */
 interface Proposal extends ConfigReview {
   nothing: string;
 }
@@ -76,7 +76,9 @@ async function repairProposal(sandbox: Sandbox): Promise<Proposal> {
   };
 }
 
-/** `POST /_admin/config/mend`, field `expected`: runs `doctor --fix` on the file. */
+/**
+ * `POST /_admin/config/mend`: runs `doctor --fix` if the config file still has the digest in the field `expected`.
+ */
 export async function repairConfig(context: PageContext, options: AdminOptions): Promise<Response> {
   const { expected } = await readFields(context.req.raw, { expected: EXPECTED });
   const change = { action: "config", detail: "repaired", page: ROUTES.configPage } as const;
@@ -128,7 +130,7 @@ async function readTexts(sandbox: Sandbox, repair: "mended" | "fresh") {
   return { ...texts, expected: file.sha256 ?? "none", secrets, left };
 }
 
-/** @throws StewardError `secret_in_plain` if a file contains literal secrets: pages cannot save its redacted text. */
+/** @throws StewardError `secret_in_plain` if a file contains literal secrets: a page would save its redacted text. */
 function refuseSecrets(...files: ConfigText[]): void {
   if (files.some(({ secrets }) => secrets !== undefined)) throw new StewardError("secret_in_plain");
 }
@@ -142,7 +144,7 @@ function formatConfig(text: string): string {
   }
 }
 
-/** Returns the old text for the diff, formatted like the new one. */
+/** Returns the old config for a diff. Formats it only if the new config is formatted. */
 function comparable(before: string, after: string): string {
   return after === formatConfig(after) ? formatConfig(before) : before;
 }

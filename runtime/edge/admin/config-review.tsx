@@ -15,7 +15,7 @@ export interface ConfigReview {
   before: string;
   edited: Edited;
   problems: ToldProblem[];
-  /** Button that makes the change in the container. Absent if the page submits the new text. */
+  /** Replacement for the Save button, if the action at `path` makes the change without receiving the text. */
   inPlace?: { path: string; button: string; tone: "primary" | "danger" };
 }
 

@@ -28,17 +28,19 @@ import { offerUndo, type Removal } from "./undo.ts";
 /** Timeout in milliseconds. {@link readAccessList} needs up to 10 s, and then returns at least an incomplete list. */
 const LISTS_MS = 11_000;
 
-/** People per page, which leaves space for the requests above. */
+/** People per page, few enough to leave space for the requests. */
 const PEOPLE = 30;
 
-/** Number of requests shown. `BROWSERS` of them are reserved for browsers, because their requests expire first. */
+/** Maximum number of requests shown. `BROWSERS` of them are reserved for browsers, whose requests expire soonest. */
 const REQUESTS = 6;
 const BROWSERS = 2;
 
 /** Copy of the roles in the config schema, because a Worker does not load that schema at startup. */
 const ROLES: readonly GrantedRole[] = ["person", "operator"];
 const PLATFORMS = platformSchema.options.join("|");
-/** `<platform>:<code>` or `device:<request id>`, with `:operator` for an operator's rights. */
+/**
+ * Request in a form: `<platform>:<code>` or `device:<request id>`, with `:operator` to grant an operator's rights.
+ */
 const REQUEST = new RegExp(`^(?:(?:${PLATFORMS}):[A-Z]{8}|device:[0-9a-f-]{36})(?::operator)?$`);
 /** `<platform>:<user id>:<role>` or `device:<device id>:<role>`. */
 const GRANT = new RegExp(`^(?:(?:${PLATFORMS}):[\\w.-]{1,128}|device:[0-9a-f]{64}):(?:${ROLES.join("|")})$`);
@@ -82,8 +84,8 @@ export async function showDevices(context: PageContext, options: AdminOptions): 
 }
 
 /**
- * Returns people and browsers with access, and open requests. If the container does not answer, returns its last
- * answer.
+ * Returns people and browsers with access, and pending requests. If the container does not answer, returns the last
+ * stored list.
  */
 export async function knownAccess(
   { sandbox, answers, clock }: AdminOptions,

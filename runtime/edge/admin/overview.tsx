@@ -32,7 +32,7 @@ import { knownSessions, placeOf } from "./sessions.tsx";
 import { totals } from "./usage.tsx";
 
 const LIMIT_MS = 3_000;
-/** Maximum number of messages to search for groups without answers. */
+/** Maximum ignored messages, and as many answered ones, read to find groups without answers. */
 const IGNORED = 50;
 const SILENT_MS = 7 * 24 * 60 * 60_000;
 /**

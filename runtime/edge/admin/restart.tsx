@@ -20,7 +20,7 @@ export async function confirmRestart(context: PageContext): Promise<Response> {
 /** `POST /_admin/restart`: restarts the gateway, or starts a stopped container. */
 export async function restartGateway(context: PageContext, options: AdminOptions): Promise<Response> {
   const { facts } = await context.get("visitor")();
-  // The gateway still runs with the previous config, and could not restart with the new one.
+  // Do not restart with an invalid config: the gateway still runs with the previous one.
   const invalid = facts.details?.config.problem;
   if (invalid !== undefined && facts.status.state === "ready") {
     return goTo(context, ROUTES.restartPage, "restarting", invalid);

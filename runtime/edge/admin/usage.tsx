@@ -259,7 +259,7 @@ interface Total {
   requests: number;
   inputTokens: number;
   outputTokens: number;
-  /** US dollars of requests with a known price; `undefined` if none has one. */
+  /** Cost in US dollars of the requests with a known price; `undefined` if no price is known. */
   cost: number | undefined;
 }
 

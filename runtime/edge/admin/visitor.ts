@@ -19,14 +19,11 @@ interface VisitorOptions extends Pick<
   chat: Visitor["chat"];
 }
 
-/** Timeout in milliseconds for each part of the deployment's health. */
+/** Timeout of each query about the deployment's health, in milliseconds. */
 const LIMIT_MS = 3_000;
 /** Maximum age of container answers that automatic page updates reuse, in milliseconds. */
 const REUSED_MS = 15_000;
-/**
- * Maximum age of reused answers, in milliseconds, when a page updates after a change. Quick changes can share one
- * request.
- */
+/** Like {@link REUSED_MS}, for a page update after a change. Quick changes can thus share one request. */
 const REUSED_AFTER_CHANGE_MS = 500;
 
 /**

@@ -255,7 +255,7 @@ interface FileView {
 
 async function filePage(context: PageContext, view: FileView): Promise<Response> {
   const { name, version, file, problem } = view;
-  // The container masked a secret. Saving the masked text would destroy it.
+  // The text contains a masked secret. Saving it would overwrite the secret with the mask.
   const isMasked = file !== undefined && (await sha256Hex(file.text)) !== file.sha256;
   const content = (
     <>

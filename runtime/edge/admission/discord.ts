@@ -119,8 +119,8 @@ interface InteractionRead {
 }
 
 /**
- * Converts a Discord interaction; returns `undefined` for anything else. A button press gets its own conversation: if
- * it stops the chat's answer, it must not wait for that answer.
+ * Converts a Discord interaction; returns `undefined` for anything else. Button presses get a separate conversation,
+ * so that a press can stop a running answer.
  */
 export function readInteraction(value: unknown, receivedAt: number): InteractionRead | undefined {
   const kind = interaction().safeParse(value);

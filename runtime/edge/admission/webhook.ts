@@ -31,9 +31,9 @@ export interface WebhookOptions {
 }
 
 /**
- * Creates the handler for a platform's events. The handler verifies an event, stores it, starts its delivery, and
- * responds. While the gateway is down, it refuses invalid requests with 503 instead of 401 or 403, which could also
- * come from the identity gateway.
+ * Creates a handler that verifies a platform's event, stores it, starts its delivery, and responds. While the gateway
+ * is down, the handler refuses invalid requests with 503. Clients could not distinguish its 401 or 403 from a refusal
+ * by the identity gateway.
  */
 export function webhook({
   read,

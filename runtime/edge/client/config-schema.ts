@@ -15,7 +15,7 @@ export interface Schema {
 }
 
 export interface Place {
-  /** Keys and indexes that lead to the value at the offset. For a key, they lead to its object. */
+  /** Path to the value at the offset, as keys and indexes. For a key, path to the surrounding object. */
   path: string[];
   isKey: boolean;
   /** Start of the word at the offset, including its quotes. Without a word, `from` and `to` are the offset. */
@@ -42,7 +42,7 @@ interface Open {
   keys: string[];
 }
 
-/** Returns the place at a text offset. The text need not be valid JSON. */
+/** Returns the JSON path and word at a text offset. The text may be invalid JSON. */
 export function placeAt(text: string, offset: number): Place {
   const open: Open[] = [];
   let word = { from: offset, to: offset, text: "" };

@@ -4,7 +4,7 @@ import { displayName, openDevice } from "./device.ts";
 
 const LONGEST_WAIT_MS = 30_000;
 /**
- * Maximum reconnection delay while the user waits, in milliseconds. If it were longer, the gateway might fall asleep
+ * Maximum reconnection delay while the user waits, in milliseconds. A longer delay might let the gateway fall asleep
  * again.
  */
 const LONGEST_WAITED_FOR_MS = 2_000;

@@ -35,8 +35,8 @@ const LANGUAGES = {
 for (const [name, language] of Object.entries(LANGUAGES)) highlighter.registerLanguage(name, language);
 
 /**
- * Maximum characters of code and of a line, and maximum lines. Highlighting time grows quadratically with long words
- * and with empty lines.
+ * Maximum characters of code and of a line, and maximum lines. Beyond them, highlighting can be too slow: its time
+ * grows quadratically.
  */
 const LONGEST = { code: 8_000, line: 400, lines: 400 };
 

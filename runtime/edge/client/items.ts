@@ -43,7 +43,7 @@ export class Items {
     this.#ticket = "";
   }
 
-  /** Returns true if a button press on this page sent the message with this id. Each press counts only once. */
+  /** Returns true if a button press on this page sent the message with this id. Later calls return false. */
   isPressed(id: string): boolean {
     return this.#pressed.delete(id);
   }
@@ -59,7 +59,7 @@ export class Items {
 
   #showFile(shown: HTMLElement, item: FileItem): void {
     const { name, size, picture, caption } = item;
-    // The gateway announces a file again on each connection. Files never change, so keep the element.
+    // After a reconnection, the gateway announces each file again. Files never change, so keep the element.
     if (shown.childElementCount > 0) return this.#observe(shown.querySelector("img:not([src])"));
     if (caption !== undefined) shown.append(made("p", [caption]));
     if (picture) {

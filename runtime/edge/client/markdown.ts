@@ -117,7 +117,7 @@ function codeBlock(code: string, language = ""): HTMLElement {
 async function highlight(target: HTMLElement, language: string): Promise<void> {
   const code = target.textContent ?? "";
   if (language === "" || code.length > LONGEST_COLOURED) return;
-  // After an update, an open page may no longer find the file; its code then stays plain.
+  // After an update, an open page may not find the file. The code then stays plain.
   const loaded = await import("./highlight.ts").catch(() => undefined);
   const coloured = loaded?.colour(code, language);
   if (coloured !== undefined) target.replaceChildren(coloured);

@@ -9,7 +9,7 @@ type Role = "user" | "assistant";
 /** `waiting`: unsent, or queued behind another message. `busy`: the answer is in progress. */
 type Tone = "" | "waiting" | "busy" | "failed" | "stopped";
 
-/** A message to display. Without `blocks`, its text is shown verbatim; without `at`, it has the current time. */
+/** A message to display. Without `blocks`, `text` is shown verbatim. `at` defaults to the current time. */
 type Shown = Pick<ChatTurn, "text" | "blocks" | "words"> & Partial<Pick<ChatTurn, "at">>;
 
 interface TranscriptOptions {

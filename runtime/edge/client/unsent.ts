@@ -84,7 +84,7 @@ class Messages {
     if (known !== undefined) this.#set({ ...known, state: "withdrawn" });
   }
 
-  /** Records an answer. Only the latest answered messages keep their files. */
+  /** Marks a message as answered. Only the latest answered messages and their files are retained. */
   answer(id: string): void {
     const known = this.#messages.get(id);
     if (known === undefined) return;

@@ -10,7 +10,7 @@ interface ChartData {
 }
 
 const HEIGHT = 190;
-/** Share of a label's width that the bars at this label occupy together. */
+/** Fraction of a label's space that its bars fill together. */
 const BARS = 0.8;
 const WIDEST_BAR = 40;
 /** Axis increments for whole numbers. */

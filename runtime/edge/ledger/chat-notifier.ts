@@ -21,8 +21,8 @@ const TEXTS: Record<OutageWord, string> = {
 };
 
 /**
- * Notifies chats of delayed or dropped messages. A running gateway sends the notice, since it checks who may be
- * answered. Otherwise, the edge sends it once per chat and outage.
+ * Notifies chats of delayed or dropped messages. A running gateway sends the notice, because it checks who may be
+ * answered. Without one, the edge sends it once per chat and outage.
  */
 export class ChatNotifier {
   readonly #options: ChatNotifierOptions;

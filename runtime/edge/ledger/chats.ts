@@ -77,8 +77,8 @@ export interface LedgerTurn {
 }
 
 /**
- * Table of the entry that each chat delivers next: the oldest one that is not in progress, if it is within {@link
- * WINDOW}. Lookups stay fast regardless of backlog. The column `conversation` holds the chat key.
+ * Table of each chat's next entry to deliver: the oldest entry that is not in progress, if it is among the {@link
+ * WINDOW} oldest open ones. Lookups stay fast regardless of backlog.
  */
 export class Turns {
   readonly #sql: Sql;

@@ -8,7 +8,7 @@ import type { DueChat, DueEntry, LedgerStore, SettledAs } from "./store.ts";
 const FAILED_AFTER_MS = 24 * 3_600_000;
 const KEEP_SETTLED_MS = 7 * 24 * 3_600_000;
 const RETRY = { firstMs: 1_000, longestMs: 5 * 60_000 };
-/** Maximum retry delay in milliseconds while no gateway answers, so that chats resume soon after it returns. */
+/** Maximum retry delay in milliseconds while no gateway answers. Chats resume soon after it returns. */
 const LONGEST_ABSENT_MS = 15_000;
 /** Time before an event's expiry at which it gets a final attempt, in milliseconds. */
 const LAST_TRY_MS = 10 * 60_000;
@@ -16,7 +16,7 @@ const PRUNE_BATCH = 500;
 const TIDY_MS = 60_000;
 const STORE_RETRY_MS = 5_000;
 /**
- * Number of attempts without a gateway for which {@link LONGEST_ABSENT_MS} limits the delay. After that, the event
+ * Number of attempts without a gateway for which {@link LONGEST_ABSENT_MS} limits the delay. If more fail, the event
  * itself may be crashing the gateway.
  */
 const ABSENT_ATTEMPTS = 30;
@@ -220,7 +220,7 @@ export class Dispatcher {
 
   #end(entry: DueEntry, result: AttemptResult): void {
     const { key } = entry;
-    // Remove the key first, so that a retry that is being stored does not count as in progress.
+    // Remove the key first, so that the next run can reset the entry if its result cannot be stored.
     this.#open.delete(key);
     try {
       this.#conclude(entry, result);
@@ -289,7 +289,7 @@ export class Notices {
     try {
       const due = store.nextNotice();
       if (due === undefined) return;
-      // Check first: without a due notice, no transaction is needed.
+      // Without a due notice, skip the transaction.
       for (const { delivery, notice } of due <= now ? store.takeNotices(now, BATCH) : []) {
         void notify(delivery, notice, store.chats).catch((error: unknown) =>
           log.warn("a delay notice could not be sent", { id: delivery.id, error: String(error) }),

@@ -21,8 +21,8 @@ const FAILED_AGAIN_MS = 3_600_000;
 const LONGEST_KEY = 256;
 
 /**
- * Condition for keys of chats that can receive messages. On Telegram, a person's id is also a chat's id. A Discord
- * group is a server, not a chat.
+ * Condition for keys of chats that can receive messages: channels, direct chats, and on Telegram also people and
+ * groups.
  */
 const IS_CHAT = "(kind = 'channel' OR person_of IS NOT NULL OR key GLOB 'telegram:*')";
 
@@ -85,7 +85,7 @@ export class NameStore {
     if (!isNew) return;
     this.#entries = (this.#entries ?? this.#count() - 1) + 1;
     if (this.#entries <= MAX_ENTRIES) return;
-    // Count the rows: after a rolled-back transaction, the cached number would be wrong.
+    // Count the rows instead of using `#entries`, which may be wrong after a rolled-back transaction.
     this.#sql.all(
       "DELETE FROM ledger_names WHERE key IN (SELECT key FROM ledger_names ORDER BY seen_at, key LIMIT ?)",
       Math.max(0, this.#count() - MAX_ENTRIES),

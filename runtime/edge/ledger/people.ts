@@ -86,7 +86,7 @@ const TEXTS: Record<Delivery["platform"], (payload: Fields) => unknown> = {
     return text ?? caption;
   },
   /**
-   * Returns a command's first option as its text:
+   * Returns a message's text, or a command's first option, or else its name:
    * https://docs.discord.com/developers/interactions/receiving-and-responding
    */
   discord({ t: kind, d: message, data }) {

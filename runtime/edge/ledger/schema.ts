@@ -31,7 +31,7 @@ const SCHEMA = [
   // Includes the state, so that settled entries are counted from the index alone.
   "CREATE INDEX ledger_ended ON ledger (settled_at, state) WHERE settled_at IS NOT NULL",
   "CREATE INDEX ledger_messages ON ledger (message) WHERE message IS NOT NULL",
-  // SQLite appends the row id `seq` to the index, so entries of one platform and state are sorted by arrival.
+  // SQLite appends the row id `seq` to the index, which sorts the entries of a platform and state by arrival.
   `CREATE INDEX ledger_listing ON ledger (${PLATFORM}, state)`,
 
   // Number of settled entries by state. Triggers maintain it, because counting a million rows per scrape is too slow.
@@ -41,7 +41,7 @@ const SCHEMA = [
      UPDATE ledger_totals SET entries = entries + (state = new.state) - (state = old.state)
      WHERE state IN (old.state, new.state);
    END`,
-  // New entries are open. Only restored or imported entries can be settled when they are inserted.
+  // A new entry is settled only if it is restored or imported.
   `CREATE TRIGGER ledger_inserted AFTER INSERT ON ledger WHEN new.settled_at IS NOT NULL BEGIN
      UPDATE ledger_totals SET entries = entries + 1 WHERE state = new.state;
    END`,
@@ -56,7 +56,7 @@ const SCHEMA = [
      follows INTEGER NOT NULL
    ) WITHOUT ROWID`,
   "CREATE INDEX ledger_turns_due ON ledger_turns (follows, next_at, seq)",
-  // A trigger lets one INSERT write both an event and its chat's turn.
+  // Adds the event's chat to `ledger_turns`, so that one INSERT is enough to store an event.
   `CREATE TRIGGER ledger_appended AFTER INSERT ON ledger
    WHEN new.settled_at IS NULL
      AND NOT EXISTS (SELECT 1 FROM ledger_turns WHERE conversation = new.conversation) BEGIN

@@ -10,6 +10,6 @@ export interface Sql {
   /** Runs one statement and returns its rows. A write returns the rows of its `RETURNING` clause. */
   all(statement: string, ...values: SqlValue[]): Row[];
   transaction<T>(work: () => T): T;
-  /** Like `transaction`, but a power cut may undo the writes even after it returns. */
+  /** Like `transaction`, but a later power cut may undo the writes. */
   lightTransaction<T>(work: () => T): T;
 }

@@ -55,13 +55,14 @@ export interface DueChat {
 const NOTICE_MS = 60_000;
 
 /**
- * Maximum characters of several events in one delivery, to stay below the gateway's limit of 2 MiB in UTF-8 with
- * escapes. A longer event is delivered alone.
+ * Maximum total characters of the events in one delivery, to stay below the gateway's 2 MiB of escaped UTF-8. A
+ * longer event is delivered alone.
  */
 const LONGEST = 512 * 1024;
 
-/** Byte limits of {@link LedgerStore.recent}, per event and in total: the gateway accepts 2 MiB. */
+/** Maximum bytes of an event that {@link LedgerStore.recent} returns. */
 const LONGEST_RECENT = 128 * 1024;
+/** Maximum total bytes that {@link LedgerStore.recent} returns. The gateway accepts 2 MiB. */
 const MAX_RECENT = 1.5 * 1024 * 1024;
 
 const LONGEST_REASON = 200;
@@ -127,8 +128,9 @@ export class LedgerStore {
 
   /**
    * Marks due entries as `delivering` and returns them by chat. Takes at most `limit` chats: first idle chats, then
-   * chats with deliveries in progress while the total is below `followerLimit`. An unreadable entry fails, so that it
-   * does not block its chat. An event received before `readyAt` is recorded as having waited for the gateway's start.
+   * chats with deliveries in progress while the total is below `followerLimit`. Settles an unreadable entry as
+   * failed, so that it does not block its chat. An event received before `readyAt` is recorded as having waited for
+   * the gateway's start.
    */
   take(
     now: number,
@@ -275,7 +277,7 @@ export class LedgerStore {
     );
   }
 
-  /** Makes entries due now if their time of receipt is after `limit`, because the clock was ahead. */
+  /** Makes entries due now if they were received after `limit`: the clock was ahead when they arrived. */
   bringForward(now: number, limit: number): void {
     this.#updateAll(
       `UPDATE ledger SET next_at = ? WHERE settled_at IS NULL AND received_at > ? AND next_at > ?
@@ -391,7 +393,7 @@ export class LedgerStore {
     return counts;
   }
 
-  /** Implements {@link Ledger.recent}. Reads the sizes before the events, to limit memory. */
+  /** Implements {@link Ledger.recent}. Selects the events by size before loading them, to limit memory. */
   recent(limit: number): (string | undefined)[] {
     const sizes = this.#sql.all(
       "SELECT seq, octet_length(delivery) AS bytes FROM ledger ORDER BY seq DESC LIMIT ?",

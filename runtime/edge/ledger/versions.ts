@@ -32,8 +32,8 @@ const READERS: Record<Platform, (payload: Fields) => Carried | undefined> = {
 };
 
 /**
- * Returns false for changes that affect no answer: edits of unknown messages or in unlisted groups, edits without
- * visible changes, and deletions of answered messages. Platforms also report link previews and reactions as edits.
+ * Returns false for changes to ignore: edits of unknown messages, edits in unlisted groups, edits without visible
+ * changes, and deletions of answered messages.
  */
 export function isRelevant(sql: Sql, delivery: Delivery, { message, change, always }: Carried): boolean {
   if (change === undefined || always) return true;
@@ -46,6 +46,7 @@ export function isRelevant(sql: Sql, delivery: Delivery, { message, change, alwa
     message,
   );
   const { payload } = fieldsOf(parseJson(String(newest?.["delivery"])));
+  // Compare the visible text: platforms also report link previews and reactions as edits.
   return newest !== undefined && visibleContent(delivery.payload) !== visibleContent(fieldsOf(payload));
 }
 

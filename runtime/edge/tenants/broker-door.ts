@@ -4,7 +4,7 @@ import type { Clock } from "../ports.ts";
 import { RateLimit } from "../rate-limit.ts";
 import type { Tenants } from "./ports.ts";
 
-/** Format of a pass, the text that a container sends instead of API keys. Older gateways send it in the URL. */
+/** Format of a pass, which a container sends instead of API keys. Older gateways send the pass in the URL. */
 const PASS = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/;
 /** Maximum look-ups of unknown tenants in the directory, per client and minute. */
 const UNKNOWN_PER_MINUTE = 60;

@@ -64,7 +64,7 @@ export class Browsers extends Devices {
     return isBack;
   }
 
-  /** Adds browsers approved while one sandbox served every chat. Browsers already in the list stay unchanged. */
+  /** Adds the devices that are not in the list yet. */
   adopt(devices: readonly PairedDevice[]): void {
     const known = new Map(this.paired().map((device) => [device.deviceId, device]));
     for (const device of devices) if (!known.has(device.deviceId)) known.set(device.deviceId, device);

@@ -26,7 +26,10 @@ export interface TenantDeskOptions {
   place(platform: Platform, sender: string, tenant: TenantId): void;
   /** Called for a sender's first pairing request. */
   onRequest(platform: Platform): void;
-  /** Replies in the event's chat, if the event clearly addresses the bot. Rejects if the platform refuses the text. */
+  /**
+   * Replies in the event's chat, but only if the event clearly addresses the bot. Rejects if the platform refuses the
+   * text.
+   */
   say(event: Delivery, text: string): Promise<void>;
 }
 
@@ -86,11 +89,11 @@ export class TenantDesk {
     { group, sender }: Whose,
     event: Delivery,
   ): Promise<AdmissionDecision> {
-    // Assume that the bot is addressed. The group's own gateway checks each message.
+    // Assume that the message addresses the bot. The group's own gateway checks this.
     const decision = access.group(group, sender, true);
     if (decision.becomes !== "ignored") return { admitted: true };
     const { reason, unlisted } = decision;
-    // Discord shows a command as pending until it is answered.
+    // Answer the command, because Discord shows it as pending until then.
     if (unlisted !== undefined && event.platform === "discord")
       await this.#options.say(event, unknownGuildText(unlisted));
     return { ...notAdmitted(reason), ...(unlisted !== undefined && { group: unlisted }) };

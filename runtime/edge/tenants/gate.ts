@@ -13,7 +13,7 @@ import type { Grant, AdmissionDecision, TenantDirectory } from "./ports.ts";
 /** Cache duration of a refusal, so that a flood in one chat does not reach the directory. */
 const REFUSED_MS = 10_000;
 const UNDECIDED = "undecided";
-/** State of a chat: an operator approved the sender, who has not written since. */
+/** State of a chat whose sender was approved but has not written since. */
 const APPROVED = "approved";
 /** Maximum lag of the container's clock. */
 const SKEW_MS = 60_000;
@@ -24,8 +24,8 @@ interface TenantGateOptions {
   directory: Pick<TenantDirectory, "introduce" | "moved">;
   notes: Notes;
   /**
-   * Returns the current run, and the time of the newest backup in milliseconds since the epoch. Absent if the gateway's
-   * disk is persistent.
+   * Returns the id of the container's current run, and the time of its newest backup in milliseconds since the epoch.
+   * Absent if the gateway's disk is persistent.
    */
   run?(): { id: string; backedUpAt: number | undefined };
   clock: Clock;
@@ -47,8 +47,8 @@ export function refusedResult(
 export type Gate = Pick<TenantGate, "isOpen" | "movedTo" | "followMove" | "ask" | "passOnGrant">;
 
 /**
- * Returns a gate for an object that a change of tenancy has left without chats. Forwards every event to the object
- * that serves the chat now.
+ * Returns a gate for an object that no longer serves any chat. Forwards every event to the object that serves the
+ * chat now.
  *
  * @param belongsTo Returns the name of that object; `undefined` for an event without a chat.
  */
@@ -73,7 +73,7 @@ export class TenantGate {
   readonly #options: TenantGateOptions;
   /** Pending questions and cached refusals, by sender. */
   readonly #questions = new Map<string, { standing: Promise<AdmissionDecision>; until: number }>();
-  /** Number of changes of rights, to detect a change while the directory decides. */
+  /** Number of changes to the chat's rights, to detect a change while the directory decides. */
   #changes = 0;
 
   constructor(options: TenantGateOptions) {
@@ -110,12 +110,12 @@ export class TenantGate {
     pages.closePages(role === undefined ? "revoked" : "restart");
   }
 
-  /** Lets the container run for the chat's schedules. Messages still need admission. */
+  /** Allows the container to run for the chat's schedules. Does not admit the chat's messages. */
   expectSchedules(): void {
     this.#options.notes.write("scheduled", "yes");
   }
 
-  /** Reports the chat's new id to the directory. */
+  /** Reports the chat's new id to the directory, if the event contains one. */
   async followMove(event: Delivery): Promise<void> {
     const { tenant, directory, notes } = this.#options;
     const { chat, move } = placeOf(event) ?? {};
@@ -160,7 +160,7 @@ export class TenantGate {
     return standing;
   }
 
-  /** Applies changed rights: the next event asks the directory again, and a revoked chat runs no schedules. */
+  /** Applies changed rights. The chat's next event needs a new decision, and a revoked chat runs no schedules. */
   async change(grant: Grant, sandbox: Pick<Sandbox, "status" | "request">): Promise<void> {
     const { notes } = this.#options;
     this.#changes += 1;
@@ -171,7 +171,7 @@ export class TenantGate {
   }
 
   /**
-   * Sends a changed grant to the gateway. Repeats it in each new run until a backup contains it.
+   * Sends a changed grant to the gateway, once per run until a backup contains it.
    *
    * @returns false if the gateway did not accept it.
    */
@@ -199,7 +199,7 @@ export class TenantGate {
   }
 }
 
-/** Record of when, and in which run, the gateway accepted a grant. */
+/** Record of the time and the run in which the gateway accepted a grant. */
 interface AcceptedGrant {
   grant: string;
   run: string;

@@ -127,8 +127,8 @@ interface AdoptOptions {
 }
 
 /**
- * Copies the approvals and requests of the sandbox that served every chat, and starts its container. The lists
- * replace the directory's if the sandbox had loaded the approvals last stored for it; otherwise, both are merged.
+ * Copies approvals and requests from the sandbox that served every chat. This starts its container. If the sandbox
+ * had loaded the approvals last stored for it, its lists replace the directory's; otherwise, the lists are merged.
  *
  * @throws StewardError, and copies nothing, if the container does not answer.
  */

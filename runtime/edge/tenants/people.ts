@@ -70,7 +70,7 @@ export class People {
     return row && String(row["tenant"]);
   }
 
-  /** Adds the shared sandbox's approvals and requests. Does not call `onChange`. */
+  /** Adds the given approvals and requests. Does not call `onChange`. */
   adopt(platform: Platform, { allowFrom, operators, requests = [] }: MovedLists): void {
     const known = this.#read(platform);
     this.#write(platform, {
@@ -82,7 +82,7 @@ export class People {
   }
 
   /**
-   * Replaces the approvals with the shared sandbox's, and adds its requests. Calls `onChange` only for senders who
+   * Replaces the approvals with the given ones, and adds the given requests. Calls `onChange` only for senders who
    * lost access.
    */
   replace(platform: Platform, { allowFrom, operators, requests = [] }: MovedLists): void {

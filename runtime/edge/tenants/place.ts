@@ -58,7 +58,7 @@ function placeOnTelegram(update: Fields): EventPlace | undefined {
   const { migrate_to_chat_id: next, migrate_from_chat_id: former } = message;
   if (id === undefined || typeof type !== "string" || !TELEGRAM_CHATS.has(type)) return undefined;
   const from = fieldsOf(press["from"] ?? message["from"]);
-  // The tenant keeps the chat's old id. Telegram announces the change in both the old and the new chat.
+  // Use the old id, which the tenant keeps. `former` is set if the new chat announces the change.
   const chat = String(former ?? id);
   const move = { from: chat, to: String(next ?? id) };
   return {
@@ -72,8 +72,8 @@ function placeOnTelegram(update: Fields): EventPlace | undefined {
 }
 
 /**
- * Reads a Discord event: https://docs.discord.com/developers/interactions/receiving-and-responding. On a host, `d`
- * holds a message from Discord's gateway.
+ * Reads a Discord event: https://docs.discord.com/developers/interactions/receiving-and-responding. Events from
+ * Discord's gateway hold the message in `d`.
  */
 function placeOnDiscord(payload: Fields): EventPlace | undefined {
   const event = payload["t"] === undefined ? payload : fieldsOf(payload["d"]);

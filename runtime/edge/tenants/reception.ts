@@ -181,7 +181,7 @@ export class TenantReception {
     this.#schedule();
   }
 
-  /** Copies the shared sandbox's approvals, once per period in which it served every chat. */
+  /** Copies the shared sandbox's approvals, once for each period in which this sandbox served every chat. */
   async #adopt(): Promise<void> {
     if (this.#isAdopted) return;
     this.#adopting ??= this.#adoptOnce().finally(() => {

@@ -31,13 +31,13 @@ export class TenantReporter {
     this.#changed = true;
   }
 
-  /** Makes a report due now, because only containers reported as running receive config changes. */
+  /** Makes a report due now, after the container has started or stopped. */
   runChanged(): void {
     this.#changed = true;
     this.#sentAt = Number.NEGATIVE_INFINITY;
   }
 
-  /** Time of the next report, in milliseconds since the epoch; `undefined` if nothing has changed. */
+  /** Returns the time of the next report, in milliseconds since the epoch; `undefined` if none is needed. */
   dueAt(now: number): number | undefined {
     return this.#changed ? Math.max(this.#sentAt + MINUTE_MS, now) : undefined;
   }

@@ -90,9 +90,9 @@ export class TenantRoster {
     return { chats: number("chats"), running: number("running"), failing: number("failing"), counts };
   }
 
-  /** Returns tenants by id, those with problems before the others. */
+  /** Returns tenants with problems, then healthy ones, both ordered by id. */
   list({ limit, after }: TenantQuery): Tenant[] {
-    // Select `?2` instead of the column `id`, so that SQLite seeks by both columns.
+    // Select `?2` instead of the column `id`. Otherwise, SQLite would not seek by both columns.
     const from =
       after === undefined ? "" : "WHERE (is_well, id) > (SELECT is_well, ?2 FROM tenants WHERE id = ?2)";
     const rows = this.#sql.all(

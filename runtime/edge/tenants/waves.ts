@@ -13,7 +13,7 @@ interface WavesOptions {
   canaries: readonly TenantId[];
   knows(tenant: TenantId): boolean;
   isWell(tenant: TenantId): boolean;
-  /** Returns the state of an updated container. Starts the container if it sleeps. */
+  /** Checks whether an updated container answers. Starts a sleeping container. */
   look(tenant: TenantId): Promise<RenewalOutcome>;
   clock: Clock;
 }
@@ -52,7 +52,7 @@ export class Waves {
     return isWaveOver;
   }
 
-  /** Checks the updated containers that have not answered yet. */
+  /** Polls the updated containers that have not answered yet. */
   look(): Promise<void> {
     const { clock } = this.#options;
     this.#beginCanaries();

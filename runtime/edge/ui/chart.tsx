@@ -22,12 +22,13 @@ const dollars = (value: number): string =>
   value > 0 && value < 0.01 ? "under $0.01" : `$${value.toFixed(2)}`;
 
 export const FORMATS = { count: (value: number) => value.toLocaleString("en-US"), dollars };
-/** Smallest top of the scale, so that the label in its middle is not shown as zero. */
+/** Minimum top of the scale, so that the middle label is at least 1 or one cent. */
 const LEAST = { count: 2, dollars: 0.02 };
 
 const HEIGHT = 100;
-/** Width per label, and of the bars within it, in SVG units. */
+/** Width per label, in SVG units. */
 const PLACE = 10;
+/** Total width of a label's bars. */
 const BAR = 8;
 
 /**
@@ -113,7 +114,7 @@ function summary({ series, unit }: Chart): string {
   return texts.join(" ");
 }
 
-/** Returns the top of the scale: the next even digit times a power of ten. */
+/** Returns the top of the scale: 2, 4, 6, 8 or 10 times a power of ten. */
 function topOf(most: number): number {
   const power = 10 ** Math.floor(Math.log10(most));
   const digit = [2, 4, 6, 8].find((one) => one * power >= most) ?? 10;

@@ -62,7 +62,7 @@ function compare(before: string, after: string): Hunk[] {
   return [{ at: 1, lines: [...signed("-", old), ...signed("+", made)] }];
 }
 
-/** Normalises line endings to LF and adds one at the end. */
+/** Normalises line endings to LF and ends the last line with one. */
 function ended(text: string): string {
   const lines = text.replaceAll("\r\n", "\n");
   return lines === "" || lines.endsWith("\n") ? lines : `${lines}\n`;

@@ -14,7 +14,7 @@ interface PersonProps {
   href?: string | undefined;
   /** Fallback if the directory has no name. */
   otherwise?: string | undefined;
-  /** Shown instead of the directory's name, for example in a direct chat. */
+  /** Name to show instead of the one in the directory, for example in a direct chat. */
   name?: string | undefined;
   /** Text instead of the avatar. */
   lead?: string | undefined;

@@ -23,7 +23,7 @@ const TONES: Record<SandboxStatus["state"], string> = {
   "crash-looping": "bad",
 };
 
-/** Shows the gateway's state, in agreement with `overall`, the health in the page's header. */
+/** Shows the gateway's state. A ready gateway is shown as bad if it has a fault or `overall` is `Down`. */
 export function StateLine({ status, overall }: { status: SandboxStatus; overall?: Overall }): Markup {
   const { state } = status;
   const isMute = state === "ready" && (overall === "Down" || sandboxFault(status) !== undefined);

@@ -6,7 +6,7 @@ import { DAY_MS, dayOf, type SourceUsageStore } from "../models/usage.ts";
 import type { Question } from "./question.ts";
 
 const MINUTE_MS = 60_000;
-/** Days to store. Limits use only the current day. */
+/** Days of stored token counts. Limits use only the current day. */
 const KEPT_DAYS = 7;
 
 /** Stores the tokens that each chat and person used per UTC day. */
@@ -112,7 +112,7 @@ export class Limits {
     }
     const last = question.messages.at(-1) ?? question.messages[0];
     const own = this.#recent.filter(({ person }) => person === personOf(question, last.sender));
-    // Each of the first `most` messages of a minute is accepted, also when it is retried.
+    // Accept a person's first `most` messages in a minute, even when one is retried.
     if (own.findIndex(({ delivery }) => delivery === last.delivery) < most) return undefined;
     const detail = `That was more than ${most} messages within a minute, so I have not read this one. Write again in a minute.`;
     return reason("message_limit_reached", detail);

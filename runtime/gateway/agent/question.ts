@@ -44,10 +44,7 @@ export interface AnswerOptions {
   onText?(soFar: string): void;
 }
 
-/**
- * The model's answer, or a refusal. `delivery` is the last of the events that were answered together; a retry may
- * group events differently.
- */
+/** The model's answer, or a refusal. `delivery` is the id of the last event that it answers. */
 export interface AgentAnswer {
   text: string;
   delivery: string;

@@ -7,10 +7,7 @@ const CHARACTERS_A_TOKEN = 4;
 const TOKENS_AN_IMAGE = 1_600;
 /** Estimated tokens of a document's page. The model gets each page both as a picture and as text. */
 const TOKENS_A_PAGE = 3_000;
-/**
- * Minimum estimated tokens of a request from which {@link tokenRatio} is computed. Smaller requests are mostly
- * overhead.
- */
+/** Minimum estimated tokens for computing {@link tokenRatio}. Smaller requests are mostly overhead. */
 const SMALLEST_SAMPLE = 1_000;
 
 const SUMMARY_TOKENS = 1_500;

@@ -62,7 +62,7 @@ export interface Channel {
   send(target: ReplyTarget, text: string, part?: number, buttons?: readonly Button[]): Promise<SentMessage>;
 
   /**
-   * Acknowledges a button press with `word`, and removes the buttons if `done`. Never rejects. Absent if messages
+   * Answers a button press with the text `word`, and removes the buttons if `done`. Never rejects. Absent if messages
    * cannot have buttons.
    */
   answerPress?(press: ButtonPress, word: string, done: boolean): Promise<void>;
@@ -184,7 +184,7 @@ export class OutgoingHealth {
   }
 }
 
-/** Known fields of a part of a payload. `left`: documented fields that are ignored on purpose. */
+/** Known fields of an object in a payload: those in use, and documented ones that are ignored on purpose. */
 interface Fields {
   read: Readonly<Record<string, unknown>>;
   left: readonly string[];

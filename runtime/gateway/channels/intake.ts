@@ -12,15 +12,12 @@ const STALLED = {
 };
 
 /**
- * Returns the intake state of a bot or, without `bot`, the most recent state. `undefined` if no process on this data
- * directory fetches events.
+ * Returns a bot's intake state; without `bot`, the most recent one of any bot. Returns `undefined` if no process on
+ * this data directory fetches events.
  */
 export type ReadIntake = (bot?: string) => IntakeState | undefined;
 
-/**
- * Returns a reader of the state that the event-fetching process writes. That process creates the table, perhaps after
- * this process has started.
- */
+/** Returns a reader of the intake state. Works even if the fetching process has not created the table yet. */
 export function intakeReader(database: DatabaseSync, platform: FetchedPlatform): ReadIntake {
   let query: StatementSync | undefined;
   return (bot) => {

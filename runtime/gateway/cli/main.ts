@@ -30,7 +30,7 @@ try {
   const settings = readProcessSettings(received);
   becomeOwnerOf(settings.home);
   const setExitCode = (code: number): void => void (process.exitCode = code);
-  // Drop variables that the gateway would not have.
+  // Give commands only the variables that the gateway has.
   const environment = gatewayVariables(received);
   const context = { environment, settings, redact, output, clock: Date.now, setExitCode };
   const isRequest = args.length === 1 && args[0] === REQUEST_FLAG;

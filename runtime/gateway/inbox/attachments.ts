@@ -34,8 +34,8 @@ type Content = Pick<InboundMessage, "text" | "attachments" | "references">;
 interface ReadQuestion {
   messages: ReadMessage[];
   /**
-   * Reason why recordings could not be transcribed. Set only if the question consists of such recordings; the model
-   * is then not asked.
+   * Reason why recordings could not be transcribed. Set only if the question contains nothing else; the model is then
+   * not asked.
    */
   unheard?: UnheardReason | undefined;
 }

@@ -6,11 +6,11 @@ import type { OpenMessages } from "./chat-queues.ts";
 import type { DeliveryRecords } from "./records.ts";
 import type { UnansweredMessage } from "./replies.ts";
 
-/** Milliseconds to wait for the rest of an album or of a split text. */
+/** Milliseconds to wait for the rest of an album, or of a long text that Telegram's app split. */
 const HOLD_MS = 800;
-/** Milliseconds after a question during which its sender's next message joins it. */
+/** Milliseconds in which a person's next message is added to the question in progress. */
 const FOLLOW_UP_MS = 5_000;
-/** Maximum messages per question. Each follow-up repeats the request to the model. */
+/** Maximum messages per question, because each added message repeats the request to the model. */
 const MAX_JOINED = 5;
 
 export interface Waiting extends UnansweredMessage {
@@ -46,7 +46,7 @@ export class Bursts {
   }
 
   /**
-   * Returns true if a message continues the one queued before it, as part of an album or of a text that the app
+   * Returns true if a message and the one queued before it belong to one album, or to a long text that Telegram's app
    * split.
    */
   isContinuation(
@@ -59,7 +59,7 @@ export class Bursts {
     return first.continues === "text" || first.continues === continues;
   }
 
-  /** Returns the milliseconds left to wait for the rest of an album or a split text. */
+  /** Returns the milliseconds left to wait for the rest of an album or split text. */
   holdMs({ continues, receivedAt }: Waiting): number {
     if (continues === undefined) return 0;
     return Math.min(receivedAt + HOLD_MS - this.#options.clock(), HOLD_MS);
@@ -83,7 +83,7 @@ export class Bursts {
     );
   }
 
-  /** Marks messages for which text is about to be sent. */
+  /** Marks messages whose answer is about to be sent. */
   begin(messages: readonly Waiting[]): void {
     for (const message of messages) this.#begun.add(message);
   }

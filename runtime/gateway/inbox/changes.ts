@@ -108,7 +108,7 @@ export class Changes {
     return { ...ignored("deletion: the message is not answered"), gone };
   }
 
-  /** If `message` is a follow-up, restarts the current question together with it. */
+  /** Restarts the current question with `message` added, if `message` is a follow-up to it. */
   join(session: string, message: Waiting): void {
     const { queues, bursts } = this.#options;
     const open = queues.open(session);

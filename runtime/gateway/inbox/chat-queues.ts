@@ -5,10 +5,10 @@ import { RetryableError } from "../failure.ts";
 export type InTurn = <T>(session: string, work: () => Promise<T>) => Promise<T>;
 
 export interface ChatQueuesOptions<Message> {
-  /** Answers messages together. Returns the outcomes in the order of `messages`. */
+  /** Answers the messages in one run. Returns the outcomes in the order of `messages`. */
   answer(messages: readonly [Message, ...Message[]], signal: AbortSignal): Promise<DeliveryOutcome[]>;
   together(first: Message, second: Message): boolean;
-  /** Returns the milliseconds to wait for the rest of a message. */
+  /** Returns the milliseconds to wait for further parts of a split message. */
   holdMs?(message: Message): number;
 }
 

@@ -34,7 +34,7 @@ export function givenUpText(code: string | undefined): string {
   return `I have tried for a day and cannot answer your message: ${why}. Please send it again later.`;
 }
 
-/** Replies to messages that contain only recordings without a transcript, by reason. */
+/** Replies to a message of only recordings, by the reason why they have no transcript. */
 export const UNHEARD_TEXTS: Readonly<Record<UnheardReason, string>> = {
   "not configured": "I cannot listen to voice notes or audio files here. Please write to me instead.",
   "too long": "That recording is too long for me to listen to. Please send a shorter one, or write to me.",

@@ -91,8 +91,8 @@ interface SentAnswer {
 }
 
 /**
- * Offers a long answer as a file, or sends the file if the platform has no buttons. Only logs errors, because the
- * answer has already been sent.
+ * Offers a long answer as a file, or sends the file if the platform has no buttons. Logs errors instead of throwing
+ * them, because the answer has already been sent.
  */
 export async function offerAsFile(
   { actions, clock, log }: { actions: Pick<Actions, "offer">; clock(): number; log: Log },

@@ -4,7 +4,7 @@ import type { Delivery, Platform } from "../../contract/delivery.ts";
 import { isStoreError, transaction, lightTransaction } from "../../process/database.ts";
 import type { FirstWordReport } from "../../contract/control.ts";
 
-/** Milliseconds to keep a record, longer than the edge keeps any event. */
+/** Milliseconds to keep a record. The edge deletes every event sooner. */
 const KEEP_MS = 9 * 24 * 3_600_000;
 
 type Key = Pick<Delivery, "platform" | "id">;
@@ -91,8 +91,8 @@ export class DeliveryRecords {
   }
 
   /**
-   * Groups deliveries under the last one, which determines the reply's target. If an earlier attempt sent a partial
-   * reply, the last delivery continues in the same message.
+   * Groups deliveries for one reply, recorded under the last delivery. If an earlier attempt sent a partial reply,
+   * the new reply continues in the same message.
    */
   take(platform: Platform, ids: readonly string[], target: ReplyTarget, at: number): void {
     const id = ids.at(-1) ?? "";
@@ -127,7 +127,7 @@ export class DeliveryRecords {
     });
   }
 
-  /** Records the text of a notice or command, so that a retry sends the same text and repeats no action. */
+  /** Records the text of a notice or of the answer to a command. A retry sends this text and repeats no action. */
   say(key: Key, said: string, at: number): void {
     this.#note([key], { said }, at);
   }
@@ -189,7 +189,7 @@ const LATE_SECONDS = 65;
 /** Limit for each map of {@link FirstWords}. */
 const MAX_WAITING = 10_000;
 
-/** Measures the time from a message to the first part of its answer, or to a notice. Counts survive restarts. */
+/** Stores how long messages waited for the first part of an answer or a notice. */
 export class FirstWords {
   readonly #database: DatabaseSync;
   readonly #add: StatementSync;

@@ -295,7 +295,8 @@ export class Replies {
   }
 
   /**
-   * Starts measuring the time until the chat gets the first text for a message. Returns a function that cancels it.
+   * Starts measuring the time until the chat gets the first text for a message. Returns a function that cancels the
+   * measurement.
    */
   timeFirstWord(key: Key, receivedAt: number): () => void {
     const { records, firstWords } = this.#options;

@@ -2,12 +2,11 @@ import { Lexer, type Token, Tokenizer, type Tokens, type TokensList } from "mark
 import type * as Any from "../../contract/markdown.ts";
 
 /**
- * Parses an answer's Markdown once for all platforms: CommonMark with GitHub's extensions
- * (https://github.github.com/gfm/), parsed by `marked`. HTML is plain text, and link reference definitions are not
- * supported. Emphasis cannot begin or end inside a word (2*3*4 stays a product).
+ * Parses an answer's Markdown with `marked`, once for all platforms: CommonMark with GitHub's extensions
+ * (https://github.github.com/gfm/). HTML is treated as plain text, and link reference definitions are not supported.
+ * Emphasis cannot begin or end inside a word.
  *
- * To bound the time and stack that `marked` needs, lists and texts with much markup are parsed in pieces, at most
- * eight levels deep.
+ * Lists and texts with much markup are parsed in pieces, to bound the time and stack that `marked` needs.
  */
 
 /** Markdown source of a node. The concatenated sources of all blocks are the whole text. */
@@ -23,8 +22,9 @@ export type Item = Any.Item<Own>;
 const DEEPEST = 8;
 /** Maximum characters of a list that are parsed in one piece. */
 const LIST_WINDOW = 1_500;
-/** Limits of a piece: its length in characters, and this length times the number of its markup characters. */
+/** Maximum characters of a piece. */
 const LONGEST_PIECE = 8_000;
+/** Maximum of a piece's length times the number of its markup characters. */
 const MAX_WORK = 100_000;
 const SIGNS = "\\`*_~![]<>/:@";
 const LONGEST_MAIL_NAME = 64;
@@ -54,7 +54,9 @@ class BoundedTokenizer extends Tokenizer {
     return end === 0 ? undefined : super.blockquote(src.slice(0, end));
   }
 
-  /** Replaces the pattern of `marked`, which searches for an email address at each character, in quadratic time. */
+  /**
+   * Avoids the pattern of `marked`: it searches for an email address at each character, which takes quadratic time.
+   */
   override inlineText(src: string): Tokens.Text {
     const raw = src.slice(0, textEnd(src));
     return { type: "text", raw, text: raw, escaped: false };

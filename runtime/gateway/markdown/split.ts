@@ -7,9 +7,9 @@ const ALWAYS_FITS = 300;
 
 /** Lines that must enclose every part of a split block: the fences of a code block, or the header of a table. */
 interface Frame {
-  /** Opening line or lines, with a line feed at the end. */
+  /** First line or lines of each part, with a line feed at the end. */
   open: string;
-  /** Closing line without a line feed; empty for a table. */
+  /** Last line of each part, without a line feed; empty for a table. */
   close: string;
 }
 

@@ -5,7 +5,7 @@ const WIDEST_TABLE = 60;
 /** URLs that browsers, mail programs or chat apps can open. */
 const ADDRESS = /^(?:https?:\/\/|mailto:|tg:\/\/)[^\s<>]+$/i;
 
-/** Functions that write a platform's markup. Their `inside` and `label` are already rendered. */
+/** Functions that write a platform's markup. Their arguments `inside` and `label` are already rendered. */
 export interface Forms {
   text(text: string): string;
   code(code: string): string;

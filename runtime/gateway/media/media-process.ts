@@ -41,7 +41,7 @@ export class MediaProcess {
   async #run(task: Task, data: Uint8Array, signal: AbortSignal): Promise<Buffer> {
     signal.throwIfAborted();
     const { spawn } = await import("node:child_process");
-    // Outside a bundle, allow all paths, because packages are in other folders.
+    // If run from source, allow all paths: `node_modules` may be in any parent folder.
     const readable = this.#program.endsWith(".ts") ? "*" : join(this.#program, "../../../*");
     const [program, ...args] = preferOomKill(OOM_SCORE, [
       "/bin/sh",

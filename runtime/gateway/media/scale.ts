@@ -15,7 +15,7 @@ const JPEG_QUALITY = 85;
  * Returns an upright JPEG of at most 1,568 pixels per side, with a white background. Decodes the whole picture, so it
  * must run in a separate process.
  *
- * @throws if the picture is broken.
+ * @throws if the picture cannot be decoded.
  */
 export async function scaleDown(data: Uint8Array): Promise<Uint8Array> {
   const { orientation = 1 } = imageFacts(data) ?? {};

@@ -54,7 +54,7 @@ export interface ModelAddress {
   catalog: Pick<ServiceRequest, "url" | "headers">;
 }
 
-/** Returns the API of a model: its URL, key and id. `reference` must come from a valid config. */
+/** Returns a model's id, and the URL and key of its API. `reference` must come from a valid config. */
 export function addressOf(reference: string, config: Config, environment: Environment): ModelAddress {
   const slash = reference.indexOf("/");
   const [provider, modelId] = [reference.slice(0, slash), reference.slice(slash + 1)];

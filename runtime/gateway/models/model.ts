@@ -51,7 +51,7 @@ export interface ModelRequest {
   maxOutputTokens: number;
   /** `<provider>/<model id>` to try first. */
   preferred?: string;
-  /** The only model to try, once, even shortly after it failed. */
+  /** Model to use exclusively. It gets one attempt, even shortly after a failure. */
   only?: string;
   /** Aborts the request, which then fails as retryable. */
   signal: AbortSignal;

@@ -84,9 +84,9 @@ export function toTools(tools: readonly ToolDefinition[]): Tool[] {
 }
 
 /**
- * Converts the instructions to system messages. `marks` marks the constant part for prompt caching
- * (https://docs.claude.com/en/docs/build-with-claude/prompt-caching). Without `marks`, returns a single message,
- * because some servers accept only one.
+ * Converts the instructions to system messages. `marks` enables prompt caching
+ * (https://docs.claude.com/en/docs/build-with-claude/prompt-caching) of the constant part. Without `marks`, returns a
+ * single message, because some servers accept only one.
  */
 export function toInstructions(
   { instructions, circumstances }: Pick<ModelRequest, "instructions" | "circumstances">,

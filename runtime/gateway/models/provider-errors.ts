@@ -77,8 +77,8 @@ export function answerInterruptedError(
 }
 
 /**
- * Classifies a response that is not a stream. JSON with an error is classified by its kind; any other document means
- * that the server is not a model.
+ * Classifies a response that is not a stream. JSON with an error is classified by its kind; any other body does not
+ * come from a model.
  */
 function notStreamed({ message, body }: NoStreamError, options: ReadingOptions): Error {
   const kinds = errorKinds(body);

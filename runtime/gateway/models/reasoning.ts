@@ -24,7 +24,7 @@ class ReasoningFilter {
   readonly #code = new CodeState();
   /** Withheld text that may be the beginning of a tag or token. */
   #mark = "";
-  /** Text of an unclosed tag; `undefined` outside tags. */
+  /** Open reasoning tag. `text` includes what follows, unless the tag began the line. */
   #element: { text: string; isOwnLine: boolean } | undefined;
   /** State of a gpt-oss message: its header so far, or whether the message is for people. */
   #message: { head: string } | { isFinal: boolean } | undefined;
@@ -80,7 +80,7 @@ class ReasoningFilter {
     }
   }
 
-  /** Handles a complete tag or token. Returns false if it is ordinary text here. */
+  /** Handles a complete tag or token. Returns false if it is ordinary text. */
   #readMark(added: Added): boolean {
     const [, token] = TOKEN.exec(this.#mark) ?? [];
     if (token !== undefined) return this.#readToken(token);

@@ -164,7 +164,7 @@ export class ModelRelay implements Model {
     const failure = troubles[0]?.reason ?? closed[0]?.standing.failure;
     return new RetryableError(failure?.code ?? "model_no_answer", failure?.detail ?? "No model answers.", {
       status: failure?.code === "model_rate_limited" ? 429 : 503,
-      // Return a retry time only if every model has one.
+      // Set a retry time only if the wait of every model is known.
       ...(known.length === waits.length && { retryAfterMs: Math.min(...known) }),
       ...(troubles[0] && { cause: troubles[0] }),
     });

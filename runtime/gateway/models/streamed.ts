@@ -116,7 +116,7 @@ async function stream(
     held = "";
   };
   for await (const part of parts) {
-    // Client libraries emit these two parts before the server has sent anything.
+    // Do not count these two parts: client libraries emit them before the server responds.
     if (part.type !== "stream-start" && part.type !== "response-metadata") patience.renew();
     switch (part.type) {
       case "text-delta":
@@ -135,8 +135,8 @@ async function stream(
         // After tool calls, a model may have nothing to add.
         const mayBeEmpty = request.messages.at(-1)?.role === "tool";
         const { unified, raw } = part.finishReason;
-        // An unknown finish reason counts as an end, since some servers invent one. A missing one means a truncated
-        // answer.
+        // An unknown finish reason counts as an end, since some servers invent reasons. A missing reason means a
+        // truncated answer.
         const finish = unified === "other" && raw !== undefined ? "stop" : unified;
         if (unified === "other") report("stream", `${reference}: finish reason ${raw ?? "none"}`);
         const answer = requireComplete({ text, calls, finish, mayBeEmpty }, reference);

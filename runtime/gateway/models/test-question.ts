@@ -3,7 +3,7 @@ import { prompt } from "../prompt/text.ts";
 import type { ModelRelay } from "./relay.ts";
 
 const QUESTION = prompt`Reply with the word OK.`;
-/** Maximum tokens of the answer. Reasoning could use up fewer tokens and leave the answer empty. */
+/** Maximum tokens of the answer, enough for reasoning before the text. */
 const MAX_TOKENS = 512;
 /** Timeout in milliseconds, shorter than the admin pages' timeout. */
 export const TEST_LIMIT_MS = 8_000;

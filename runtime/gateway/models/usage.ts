@@ -67,11 +67,11 @@ function countsOf(row: Record<string, SQLOutputValue>): Omit<ModelUsage, "day"> 
 }
 
 const KEPT_DAYS = 30;
-/** Maximum rows per kind and day, so that many strangers cannot fill the disk. */
+/** Maximum daily rows for people, and for chats, so that strangers cannot fill the disk. */
 const MAX_ROWS = 1_000;
 const KINDS = ["person", "place"] as const;
 
-/** Counts tokens by day (UTC), model, and person or place. Drops counts after 30 days. */
+/** Counts tokens by day (UTC) and model, for each person and each chat (`place`). Drops counts after 30 days. */
 export class SourceUsageStore {
   readonly #database: DatabaseSync;
   readonly #add: StatementSync;
@@ -136,8 +136,8 @@ export class SourceUsageStore {
   }
 
   /**
-   * Returns the usage since `day` (YYYY-MM-DD). For each kind, returns the `most` rows with the most tokens, and the
-   * sum of the other rows.
+   * Returns the usage since `day` (YYYY-MM-DD). For people and for chats, returns the `most` rows with the most
+   * tokens, and the sum of the others for each model.
    */
   top(day: string, most: number): SourceUsage[] {
     const found: SourceUsage[] = [];

@@ -32,8 +32,8 @@ export class AdmissionQuestions {
   }
 
   /**
-   * Asks each operator whether to admit the sender, once per request. Uses the web chat and platforms with buttons.
-   * Never rejects.
+   * Asks each operator, once per access request, whether to admit the sender. Uses the web chat and platforms with
+   * buttons. Never rejects.
    */
   async ask(platform: Platform, sender: string, meta: Readonly<Record<string, string>> = {}): Promise<void> {
     const { parts, stores, devices, outbox, actions, clock, log } = this.#options;
@@ -74,7 +74,7 @@ export class AdmissionQuestions {
     }
   }
 
-  /** Admits or refuses the sender of a pending request. Returns a text about the result. */
+  /** Admits or refuses the sender of a pending request. Returns the answer to the operator. */
   settle({ does, platform, sender, name }: Extract<Action, { does: "admit" | "refuse" }>): string {
     const { stores, log } = this.#options;
     const store = stores(platform);

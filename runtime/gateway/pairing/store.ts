@@ -43,7 +43,7 @@ export const approvedSchema = z.strictObject({
 
 /**
  * `credentials/<channel>-operators.json`: approved senders with an operator's rights. Other approved senders have a
- * person's rights. The file is separate, because other programs and earlier versions read the approvals.
+ * person's rights.
  */
 export const operatorsSchema = z.strictObject({
   version: z.literal(1),

@@ -17,7 +17,7 @@ import {
 } from "./text.ts";
 
 const LONGEST_TOOL_NAME = 64;
-/** Length of the longest mark, such as `[#person]`, in characters. */
+/** Maximum length of a speaker's mark, such as `[#person]`, in characters. */
 const MARK_ROOM = 200;
 /** Maximum characters of a tool result in a nearly full context. */
 const SHORT_OUTPUT = 2_000;
@@ -151,7 +151,7 @@ function answerBlock(text: ModelText): Prompt {
   return prompt`[#you]: ${afterMark(text)}`;
 }
 
-/** Returns a message with its marks. A message without any, from a direct chat, gets `[#person]`. */
+/** Returns a message with its marks. Adds `[#person]` if there are none, as in a direct chat. */
 function saidBlock(said: Said): Prompt {
   const isMarked =
     said.speaker !== undefined || (said.quoted ?? []).length > 0 || (said.asides ?? []).length > 0;

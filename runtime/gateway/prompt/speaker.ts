@@ -112,8 +112,8 @@ function speakerMark({ id, name = "", username = "" }: Speaker): Prompt {
 }
 
 /**
- * Returns a speaker's id for the prompt. Replaces an id of unknown form with its hash, after the prefix `~`, which no
- * other id has.
+ * Returns a speaker's id for the prompt. Replaces an id of unknown form with `~` and its hash; no other id begins
+ * with `~`.
  */
 function speakerId(id: string | undefined): Prompt {
   if (id === undefined) return prompt`?`;

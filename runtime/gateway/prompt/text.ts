@@ -10,15 +10,15 @@ declare const trust: unique symbol;
 declare const built: unique symbol;
 type Text<Level> = string & { readonly [trust]: Level };
 
-/** Written by the operator: config, `AGENTS.md`, `SOUL.md`, `USER.md`. Only `operatorText` creates it. */
+/** Text by the operator: config, `AGENTS.md`, `SOUL.md`, `USER.md`. Only `operatorText` creates it. */
 export type OperatorText = Text<"operator">;
 /** Notes from conversations: a `MEMORY.md`. */
 export type MemoryText = Text<"memory">;
-/** Written by a person in a chat, or by a program that writes as a person would. */
+/** Text by a person in a chat, or by a program that writes as a person would. */
 export type SpeakerText = Text<"speaker">;
 /** Result of a tool: a page, a file, an MCP server's answer, an error. */
 export type ToolText = Text<"tool">;
-/** Written by the model: an answer or a summary, which may repeat what others wrote. */
+/** Text by the model: an answer or a summary, which may repeat what others wrote. */
 export type ModelText = Text<"model">;
 
 /** Text built for a model. Only this folder converts plain strings to it. */

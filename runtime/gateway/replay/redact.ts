@@ -6,13 +6,13 @@ import { isRecord } from "../../shared/json.ts";
 import { readCommand } from "../commands.ts";
 
 /**
- * Redaction of payloads, which channels can still read. Structure, lengths, punctuation and protocol words stay.
+ * Redaction that leaves payloads readable for channels. Structure, lengths, punctuation and protocol words stay.
  * Letters become `x`; ids, numbers and names become keyed pseudonyms. Equal values get equal pseudonyms, so mentions
  * and allowlists still match.
  */
 export interface Redaction {
   payload(platform: Platform, payload: Record<string, unknown>): Record<string, unknown>;
-  /** Replaces the ids in a channel's rules with their pseudonyms. */
+  /** Replaces the ids and names in a channel's settings with their pseudonyms. */
   reading(reading: Reading): Reading;
 }
 

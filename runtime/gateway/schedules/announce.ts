@@ -17,7 +17,7 @@ export interface AnnounceRequest {
   text?: string;
   /** Prompt for the agent. Its answer is sent instead of `text`. */
   prompt?: string;
-  /** Text that is not sent if the agent's answer equals it. */
+  /** Answer with which the agent declines to send a message. */
   silence?: string;
   name: string;
   /** Determines the rights with which the prompt runs. */

@@ -90,8 +90,8 @@ function changeable(store: ScheduleStore, id: string, remedy = "set enabled ther
 }
 
 /**
- * Changes a schedule but not its id, runs or rights; a paused one stays paused. The next run moves only if the
- * schedule's times change. Returns the next due time in milliseconds since the epoch.
+ * Changes a schedule but not its id, runs or rights. Reschedules the next run only if the times change. Returns the
+ * next due time in milliseconds since the epoch, or `undefined` without one.
  */
 export async function editSchedule(
   store: ScheduleStore,

@@ -15,8 +15,8 @@ import { dueAfter, findOverdueRuns } from "./times.ts";
 import { HEARTBEAT_ID, HEARTBEAT_OK, scheduleName, configSchedules } from "./config-schedules.ts";
 
 /**
- * Maximum delay in milliseconds after which a new one-time schedule in the config still runs. Its time may pass
- * during the deployment.
+ * Maximum milliseconds by which a new one-time schedule in the config may start late: its time may pass during the
+ * deployment.
  */
 const JUST_NOW_MS = 10 * 60_000;
 
@@ -26,9 +26,9 @@ const RETRY = { firstMs: 5_000, longestMs: 10 * 60_000 };
 
 /** Maximum milliseconds between checks, because the CLI may add schedules and the system clock may be set. */
 const LOOK_EVERY_MS = 2_000;
-/** Maximum delay after which a recurring run still starts, in milliseconds. */
+/** Maximum milliseconds by which a recurring run may start late. */
 const GRACE_MS = 10 * 60_000;
-/** Maximum delay after which a one-time run still starts, in milliseconds. */
+/** Maximum milliseconds by which a one-time run may start late. */
 const GRACE_ONCE_MS = 24 * 3_600_000;
 /** Backward clock jumps up to this many milliseconds are ignored. */
 const SET_BACK_MS = 60_000;

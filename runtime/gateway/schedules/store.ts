@@ -87,7 +87,7 @@ export class ScheduleStore {
     );
   }
 
-  /** Removes a schedule with its pending runs. Returns their rows; `undefined` if there is no such schedule. */
+  /** Removes a schedule with its pending runs. Returns the removed rows; `undefined` if there is no such schedule. */
   remove(id: string): RemovedSchedule | undefined {
     return transaction(this.#database, () => {
       const runs = this.#all(

@@ -70,7 +70,7 @@ export interface OverdueRuns {
   next?: number;
 }
 
-/** Summarises the due times up to `now`. `from` is the first of them. */
+/** Summarises the due times from `from`, the first one, to `now`. */
 export async function findOverdueRuns(
   when: When,
   createdAt: number,

@@ -11,7 +11,7 @@ const DAY_MS = 24 * 3_600_000;
 /** Maximum characters. Longer context messages are shortened. */
 const LONGEST_TEXT = 2_000;
 const LONGEST_NAME = 200;
-/** Matches the first line of a message in the text format, which JSON has replaced. */
+/** Matches the first line of a message in the text format of older versions. */
 const FORMER_LINE = /^\[([^\]]*)\]: (.*)$/;
 
 /** A group message that did not address the bot, or an edit of an earlier question. */
@@ -65,7 +65,7 @@ export class ContextNotes {
     this.#trim.run({ conversation: session, keep });
   }
 
-  /** Restores the messages from {@link take} if their question was retracted. */
+  /** Puts back the messages that {@link take} removed, after their question was retracted. */
   restore(session: string, delivery: string, stored: string, at: number): void {
     for (const [index, { speaker, text, was }] of readAsides(stored).entries()) {
       const sender = { ...speaker, id: speaker.id ?? "" };
@@ -136,8 +136,8 @@ export function readAsides(stored: string): Aside[] {
 }
 
 /**
- * Parses the text format, which JSON has replaced: a heading line, then each message with its speaker's name and its
- * other lines indented.
+ * Parses the text format of older versions. After a heading line, each message begins with its speaker's name.
+ * Further lines of a message are indented.
  */
 function readPreviousFormat(stored: string): Aside[] {
   const asides: { name: string; lines: string[] }[] = [];
@@ -163,7 +163,7 @@ export function isResetDue(
   if (idle !== undefined && now - lastAt >= (parseDuration(idle) ?? Number.POSITIVE_INFINITY)) return true;
   if (dailyAt === undefined || now <= lastAt) return false;
   if (now - lastAt >= 2 * DAY_MS) return true;
-  // Compare local dates, so that changes between summer and winter time need no special case.
+  // Compare local dates, so that summer time needs no special case.
   return dayOf(now, dailyAt, timezone) > dayOf(lastAt, dailyAt, timezone);
 }
 

@@ -26,8 +26,8 @@ export interface RetentionOptions {
 
 /**
  * Removes expired and excess messages and empty conversations, according to `sessions.retention`. A new rule takes
- * effect after one day; until then, the status shows what it will remove. Counts removed messages, so that a smaller
- * backup is not mistaken for data loss.
+ * effect after one day; until then, the status shows what it will remove. Counts removed messages, so that the next
+ * backup does not report them as lost.
  */
 export class Retention {
   readonly #options: RetentionOptions;
@@ -174,7 +174,7 @@ export class Retention {
   }
 }
 
-/** Creates the table of rules and removal counts, which older versions ignore. */
+/** Creates the table of rules and removal counts. */
 function countRemovals(database: DatabaseSync): void {
   database.exec(
     `CREATE TABLE IF NOT EXISTS retention (
@@ -188,7 +188,7 @@ function countRemovals(database: DatabaseSync): void {
   );
 }
 
-/** Removes rows and overwrites them in the file. Adds their number to the removal counts and returns it. */
+/** Removes rows and overwrites them in the file. Returns their number, and adds it to the stored count. */
 function overwriting(database: DatabaseSync, counted: "messages" | "sessions", remove: () => number): number {
   // https://sqlite.org/pragma.html#pragma_secure_delete
   database.exec("PRAGMA secure_delete = ON");

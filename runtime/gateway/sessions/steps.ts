@@ -1,7 +1,7 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
 import type { ModelImage, ToolCall } from "../models/model.ts";
 
-/** Milliseconds to keep steps, longer than the edge retries a delivery. */
+/** Milliseconds to keep steps. The edge stops retrying deliveries sooner. */
 const KEEP_MS = 9 * 24 * 3_600_000;
 
 /** Progress of a tool call. After a crash, the result of a call in state `begun` is unknown. */
@@ -75,7 +75,7 @@ export class Steps {
     if (output !== undefined) call.output = output;
   }
 
-  /** Returns the stored steps of an answer in order. Ignores steps without stored calls. */
+  /** Returns the stored steps of an answer in order. Omits steps without stored calls. */
   of(session: string, delivery: string): Step[] {
     return this.#read
       .all(session, delivery)

@@ -117,8 +117,8 @@ export class Sessions {
   }
 
   /**
-   * Returns the newest version of a platform's message, ignoring the version that arrived with `delivery`;
-   * `undefined` if there is none.
+   * Returns the newest version of an edited message, not counting the one from `delivery`; `undefined` if there is
+   * none.
    */
   versionOf(session: string, message: string, delivery: string): Version | undefined {
     const row = this.#sql.version.get({ conversation: session, message, delivery });
@@ -126,7 +126,9 @@ export class Sessions {
     return { words: wordsOf(row), latest: row["latest"] === 1, forgotten: row["forgotten"] === 1 };
   }
 
-  /** Removes an unanswered message and the steps of its answer. Keeps the message's context for the next question. */
+  /**
+   * Removes an unanswered message and the steps of its answer. Restores the message's context for the next question.
+   */
   retract(session: string, delivery: string, at: number): void {
     transaction(this.#database, () => {
       const context = this.#sql.retract.get(session, delivery)?.["context"];
@@ -139,8 +141,7 @@ export class Sessions {
    * Stores the answer under the last delivery and removes the question's steps. Only the given deliveries count as
    * answered, even if an earlier attempt included more.
    *
-   * Until part of the answer is recorded as sent, a power cut may undo these writes. A retry then resumes from the
-   * steps.
+   * A power cut may undo these writes. A retry then resumes from the steps.
    */
   keepAnswer(session: string, deliveries: readonly string[], text: string, at: number): void {
     const delivery = deliveries.at(-1);

@@ -176,7 +176,7 @@ export class WebChat {
       });
   }
 
-  /** Stops an answer and stores its text so far, or withdraws a message that is still queued. */
+  /** Stops an answer in progress, keeping its text so far. Withdraws a message that is still queued. */
   stop(from: Pick<From, "id" | "sender" | "conversation">): void {
     const session = sessionOf(from);
     const open = this.#open.get(session)?.get(from.id);

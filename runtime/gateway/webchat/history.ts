@@ -123,7 +123,7 @@ export class ChatHistory {
     return deleteLastExchange(this.#database, session, delivery);
   }
 
-  /** Records how a message ended, so that it is not answered if a page resends it. */
+  /** Records that an answer was stopped or a message removed, so that a resent message gets no answer. */
   mark(session: string, delivery: string, mark: Mark): void {
     this.#mark.run(session, delivery, mark);
   }

@@ -113,7 +113,7 @@ export class ChatSession {
     this.#state = { phase: "door", door };
   }
 
-  /** True until the page has named its device. */
+  /** True until the page has sent its first message. */
   get isNew(): boolean {
     return this.#state.phase === "door" && this.#state.door.isNew;
   }

@@ -104,7 +104,7 @@ export class ChatSockets {
     return isOwnPage(origin, host) ? undefined : "chat_origin_refused";
   }
 
-  /** Closes the oldest unapproved connection if this network or all networks together reach a limit. */
+  /** Closes the oldest unapproved connection of this network, or of all networks, if there are too many. */
   #makeRoom(network: string): void {
     const strangers = [...this.#sockets].filter(({ session }) => !session.isPaired);
     const oldest = chooseEvicted(strangers, { network });
@@ -114,10 +114,7 @@ export class ChatSockets {
     setTimeout(() => oldest.socket.terminate(), LOOK_MS).unref();
   }
 
-  /**
-   * Returns the caller's host, address and admission: from headers if the edge sent them, otherwise from the
-   * connection.
-   */
+  /** Returns the caller's host, address and admission. Prefers the edge's headers to the data of the connection. */
   #caller({ headers, socket }: IncomingMessage) {
     const trusted = isSameToken(bearerToken(headers.authorization), this.#options.controlToken ?? "");
     const told = (name: string): string | undefined => (trusted ? headers[name]?.toString() : undefined);

@@ -40,8 +40,8 @@ interface Stored {
 }
 
 /**
- * Earlier versions of one root's files, in a directory outside that root. A file's folder is named by the SHA-256 of
- * the file's path, which may be too long for a name.
+ * Earlier versions of one root's files, in a directory outside that root. Each file's folder is named by the path's
+ * SHA-256, because paths may be too long.
  */
 export class FileHistory {
   readonly #directory: string;

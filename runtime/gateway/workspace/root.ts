@@ -262,7 +262,7 @@ function checkDigest(expected: string | undefined, before: Buffer | undefined): 
     throw new StewardError("workspace_changed");
 }
 
-/** Orders names by code units, like the comparison in `files`. */
+/** Orders names by code units, as `files` compares them with `after`. */
 function byName(a: { name: string }, b: { name: string }): number {
   return a.name < b.name ? -1 : 1;
 }

@@ -105,8 +105,8 @@ async function open(url: string): Promise<Socket> {
 const interactionSchema = z.object({ id: z.string(), token: z.string() });
 
 /**
- * Sends the first response to an interaction. The token in the path authorizes it, and Discord accepts it for only
- * 3 s.
+ * Sends the first response to an interaction, which Discord accepts for only 3 s. The token in the path authorizes
+ * the request.
  */
 async function respond(interaction: unknown, response: object, apiUrl: string): Promise<void> {
   const { id, token } = interactionSchema.parse(interaction);

@@ -134,7 +134,7 @@ export class GatewayListener implements Source {
     this.#options.log.warn("not receiving messages from Discord", { why, ...(code && { code }) });
   }
 
-  /** Runs `work` and only logs its error, for example if the store is full. */
+  /** Runs `work`. Logs its error, such as a full store, instead of throwing it. */
   #attempt(work: () => unknown): void {
     try {
       work();

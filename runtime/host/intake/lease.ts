@@ -18,7 +18,7 @@ export interface LeaseOptions {
   clock: Clock;
 }
 
-/** One bot's row in the ledger's database: the process that fetches its events, and the last result. */
+/** One bot's row in the ledger: the process that fetches events, and the platform's last response or failure. */
 export class IntakeLease {
   protected readonly sql: Sql;
   protected readonly bot: string;
@@ -99,7 +99,7 @@ export function holderIsGone(holder: string): boolean {
   const [machine, id] = holder.split("/");
   const pid = Number(id);
   if (machine !== hostname() || !Number.isInteger(pid) || pid <= 0) return false;
-  // This process is not the holder, so an earlier process had the same id.
+  // The holder is an earlier process that had the same id as this process.
   if (pid === process.pid) return true;
   return hasEnded(pid);
 }

@@ -31,8 +31,8 @@ export interface PollerOptions {
 }
 
 /**
- * Polls Telegram (https://core.telegram.org/bots/api#getupdates) and records updates in the ledger, which recognises
- * repeated ones. The next poll's offset confirms updates to Telegram, so it advances only after they are recorded.
+ * Polls Telegram (https://core.telegram.org/bots/api#getupdates) and records updates in the ledger. A poll's offset
+ * confirms earlier updates, so it advances only after they are recorded.
  */
 export class Poller {
   readonly #options: PollerOptions;
@@ -142,7 +142,7 @@ export class Poller {
     await sleep(milliseconds, undefined, { signal: this.#stop.signal }).catch(() => undefined);
   }
 
-  /** Runs `work` and only logs its error, for example if the store is full. */
+  /** Runs `work`. Logs its error, such as a full store, instead of throwing it. */
   #attempt(work: () => unknown): void {
     try {
       work();

@@ -1,8 +1,8 @@
 import { IntakeLease, type LeaseOptions } from "../intake/lease.ts";
 
 /**
- * Time for which a stored offset is valid, in milliseconds. After a week without updates, Telegram continues with a
- * random id (https://core.telegram.org/bots/api#update), and an older offset could confirm unread updates.
+ * Validity of a stored offset in milliseconds. After a week without updates, Telegram continues at a random id, so an
+ * older offset could confirm unread updates: https://core.telegram.org/bots/api#update
  */
 const OFFSET_KEEPS_MS = 6 * 24 * 3_600_000;
 

@@ -22,7 +22,7 @@ export interface WebhookRegistrationOptions {
   record: IntakeRecord;
   url: string;
   secret: string;
-  /** Secret that the edge expects. If `secret` differs, the edge would refuse all updates. */
+  /** Secret that the edge expects with each update. Registration fails if `secret` differs from it. */
   checkedSecret: string | undefined;
   log: Log;
 }

@@ -7,7 +7,7 @@ import { parseJson } from "../../shared/json.ts";
 
 /** Files with notes about a chat, stored next to its backups. */
 const NOTES = {
-  /** Exists if the chat's folder may hold data that is in no backup. The content identifies the gateway's run. */
+  /** File that exists while the chat's folder may hold data that is in no backup. */
   changed: "changed",
   /** File with the id of the backup from which the chat's folder was restored. */
   placed: "placed",
@@ -18,8 +18,8 @@ const APPROVALS_FILE = "approvals.json";
 const SERVED_ALL_FILE = "served-all";
 
 /**
- * Backups of a host's chats, and data that must outlive a change of the tenancy. The main process, which owns this
- * folder, cannot read the chats' folders.
+ * Backups of a host's chats, and data that must outlive a change of the tenancy. The main process stores them here,
+ * because it cannot read the chats' own folders.
  */
 export class ChatBackupDirectory {
   readonly #folder: string;

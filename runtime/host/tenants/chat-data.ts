@@ -102,7 +102,7 @@ export class ChatData {
   }
 
   /**
-   * Backs up changed chats: immediately if their gateways are stopped, otherwise every hour. Never rejects.
+   * Backs up the changed chats that are due: a stopped gateway's chat immediately, others every hour. Never rejects.
    *
    * @param all True to back up every changed chat now.
    */
@@ -247,10 +247,7 @@ export class ChatData {
   }
 }
 
-/**
- * Returns true for a backup exported from the deployment's state. A chat's own backups have sequence numbers from
- * 1.
- */
+/** Returns true if a backup was exported from the deployment's state. Only exports have the sequence number 0. */
 function isExport(id: string): boolean {
   return readGenerationId(id).sequence === 0;
 }

@@ -39,7 +39,7 @@ export class GatewayPool {
   }
 
   /**
-   * Starts a gateway. If the limit is reached, first stops the idle gateway that was used longest ago.
+   * Starts a gateway. If the limit is reached, first stops the least recently used idle gateway.
    *
    * @returns false if there is no room or other chats have waited longer
    */

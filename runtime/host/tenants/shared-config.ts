@@ -14,7 +14,7 @@ export class SharedConfig {
   /** SHA-256 of the published file; empty before the first `publish`. */
   digest = "";
 
-  /** @param folder Folder of the copy, which every chat's user can reach. */
+  /** @param folder Folder for the copy. Every chat's user can access it. */
   constructor(source: string, folder: string) {
     this.#source = source;
     this.path = path.join(folder, CONFIG_FILE);

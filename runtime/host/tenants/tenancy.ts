@@ -359,7 +359,7 @@ export class HostTenancy {
       // Do not wait: copying a large chat takes long.
       void this.#data.copyChanged(this.#isRunning);
       void this.#scheduled.run();
-      // A gateway that has just run a schedule may now make room for a waiting chat.
+      // Start waiting chats: a gateway that has finished its schedule may now be stopped for them.
       void this.#pool.offer();
     } catch (error) {
       log.error("the checks of the chats' gateways failed", { error: String(error) });

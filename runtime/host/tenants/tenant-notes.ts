@@ -3,7 +3,7 @@ import type { Notes } from "../../edge/ports.ts";
 import { forgetDecision } from "../../edge/tenants/gate.ts";
 import type { NodeSql } from "../ledger.ts";
 
-/** Name of the deployment's note that stores the last `since` of {@link TenantNotes.servedAllSince}. */
+/** Name of the deployment's note that stores the last argument of {@link TenantNotes.servedAllSince}. */
 const SERVED_ALL = "servedAll";
 
 export class TenantNotes {
@@ -46,8 +46,8 @@ export class TenantNotes {
   }
 
   /**
-   * Forgets admission decisions if `since` is new. They may be outdated after a time in which one gateway served all
-   * chats.
+   * Forgets admission decisions if `since` has changed. In the meantime, one gateway has served all chats, so the
+   * decisions may be outdated.
    */
   servedAllSince(since: string): void {
     if ((this.deployment.read(SERVED_ALL) ?? "") === since) return;

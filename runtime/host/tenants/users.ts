@@ -76,7 +76,7 @@ export class TenantUsers {
   of(tenant: TenantId): { home: string; user: ProcessUser } {
     const home = path.join(this.#folder, tenant);
     const known = ownerOf(home);
-    // A folder that still belongs to this process's user is left from an interrupted start.
+    // A lower id means that an earlier start was interrupted before it assigned a user.
     if (known !== undefined && known >= FIRST_USER) return { home, user: this.#user(known) };
     const id = this.#nextId();
     this.#give(home, id);
@@ -137,7 +137,7 @@ function takeDirectory(home: string): number {
   return CONTAINER_USER;
 }
 
-/** Returns a user. `withRights` makes this process root while `work` runs, so `work` must be synchronous. */
+/** Returns the user with this id. `withRights` runs the synchronous `work` as root, then switches to user `base`. */
 function userOf(id: number, base: number): ProcessUser {
   return {
     id,

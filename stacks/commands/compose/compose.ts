@@ -74,7 +74,7 @@ export async function compose(stack: string, options: ComposeOptions = {}): Prom
   };
 }
 
-/** Reads the settings file, or the CLI's values if the file refers to ESC environments. */
+/** Reads the settings file. If the file refers to ESC environments, reads the values through the CLI. */
 async function sourceOf(stack: string, options: ComposeOptions): Promise<StackConfigSource> {
   const stored = await readSettings(options.settings, stack, options.workDir);
   if (!stored.hasEnvironment) return stored;

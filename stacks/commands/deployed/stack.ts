@@ -17,8 +17,8 @@ const COMPONENT = /^steward:index:(?:Serverless|Host)Gateway$/;
 const PROJECT = "steward";
 const INSTALL_MS = 10 * 60_000;
 /**
- * Matches the CLI's announcement of another download attempt. The five attempts take half a minute and are useless
- * without a network.
+ * Matches the CLI's announcement of another download attempt. A match stops the installation, because all five
+ * attempts take half a minute.
  */
 const RETRIES = /will retry/i;
 const PLUGINS = { serverless: ["cloudflare", "command"], host: ["docker", "command"] } as const;
@@ -39,7 +39,7 @@ export interface CommandOptions {
   say?: ((text: string) => void) | undefined;
   /** Receives progress lines, including the engine's. Default: discarded. */
   log?: ((line: string) => void) | undefined;
-  /** Shows one line that replaces the previous one. Receives the engine's progress instead of `log`. */
+  /** Shows one line that replaces the previous one. If set, it receives the engine's progress, and `log` does not. */
   status?: ((line: string) => void) | undefined;
 }
 
@@ -59,7 +59,7 @@ export function sinkOf({ say = drop, log = drop, status }: CommandOptions): Sink
 function drop(): void {}
 
 /**
- * Opens a stack with the Pulumi CLI on PATH and its backend. The CLI installs missing plugins.
+ * Opens a stack with the Pulumi CLI on PATH. With `runsProgram`, installs missing plugins.
  *
  * @throws BuildFailure in this order: `pulumi_missing`, `pulumi_outdated`, `pulumi_not_logged_in`, `stack_unknown`,
  * `stack_locked`, `stack_of_components`, `pulumi_plugin_missing`

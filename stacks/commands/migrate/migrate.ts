@@ -30,7 +30,7 @@ import { settingsFileOf } from "../settings.ts";
 
 export interface MigrateOptions extends CommandOptions {
   workerName: string;
-  /** Tag of the accepted migration. Without it, nothing is written. */
+  /** Tag of the accepted migration. Without it, the settings stay unchanged. */
   accept?: string | undefined;
 }
 
@@ -91,10 +91,7 @@ export async function migrate(stackName: string, options: MigrateOptions): Promi
   return { workerName, tag, plan, steps, accepted: accept !== undefined, file };
 }
 
-/**
- * Adds a migration for the new name, unless one is pending already. Adds an entry without a class for each tag that
- * exists only in the account.
- */
+/** Adds migrations until one is not yet applied. Of those added, only the last contains a class. */
 function withNewTag(migrations: readonly Migration[], applied: number): Migration[] {
   const missing = Math.max(applied + 1 - migrations.length, 0);
   const added = Array.from({ length: missing }, (_, index): Migration => {
@@ -163,7 +160,7 @@ async function readSettingsFile({ name, workspace }: Stack): Promise<SettingsFil
   return { file, text: await readFile(file, "utf8") };
 }
 
-/** Returns the settings with the new name and migrations. Preserves comments and everything else. */
+/** Adds the Worker's new name and migrations to the text of a settings file. Keeps its comments. */
 function withMigrations(
   text: string,
   workerName: string,

@@ -15,7 +15,7 @@ export interface PreviewResult extends UpdatePlan {
 /**
  * Previews a stack's update under the policies. Changes nothing.
  *
- * @throws StewardError or BuildFailure if there is no preview. {@link failedPreview} formats it as Markdown.
+ * @throws StewardError or BuildFailure if the preview fails. {@link failedPreview} formats the error as Markdown.
  */
 export async function preview(
   stackName: string,

@@ -4,8 +4,8 @@ import type { Renewal } from "../../../runtime/contract/tenant.ts";
 
 const LOOK_EVERY_MS = 5_000;
 /**
- * Number of polls without a change after which the watch ends. They span more than ten seconds, the interval at which
- * an outdated container asks for its replacement.
+ * Number of unchanged polls after which the watch ends. They take longer than the ten seconds after which an outdated
+ * container asks for its replacement.
  */
 const QUIET_POLLS = 3;
 /** Maximum time for which a rollout watches the containers. Replacements may continue after it. */

@@ -80,7 +80,9 @@ function isWhole({ versions }: PreviousVersion, versionId: string): boolean {
   return versions.every((share) => share.versionId === versionId);
 }
 
-/** Returns the hashes of the deployment's bundle and secrets, which identify it; `undefined` without a response. */
+/**
+ * Returns the hashes of the running bundle and secrets, to identify the deployment; `undefined` without an answer.
+ */
 async function answerOf(url: string): Promise<string | undefined> {
   try {
     const response = await fetch(`${url}${ROUTES.ready.path}`, { signal: AbortSignal.timeout(ANSWER_MS) });

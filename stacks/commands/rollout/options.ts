@@ -38,7 +38,7 @@ export const EXIT = {
   refused: 3,
   /** The update failed, and the previous version answers again. */
   wentBack: 4,
-  /** The update failed, and somebody has to inspect the version that answers. */
+  /** The update and its rollback failed. Somebody has to inspect the running version. */
   failed: 5,
 } as const;
 

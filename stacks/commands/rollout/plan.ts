@@ -108,7 +108,7 @@ interface BackupOutcome {
 }
 
 /**
- * Asks the running service for a backup, which starts a stopped container. Never rejects.
+ * Asks the running service for a backup, starting its container if necessary. Never rejects.
  *
  * @param earlier Backup of an interrupted rollout, reused if the running version does not answer.
  */

@@ -26,13 +26,13 @@ export class RolloutRecord {
   }
 }
 
-/** Returns the entries of the newest rollout that started an update, if it was interrupted. */
+/** Returns the entries of the newest rollout that started an update; `undefined` unless it was interrupted. */
 export function readInterruptedRollout(folder: string): RecordEntry[] | undefined {
   const newest = newestRecord(folder, (entries) => entries.some(({ step }) => step === "updating"));
   return newest?.at(-1)?.step === "ended" ? undefined : newest;
 }
 
-/** Returns the entries of the newest matching rollout. */
+/** Returns the entries of the newest rollout that `fits` accepts. */
 export function newestRecord(
   folder: string,
   fits: (entries: RecordEntry[]) => boolean,

@@ -116,7 +116,7 @@ export function replayLines(result: ReplayResult): string[] {
   ];
 }
 
-/** Returns what the operator has to accept before the update, one per line. */
+/** Returns a message if the operator has to accept the result before the update. */
 export function replayGates(result: ReplayResult | undefined, accepted: boolean): string[] {
   if (result === undefined || accepted || "skipped" in result) return [];
   const accept = "To accept it: --accept-replay";

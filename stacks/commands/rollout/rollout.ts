@@ -177,7 +177,7 @@ function backupOf(left: ReturnType<typeof readInterruptedRollout>): string | und
 function previousIn(left: ReturnType<typeof readInterruptedRollout>): PreviousDeployment | undefined {
   const noted = left?.findLast(({ step }) => step === "former");
   const previous = noted?.["former"] as PreviousDeployment | undefined;
-  // Ignore a record in the form of an older checkout.
+  // Ignore a record that an older checkout wrote in another form.
   return previous?.version.versions.every(({ versionId }) => versionId) === true ? previous : undefined;
 }
 

@@ -12,8 +12,8 @@ import { type AsideInstallation, type Project, type ProjectRun, programIn } from
 const ANSWER_MS = 5_000;
 
 /**
- * Returns the version that the service reports. Without an answer, returns the installed version if the stack has
- * deployed exactly this build, otherwise `undefined`.
+ * Returns the version that the service reports. If it reports none, returns the installed version, or `undefined` if
+ * the stack has deployed another build.
  */
 export async function deployedVersion(
   state: DeployedState,

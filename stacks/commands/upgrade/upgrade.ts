@@ -73,7 +73,7 @@ export interface UpgradeResult extends PackageVersions {
   step: UpgradeStep;
   /** Changelog of the versions after the deployed one. */
   changes: ChangelogSection[];
-  /** Report of the preview. Absent if the upgrade ended before it. */
+  /** Report of the preview; absent if the upgrade ended earlier. */
   plan?: RolloutReport;
   /** Absent if the rollout did not start. */
   rollout?: RolloutReport;
@@ -237,7 +237,7 @@ function approvals({ accept, acceptReplay, withoutBackup, config, workDir = "." 
   ];
 }
 
-/** Writes the files for a pull request: its description and the two changed files. */
+/** Writes the files for a pull request: its description, package.json and package-lock.json. */
 async function propose(
   folder: string,
   { stack, aside }: Prepared,

@@ -25,8 +25,9 @@ export interface ConnectOptions {
     url?: string;
     headers: Record<string, string>;
   };
-  /** Timeouts in milliseconds: per tool call, and for connecting and listing the tools. */
+  /** Timeout of a tool call, in milliseconds. */
   callMs: number;
+  /** Timeout in milliseconds for connecting and listing the tools. */
   connectMs: number;
   /** Called when the server closes the connection. */
   onEnd(): void;

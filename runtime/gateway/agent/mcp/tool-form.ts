@@ -17,8 +17,9 @@ const DEEPEST_SCHEMA = 40;
 const COMPOSED = ["allOf", "anyOf", "oneOf"] as const;
 const DROPPED = [...COMPOSED, "not", "if", "then", "else"] as const;
 const LONGEST_UNKNOWN = 2_000;
-/** Limits for the files in one tool result: their number, and the base64 characters of each. */
+/** Maximum number of files in one tool result. */
 const MAX_FILES = 8;
+/** Maximum base64 characters of a file. */
 const LONGEST_FILE = 14_000_000;
 
 type Schema = Record<string, unknown>;

@@ -22,7 +22,7 @@ const failureSchema = z.object({
   retry_after: z.optional(z.number().check(z.nonnegative())),
 });
 
-/** Schema of a refusal by the broker. Its code is text, whereas Discord's codes are numbers. */
+/** Schema of a refusal by the broker. Its code is a string; Discord's codes are numbers. */
 const brokerProblem = z.object({ code: z.string() });
 
 export class DiscordError extends Error {

@@ -18,7 +18,9 @@ export const LARGEST_FILE = 10 * 1024 * 1024;
 /** Longest message, in characters: https://docs.discord.com/developers/resources/message#create-message */
 const LONGEST_TEXT = 2_000;
 const EPHEMERAL = 64;
-/** Flag that suppresses previews: Discord fetches them unasked, and a URL could leak parts of the conversation. */
+/**
+ * Flag that suppresses link previews. Discord would fetch every link, and a URL could leak parts of the conversation.
+ */
 const SUPPRESS_EMBEDS = 4;
 const ORIGINAL = "/messages/@original";
 /**
@@ -27,7 +29,7 @@ const ORIGINAL = "/messages/@original";
  */
 const FRESH_MS = 60_000;
 const WAITS_MS = [250, 500, 1_000, 2_000, 4_000];
-/** Codes for an unknown webhook or interaction, or an invalid webhook token: the ticket is too new or has expired. */
+/** Error codes for a ticket that Discord does not recognise yet, or that has expired. */
 const TICKET_UNKNOWN = new Set([10015, 10062, 50027]);
 
 /** Error code: the bot may not read the channel's history, so it cannot reply to a message there. */
@@ -124,7 +126,7 @@ export class DiscordSender {
     await this.#options.call({ operation: "discord/file.create", values: { channel: chat }, body, file });
   }
 
-  /** Replaces a message's text and removes its buttons. Also works for messages that were sent by ticket. */
+  /** Replaces a message's text and removes its buttons. Also works for messages that were sent with a ticket. */
   async edit({ chat, ticket }: ReplyTarget, id: string, text: string): Promise<void> {
     const path = `/messages/${encodeURIComponent(id)}`;
     const body = { ...content(text), components: [] };
@@ -136,7 +138,7 @@ export class DiscordSender {
     });
   }
 
-  /** Shows the typing indicator for ten seconds. A deferred answer has its own indicator. */
+  /** Shows the typing indicator for ten seconds, unless a deferred answer already shows one. */
   async typing({ chat, ticket }: ReplyTarget): Promise<void> {
     if (ticket === undefined)
       await this.#options.call({ operation: "discord/typing", values: { channel: chat } });

@@ -24,7 +24,7 @@ const FORMS: Forms = {
   // Slack supports no language after the backticks and would show it as code.
   codeBlock: (code) => `\`\`\`\n${escapeSlackText(code)}\n\`\`\``,
   bullet: "•",
-  // Slack recognises formatting only next to a space or punctuation, and a zero-width space counts.
+  // Slack recognises formatting only next to a space or punctuation. A zero-width space is enough.
   boundary: "\u200B",
 };
 

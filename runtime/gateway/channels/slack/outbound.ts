@@ -14,7 +14,8 @@ import { writeMrkdwn } from "./mrkdwn.ts";
 const TOKEN_ERRORS = new Set(["token_expired", "invalid_auth", "account_inactive", "token_revoked"]);
 
 /**
- * Errors of a chat that will never accept the message: https://docs.slack.dev/reference/methods/chat.postMessage#errors
+ * Explanations for permanent refusals of a message, by error code:
+ * https://docs.slack.dev/reference/methods/chat.postMessage#errors
  */
 const CHAT_REFUSES: Record<string, string> = {
   channel_not_found: "the channel does not exist, or the bot may not see it",
@@ -99,7 +100,7 @@ interface SlackSender {
   /** https://docs.slack.dev/reference/methods/reactions.add */
   react(target: ReplyTarget, message: string, name: string): Promise<void>;
   /**
-   * Replaces the buttons with the choice if `done`. Otherwise sends `word` to the person privately:
+   * Replaces the buttons with `word` if `done`. Otherwise sends `word` privately to the person who pressed:
    * https://docs.slack.dev/reference/methods/chat.postEphemeral
    */
   answerPress(press: ButtonPress, word: string, done: boolean): Promise<void>;
@@ -293,7 +294,7 @@ function readSlackError(error: unknown, now: number, isEdit = false): RetryableE
       ...(wait !== undefined && { retryAfterMs: wait }),
     });
   }
-  // Any other refusal of an edit is final, but the text can still be sent as a new message.
+  // Slack will never accept this edit, but the text can still be sent as a new message.
   if (isEdit && code !== "" && !PASSING.has(code)) {
     return new RefusedError("edit_refused", `Slack rejects the edit: ${code}.`, options);
   }

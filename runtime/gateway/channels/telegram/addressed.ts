@@ -1,6 +1,6 @@
 import type { TelegramContent, TelegramEntity, TelegramMessage } from "./message.ts";
 
-/** Maximum characters of a mention or command. Telegram allows 32 and the leading `@` or `/`. */
+/** Maximum characters of a name. Telegram allows only 32 after the `@` or `/`. */
 const LONGEST_NAME = 64;
 
 export interface BotIdentity {
@@ -21,8 +21,8 @@ export interface ReadText {
 }
 
 /**
- * Reads a message's text or caption. The bot is addressed by its `@name` in upper or lower case, a mention without a
- * name, a command `/x` or `/x@name` at the start, or a reply to its message.
+ * Reads a message's text or caption. A message addresses the bot if it contains the bot's `@name` (in any case) or a
+ * link to its account, starts with a command `/x` or `/x@name`, or replies to the bot.
  */
 export function readAddressedText(
   message: TelegramContent & Pick<Partial<TelegramMessage>, "reply_to_message">,

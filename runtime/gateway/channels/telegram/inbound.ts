@@ -22,7 +22,7 @@ export interface InboundOptions {
 }
 
 /**
- * Message that the Start button in a bot's chat sends, with the parameter of a deep link:
+ * Message from the Start button of a bot's chat, with a deep link's parameter if there is one:
  * https://core.telegram.org/bots/features#deep-linking
  */
 const OPENING = /^\/start(?: [\w-]{1,64})?$/;
@@ -125,8 +125,8 @@ function readPress(
 }
 
 /**
- * Parses the change of a group's id, which Telegram announces in both chats. Accepts only listed groups, since the new
- * id inherits their access.
+ * Parses a change of a group's id, which Telegram announces under the old and the new id. Accepts only listed groups,
+ * because the new id inherits their access.
  */
 function readMove(
   { chat, from, migrate_to_chat_id: to, migrate_from_chat_id: by }: TelegramMessage,
@@ -159,7 +159,10 @@ function groupMessage(
 const NAMED = /@\w{5,32}/g;
 const COMMAND = /^\/\w{1,32}(?:@\w{5,32})?/;
 
-/** Copies a rich message's text to `text`, and finds mentions and commands in it, because it has no entities. */
+/**
+ * Copies a rich message's text to `text`. Finds mentions and commands in the text, because rich messages have no
+ * entities.
+ */
 function withRichText(message: TelegramMessage): TelegramMessage {
   const { text, caption, rich_message: rich } = message;
   if (text !== undefined || caption !== undefined || rich === undefined) return message;
@@ -198,7 +201,7 @@ function readSender({ from, sender_chat: shown, chat }: TelegramMessage): Sender
   return personOf(from);
 }
 
-/** Returns the chat, and in a forum the topic. Telegram's other threads are chains of replies, not places. */
+/** Returns the chat and, in a forum, the topic. Ignores other threads, which are only chains of replies. */
 function replyTarget(
   message: Pick<TelegramMessage, "chat" | "message_thread_id" | "is_topic_message">,
   moves: Pick<ChatMoves, "knownAs">,
