@@ -12,7 +12,7 @@ const NOT_FINE = 2;
 
 async function main(argv: string[], { say, log, report }: CommandOutput): Promise<number> {
   const command = commandParser(SCRIPT, "Lists a deployed stack's backups, and makes or checks one.")
-    .addArgument(new Argument("<stack>", "a stack of the backend that pulumi is logged in to"))
+    .addArgument(new Argument("<stack>", "a stack in the backend that Pulumi is logged in to"))
     .option("--create", "make a backup now; starts a stopped container", false)
     .option("--verify", "unpack and check the newest backup; starts a stopped container", false)
     .option("--gateway <name>", "component name, if your own program has several gateways")

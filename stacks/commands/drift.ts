@@ -12,7 +12,7 @@ async function main(argv: string[], { say, log, report }: CommandOutput): Promis
     SCRIPT,
     "Compares a stack's deployed resources with their current state. Changes nothing.",
   )
-    .addArgument(new Argument("<stack>", "a stack of the backend that pulumi is logged in to"))
+    .addArgument(new Argument("<stack>", "a stack in the backend that Pulumi is logged in to"))
     .option("--json", "print one JSON object", false)
     .addHelpText(
       "after",

@@ -12,7 +12,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
   drift: "shows what was changed or deleted outside of Pulumi",
   image: "builds the container's image",
   migrate: "renames a stack's Worker",
-  orphans: "finds container applications left behind by deleted Workers, and removes one",
+  orphans: "lists container applications left behind by deleted Workers, or removes one",
   policies: "runs the policy pack on a stack's preview",
   preview: "writes a stack's preview as Markdown",
   pulumi: "runs the Pulumi CLI with this version of Node.js",

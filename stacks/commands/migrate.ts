@@ -24,7 +24,7 @@ async function main(argv: string[], { say, log, report }: CommandOutput): Promis
 
 function readOptions(argv: readonly string[]): MigrateOptions & { stack: string } {
   const command = commandParser(SCRIPT, "Renames a stack's Worker and adds the migration that this requires.")
-    .addArgument(new Argument("<stack>", "a serverless stack, of the backend that pulumi is logged in to"))
+    .addArgument(new Argument("<stack>", "a serverless stack in the backend that Pulumi is logged in to"))
     .requiredOption("--worker-name <name>", "the new name")
     .option(
       "--accept-migration <tag>",

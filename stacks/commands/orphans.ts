@@ -12,7 +12,7 @@ async function main(argv: string[], { say, log, report }: CommandOutput): Promis
     SCRIPT,
     "Lists the container applications that deleted Workers have left in a stack's account.",
   )
-    .addArgument(new Argument("<stack>", "a serverless stack, of the backend that pulumi is logged in to"))
+    .addArgument(new Argument("<stack>", "a serverless stack in the backend that Pulumi is logged in to"))
     .option("--remove <id>", "remove this application, unless it is in use")
     .option("--json", "print one JSON object", false)
     .addHelpText(

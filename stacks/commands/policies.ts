@@ -11,7 +11,7 @@ const SCRIPT = commandLine("policies");
 
 async function main(argv: string[], { say, log }: CommandOutput): Promise<number> {
   const command = commandParser(SCRIPT, "Runs the policy pack on a stack's preview. Nothing is changed.")
-    .addArgument(new Argument("[stack]", "a stack of the backend that pulumi is logged in to"))
+    .addArgument(new Argument("[stack]", "a stack in the backend that Pulumi is logged in to"))
     .option("--config <file>", "policy configuration with levels and values of the rules")
     .option("--backup <time>", "time of the last backup, as ISO 8601")
     .option("--publish-dir <folder>", "build the pack with its packages in this folder, for publishing")

@@ -16,7 +16,7 @@ async function main(argv: string[], output: CommandOutput): Promise<number> {
     SCRIPT,
     "Previews a stack, checks it against the policies and writes the result as Markdown. Changes nothing.",
   )
-    .addArgument(new Argument("<stack>", "a stack of the backend that pulumi is logged in to"))
+    .addArgument(new Argument("<stack>", "a stack in the backend that Pulumi is logged in to"))
     .option("--out <file>", "output file (default: .steward/previews/<stack>.md)")
     .option("--config <file>", "policy configuration with levels and values of the rules")
     .option("--backup <time>", "time of the last backup, as ISO 8601")

@@ -21,7 +21,7 @@ function readOptions(argv: readonly string[]): UpgradeOptions & { stack: string 
     SCRIPT,
     "Previews a stack with a newer version of the package, deploys it, and rolls back if it does not answer.",
   )
-    .addArgument(new Argument("<stack>", "a stack of the backend that pulumi is logged in to"))
+    .addArgument(new Argument("<stack>", "a stack in the backend that Pulumi is logged in to"))
     .option("--to <version>", "version to deploy (default: the newest in npm's registry)")
     .option("--check", "only report versions and changes", false)
     .option("--propose <folder>", "only write preview, package.json and package-lock.json for a pull request")

@@ -35,7 +35,7 @@ test.skipIf(browserIsMissing).each([true, false])(
     await page.getByText("Rejected.").waitFor();
     await shoot(page, `undo-${scripts ? "scripts" : "plain"}`);
     await button("Undo").click();
-    await page.getByText("Undone. The previous state is restored.").waitFor();
+    await page.getByText("Undone.", { exact: true }).waitFor();
     await button(/^Approve as operator slack/).click();
 
     await button(/^Revoke slack/).click();

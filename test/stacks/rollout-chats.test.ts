@@ -26,7 +26,7 @@ const at = (begun: number, answering: number, ...failing: string[]): Renewal => 
 
 test("waits until nobody has asked for a while, and says how many answer", async () => {
   const { said, looks } = await watched(at(1, 0), at(1, 1), at(3, 1), new Error("502"), at(3, 3));
-  expect(said).toBe("The containers of 3 chats answer with the new version.");
+  expect(said).toBe("The containers of 3 chats run the new version.");
   expect(looks).toBe(7);
 });
 
@@ -37,9 +37,7 @@ test("has nothing to say where no chat's container runs, or one sandbox serves e
 
 test("ends after three minutes, and says what is not done", async () => {
   const { said, waited } = await watched(at(5, 4));
-  expect(said).toBe(
-    "The containers of 4 chats answer with the new version; 1 more are starting. The others follow.",
-  );
+  expect(said).toBe("Containers with the new version: 4; starting: 1. The rest follow later.");
   expect(waited).toBeLessThan(180_000);
 });
 

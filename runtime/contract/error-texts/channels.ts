@@ -54,7 +54,7 @@ export const CHANNELS_ERRORS = {
     status: 502,
     title: "Polling has stalled",
     cause: "steward has not asked Telegram for updates for more than three minutes.",
-    fix: "Check that this machine reaches api.telegram.org and read the log, then restart.",
+    fix: "Check that this machine can reach api.telegram.org and read the log, then restart.",
   },
   telegram_unreachable: {
     status: 502,
@@ -104,7 +104,7 @@ export const CHANNELS_ERRORS = {
     status: 502,
     title: "The connection to Discord is silent",
     cause: "Discord has not answered on the connection for more than three minutes.",
-    fix: "Check that this machine reaches gateway.discord.gg and read the log, then restart.",
+    fix: "Check that this machine can reach gateway.discord.gg and read the log, then restart.",
   },
   channel_not_configured: {
     status: 403,

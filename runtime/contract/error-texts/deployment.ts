@@ -152,7 +152,7 @@ export const DEPLOYMENT_ERRORS = {
     title: "The service does not answer",
     cause: "The deployed service does not answer at its address.",
     fix: ({ script }) =>
-      `Check that this machine reaches the address; \`${script("drift")}\` shows whether the service still exists.`,
+      `Check that this machine can reach the address; \`${script("drift")}\` shows whether the service still exists.`,
   },
   stack_not_serverless: {
     status: 400,
@@ -190,7 +190,7 @@ export const DEPLOYMENT_ERRORS = {
     status: 502,
     title: "The chat platform does not answer",
     cause: "A registration got no answer from the platform, or a server error.",
-    fix: "Check that this machine reaches the platform (and steward:endpoints, if set), then deploy again.",
+    fix: "Check that this machine can reach the platform (and steward:endpoints, if set), then deploy again.",
   },
   secret_refused: {
     status: 502,
@@ -203,7 +203,7 @@ export const DEPLOYMENT_ERRORS = {
     status: 502,
     title: "A secret could not be checked",
     cause: "The platform did not say whether it accepts the value. The deployment keeps the previous one.",
-    fix: "Check that this machine reaches the platform (and steward:endpoints, if set), then deploy again.",
+    fix: "Check that this machine can reach the platform (and steward:endpoints, if set), then deploy again.",
   },
   image_too_large: {
     status: 413,
@@ -228,13 +228,13 @@ export const DEPLOYMENT_ERRORS = {
     status: 502,
     title: "The image was not pushed",
     cause: "The engine could not push the image to the registry.",
-    fix: "Check that the Docker engine reaches the registry, then deploy again.",
+    fix: "Check that the Docker engine can reach the registry, then deploy again.",
   },
   running_config_invalid: {
     status: 409,
     title: "The running config is not valid",
     cause: "The gateway cannot start with the config in the data directory.",
-    fix: "Repair it on `/_admin/config` of the service, then deploy again. `steward config unset <path>` in the container also removes a wrong key, but cannot change a file that is not JSON or has a key twice.",
+    fix: "Repair it on the service's page `/_admin/config`, then deploy again. `steward config unset <path>` in the container also removes a wrong key, but cannot change a file that is not JSON or has a key twice.",
   },
   config_variables_missing: {
     status: 409,

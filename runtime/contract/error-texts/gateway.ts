@@ -35,7 +35,7 @@ export const GATEWAY_ERRORS = {
     status: 500,
     title: "This host cannot give each chat its own user",
     cause:
-      "With TENANCY=chat each chat's gateway runs as its own user, which needs root with CHOWN, KILL, SETGID and SETUID.",
+      "With TENANCY=chat, each chat's gateway runs as a separate user. For this, the container must start as root with the capabilities CHOWN, KILL, SETGID and SETUID.",
     fix: "Set steward:tenancy to shared and deploy again, or give the container the capability that the detail names.",
   },
   chats_not_copied: {

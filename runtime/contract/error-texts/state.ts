@@ -34,13 +34,13 @@ export const STATE_ERRORS = {
   data_newer: {
     status: 502,
     title: "The data was written by a newer version",
-    cause: "A newer version of steward wrote the data in a format that this version does not read.",
+    cause: "A newer version of steward wrote the data in a format that this version cannot read.",
     fix: "Deploy the newer version again, or restore a backup made before it was deployed (backups do not contain the ledger). Until then the data stays untouched.",
   },
   data_older: {
     status: 502,
     title: "The data was written by a version that is too old",
-    cause: "The data has a format from before 0.1.0, which this version does not read.",
+    cause: "The data is in a format from before 0.1.0, which this version cannot read.",
     fix: "First deploy the sources from before 0.1.0 (commit 449bf21), which migrate the data, then this version. Until then the data stays untouched.",
   },
   credentials_incomplete: {

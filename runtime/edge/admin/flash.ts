@@ -21,7 +21,7 @@ export const DONE = {
   startedOver: "Started over. The bot no longer uses the earlier messages, which remain stored.",
   forgotten: "Deleted. Existing backups still contain the conversation.",
   written: "Saved. The assistant reads it with the next message; the previous version is kept.",
-  fileRemoved: "Removed. Its last version is kept.",
+  fileRemoved: "File removed. Its last version is still stored.",
   replayed: "The event is being delivered again.",
   waking: "The container is starting.",
   saved: "Saved. A running gateway applies it within a second; a gateway stopped by its config restarts.",
@@ -29,7 +29,7 @@ export const DONE = {
   backedUp: "Backup created.",
   restored:
     "The backup is restored. The gateway restarts with it. The previous state is kept as the backup “Before a restore”.",
-  undone: "Undone. The previous state is restored.",
+  undone: "Undone.",
   goesOn: "This is taking longer than expected and continues in the background. Check again shortly.",
 } as const;
 

@@ -37,8 +37,8 @@ export async function watchChats({ renewal, pause = sleep }: WatchOptions): Prom
   }
   const { begun, answering } = last;
   if (begun === 0) return undefined;
-  if (begun === answering) return `The containers of ${begun} chats answer with the new version.`;
-  return `The containers of ${answering} chats answer with the new version; ${begun - answering} more are starting. The others follow.`;
+  if (begun === answering) return `The containers of ${begun} chats run the new version.`;
+  return `Containers with the new version: ${answering}; starting: ${begun - answering}. The rest follow later.`;
 }
 
 function failureOf(tenant: string): BuildFailure {

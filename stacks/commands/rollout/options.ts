@@ -49,7 +49,7 @@ export async function readOptions(argv: readonly string[]): Promise<RolloutOptio
     SCRIPT,
     "Previews a stack, checks it against the policies, deploys it, and rolls back if the new version does not answer.",
   )
-    .addArgument(new Argument("<stack>", "a stack of the backend that pulumi is logged in to"))
+    .addArgument(new Argument("<stack>", "a stack in the backend that Pulumi is logged in to"))
     .option("--plan-only", "only preview what would change and what would block it", false)
     .option("--yes", "skip confirmation", false)
     .option("--accept-migration <tag>", "allow this migration, such as v2")
