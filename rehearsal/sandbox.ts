@@ -44,7 +44,7 @@ export async function chooseContainerSetup(options: ContainerSetupOptions): Prom
   }
 }
 
-/** Returns how the previous run's containers ran. Use the result only to remove them. */
+/** Returns the mode for removing the previous run's containers. Do not start containers in this mode. */
 export async function previousContainerMode(dir: string, standInHost: string): Promise<ContainerMode> {
   if (standInHost !== LOOPBACK && (await dockerAvailable()).ok) {
     return { kind: "docker", image: (reference) => reference, sidecarImage: await sidecarImageName() };

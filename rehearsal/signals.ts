@@ -16,7 +16,7 @@ export class Interruption {
         this.#controller.abort();
         resolve();
       };
-      // Handle output errors here. Otherwise, Pulumi's handler would print them endlessly while a program runs.
+      // Handle output errors here. Otherwise, Pulumi's own handler would print them endlessly.
       for (const output of [process.stdout, process.stderr]) output.on("error", listener);
       for (const signal of SIGNALS) {
         process.removeAllListeners(signal);
@@ -73,7 +73,7 @@ function whenNpmEnds(listener: () => void): void {
   }, LOOK_MS).unref();
 }
 
-/** Returns the process ids of the parent and, if /proc exists, the grandparent. npm may be either. */
+/** Returns the process ids of the parent and, if /proc exists, the grandparent. Either of them may be npm. */
 function parents(): string {
   const { ppid } = process;
   try {

@@ -3,8 +3,8 @@ import * as pulumi from "@pulumi/pulumi";
 export const GATEWAY = "steward";
 
 /**
- * Returns options with which a gateway adopts resources of versions that had no components. Their parent was the
- * stack, and their names lacked the gateway's prefix. Children inherit the aliases.
+ * Returns options that add aliases, so that a gateway adopts the resources of older versions. Such a resource had the
+ * stack as its parent, and no gateway prefix in its name. Children inherit the aliases.
  */
 export function withAdoption(opts: pulumi.ComponentResourceOptions = {}): pulumi.ComponentResourceOptions {
   let gateway: pulumi.Resource | undefined;

@@ -6,7 +6,7 @@ export interface StackOutputs {
   target: Target;
   /** Public URL without a trailing slash. */
   url: pulumi.Input<string>;
-  /** Serverless: the image's name, by digest if it was pushed. Host: the image's id. */
+  /** Name of a serverless stack's image, with a digest if the image was pushed. On a host, the image's id. */
   image: pulumi.Input<string>;
   /** Hash of the code of Worker and container. */
   bundleHash: pulumi.Input<string>;

@@ -29,7 +29,7 @@ export interface BaseImageOptions {
   env?: NodeJS.ProcessEnv;
 }
 
-/** Base image of this checkout on one Docker engine, with the means to find and build it. */
+/** Description of this checkout's base image, with functions to find and build it on one Docker engine. */
 export interface BaseImageRecipe {
   image: string;
   /** As in Docker and Debian: `amd64`, `arm64`. */

@@ -43,7 +43,8 @@ const SOURCES = [
 ];
 
 /**
- * Bundles Worker and container. Reuses a bundle if the released package contains one or the inputs have not changed.
+ * Bundles the Worker and the container. Reuses a bundle if the released package contains one or the inputs have not
+ * changed.
  */
 export async function buildBundle({ outdir = path.join(ROOT, "dist") } = {}): Promise<Bundle> {
   const built = readBuildRecord() ?? (await buildFromSource(outdir));

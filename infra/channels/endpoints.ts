@@ -21,8 +21,8 @@ export function anthropicRoot(): string {
 }
 
 /**
- * Returns the base URL with the API's version, without a trailing slash. It may belong to another provider with a
- * compatible API.
+ * Returns the base URL with the API's version, without a trailing slash. The URL may belong to another provider with
+ * a compatible API.
  */
 export function openaiRoot(): string {
   return (connection().endpoints?.openai ?? "https://api.openai.com/v1").replace(/\/+$/, "");

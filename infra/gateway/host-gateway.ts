@@ -35,7 +35,9 @@ import { judgeConfigText } from "./running-config.ts";
 type Settings = WithDefaults<"host">;
 
 const ANY = new Set(["0.0.0.0", "::"]);
-/** Maximum length of default names. Docker's limit of 128 leaves room for the suffixes `-former` and `-data`. */
+/**
+ * Maximum length, in characters, of default names. Docker's limit is 128, so suffixes such as `-former` still fit.
+ */
 const LONGEST_NAME = 63;
 
 /**
@@ -230,7 +232,9 @@ async function checkHost(
   });
 }
 
-/** Builds the base image on the container's engine, and returns the inputs of the build on top of it. */
+/**
+ * Builds the base image on the container's engine, and returns the inputs to build the gateway's image on this base.
+ */
 function imageBuild(bundle: Promise<Bundle>, engine: Promise<DockerEngine>, gate: CheckGate): ImageBuild {
   const log = (line: string) => void pulumi.log.info(line, undefined, undefined, true);
   const { context, hash } = gate(bundle).container;

@@ -13,7 +13,7 @@ export interface Wording {
   name(path: string): string;
   /** @param value suggested value. Default: none */
   set(path: string, value?: string): string;
-  /** Returns the instruction to remove an argument; with `member`, only that part of it. */
+  /** Returns the instruction to remove an argument, or only its member `member`. */
   remove(path: string, member?: string): string;
   /** Marks one of several remedies. */
   quote(remedy: string): string;

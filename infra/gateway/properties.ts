@@ -138,7 +138,7 @@ function ownVariables() {
   });
 }
 
-/** Validates only the structure. The classes and tags depend on the tenancy, so a rule checks them. */
+/** Schema of the migrations' structure. A rule checks the classes and tags, because they depend on the tenancy. */
 const MIGRATIONS = z.array(z.strictObject({ tag: z.string(), newSqliteClasses: z.array(z.string()) }), {
   error: "must be a list of {tag, newSqliteClasses}",
 });

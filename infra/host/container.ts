@@ -58,9 +58,9 @@ export class Container extends pulumi.ComponentResource {
       dependsOn: former,
       // Contains all variables, including the secret ones.
       additionalSecretOutputs: ["envs"],
-      // A refresh adds the image's labels, which is not a change.
+      // A refresh adds the image's labels to the state.
       ignoreChanges: ["labels"],
-      // Needed if only the replacement trigger changes. For other replacements, the Docker provider requests it.
+      // The Docker provider requests this by default, but not if only the replacement trigger changes.
       deleteBeforeReplace: true,
       transformations: [runBeforeCreate(args.hooks)],
       ...(args.round !== undefined && { replacementTrigger: args.round }),

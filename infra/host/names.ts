@@ -26,8 +26,8 @@ export interface NameHooks {
 }
 
 /**
- * Returns lists of hooks, which are complete when `registered` resolves. The lists stay empty on a Pulumi language
- * host without hook support.
+ * Returns two lists of hooks, which are filled when `registered` resolves. The lists stay empty if the Pulumi
+ * language host does not support hooks.
  */
 export function nameHooks({ container, volume }: HostNames, dockerHost: string | undefined): NameHooks {
   const hooks = [containerNameHook(container, dockerHost), volumeNameHook(volume, dockerHost)];
@@ -44,8 +44,8 @@ export function nameHooks({ container, volume }: HostNames, dockerHost: string |
 }
 
 /**
- * Returns a transformation that adds hooks to a resource. The resource option `hooks` would copy the list before it
- * is filled.
+ * Returns a transformation that adds hooks to a resource. With the resource option `hooks`, Pulumi would copy the
+ * list while it is still empty.
  */
 export function runBeforeCreate(hooks: pulumi.ResourceHook[] = []): pulumi.ResourceTransformation {
   return ({ props, opts }) => ({ props, opts: { ...opts, hooks: { beforeCreate: hooks } } });
@@ -114,7 +114,8 @@ function volumeNameHook(name: string, dockerHost: string | undefined): pulumi.Re
 }
 
 /**
- * Returns the error for a name in use. The message includes error code and fixes, because Pulumi shows nothing else.
+ * Returns the error for a name in use. The message includes the error code and fixes, because Pulumi shows nothing
+ * else.
  */
 function nameTakenError(what: string, ...fixes: string[]): Error {
   const code: ErrorCode = "host_name_taken";

@@ -104,8 +104,8 @@ async function bringUp(inputs: ServiceInputs): Promise<ServiceOutputs> {
 }
 
 /**
- * Returns the state of the service's container. If it is missing, or stopped while the previous version's container
- * runs, returns the latter's state.
+ * Returns the state of the service's container. Uses the previous version's container if the current one is missing,
+ * or if only the previous one runs.
  */
 async function observe(containers: Containers, name: string): Promise<Runs | undefined> {
   const { current, previous } = await inspectPair(containers, name);

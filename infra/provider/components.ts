@@ -59,8 +59,8 @@ async function membersOf(
 }
 
 /**
- * Converts an argument for its component. Other languages' SDKs send an object with a secret or unknown member as one
- * output, but the component expects one per member.
+ * Converts an argument to the form that its component expects. SDKs of other languages send an object with a secret
+ * or unknown member as one output instead of one per member.
  */
 async function argumentOf(value: unknown, property: Property = {}): Promise<unknown> {
   const held = pulumi.Output.isInstance(value) ? await heldBy(value) : value;

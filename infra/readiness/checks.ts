@@ -228,8 +228,7 @@ function alertsArrive(key: string): Check {
   return {
     name: "alerts",
     async run(fetch, url) {
-      // Report the first failure again instead of sending another alert, which would also reach the destinations that
-      // work.
+      // Return the first problem again. A new request would send another alert to the destinations that work.
       if (refused !== undefined) return refused;
       const response = await askAsStack({
         fetch,

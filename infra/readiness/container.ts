@@ -47,7 +47,7 @@ export async function containerReport(name: string, env = process.env): Promise<
 }
 
 /**
- * Returns the container's last exit code; "" if it never exited. The code of a running container is only in the
+ * Returns the container's last exit code; "" if it never exited. For a running container, reads the code from the
  * engine's events.
  */
 async function lastExitCode(

@@ -2,8 +2,9 @@
  * Probes the service at PROBE_URL until every check passes or PROBE_TIMEOUT_MS is over. Prints a report in a fixed
  * order. On failure, exits with 1 and prints each failed check's last reason and Docker's report of PROBE_CONTAINER.
  *
- * PROBE_STACK is the stack name for suggested commands. PROBE_CHANNELS lists the channels that must work.
- * PROBE_ALERTS sends a test alert. Standard input provides the key for requests restricted to the stack.
+ * PROBE_STACK is the stack name for suggested commands. PROBE_CHANNELS lists the channels that must work. With
+ * PROBE_ALERTS=true, sends a test alert. Standard input provides the key for requests to routes restricted to the
+ * stack.
  */
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -8,8 +8,8 @@ import { askTelegram } from "../channels/telegram-api.ts";
 export type Verdict = "taken" | "refused" | "silent";
 
 /**
- * Environment variable of a secret that one request can test. A signing secret cannot be tested, because it is used
- * only for incoming events.
+ * Environment variable of a secret that can be tested with one request. A signing secret cannot be tested, because it
+ * is used only for incoming events.
  */
 export type TriedVariable = (typeof SERVICES)[ServiceName]["key"];
 

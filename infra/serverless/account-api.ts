@@ -204,7 +204,7 @@ function unanswered(address: string, error: unknown): StewardError {
   if (!LOOPBACK.test(`${origin}/`) || failureOf(error) !== "ECONNREFUSED") {
     return new StewardError("cloudflare_unreachable", detail, { cause: error });
   }
-  // The rehearsal writes its start command to its environment file as this variable.
+  // A rehearsal's environment file sets this variable to the rehearsal's start command.
   const start = process.env["STEWARD_REHEARSED_BY"];
   return new StewardError("rehearsal_ended", `The rehearsal is not running: ${detail}`, {
     cause: error,

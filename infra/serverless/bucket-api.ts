@@ -73,7 +73,7 @@ const DELETE_ATTEMPTS = 50;
 const PASSES = 8;
 const PASS_MS = 2_000;
 
-/** Lists up to 1,000 objects of a bucket. A page from Cloudflare may contain fewer. */
+/** Lists the keys of up to 1,000 objects in a bucket. */
 export async function readContent(access: AccountAccess, name: string): Promise<BucketContent> {
   const keys: string[] = [];
   const query = { per_page: String(PAGE) };

@@ -84,8 +84,8 @@ export const containerApplicationProvider: ResourceProvider<ApplicationInputs, A
   },
 
   /**
-   * Changes what differs in the live application. Ignores the old state, which may be wrong after an interrupted
-   * rollout.
+   * Changes the live settings that differ from the new inputs. Ignores the old state, which may be wrong after an
+   * interrupted rollout.
    */
   async update(id, olds, news) {
     const access = accessTo(news.accountId);

@@ -15,7 +15,7 @@ import { say } from "../shell/connection.ts";
 
 /** Inputs of the estimate, and format of the stored state. */
 export interface EstimateInputs extends CostInputs {
-  /** Input, of which the state stores only `measured`. */
+  /** Result of the measurement, as an input. The state stores `measured` instead. */
   duty?: DutyReading;
   /** State only. */
   line?: string | undefined;
@@ -32,7 +32,7 @@ export const costEstimateProvider: ResourceProvider<EstimateInputs, EstimateInpu
     const before = deployed?.measured;
     const measured = duty?.measured ?? before;
     const now = { ...settings, ...(measured && { measured }) };
-    // Usage differs between the tenancies: apply a measurement only to settings with the same tenancy.
+    // Apply a measurement to the deployed settings only if both have the same tenancy.
     const isSameKind = (deployed?.maxSandboxes === undefined) === (measured?.containers === undefined);
     const line = costLine(now, deployed && { ...deployed, measured: isSameKind ? measured : before });
     const sleeps = news.sleepAfter !== "never";
@@ -57,12 +57,12 @@ export const costEstimateProvider: ResourceProvider<EstimateInputs, EstimateInpu
 };
 
 export interface CostEstimateArgs extends Omit<CostInputs, "measured"> {
-  /** US dollars a month. Warns if the measured cost is higher. Default: none. */
+  /** Monthly budget in US dollars. A higher measured cost causes a warning. Default: none. */
   monthlyBudget?: number | undefined;
-  /** US dollars a month. Warns about each chat that costs more. Default: none. */
+  /** Monthly budget per chat in US dollars. A chat with a higher cost causes a warning. Default: none. */
   monthlyChatBudget?: number | undefined;
   accountId: pulumi.Input<string>;
-  /** Bucket with the usage measurements. If none can be read, the estimate uses the stored ones. */
+  /** Bucket with the usage measurements. If none can be read, the estimate uses the one in the Pulumi state. */
   bucketName: pulumi.Input<string>;
   api: ApiCredentials;
 }

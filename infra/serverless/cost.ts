@@ -55,7 +55,7 @@ export interface CostInputs {
   measured?: MeasuredDuty | undefined;
 }
 
-/** Measured running time of the container; if each chat has its own, of all containers together. */
+/** Measured running time of the container, or of all containers together if each chat has its own. */
 export interface MeasuredDuty extends Duty {
   /** Number of measured containers, if each chat has its own. */
   containers?: number;
@@ -90,8 +90,8 @@ function awakeHoursOf(inputs: CostInputs): number {
 }
 
 /**
- * Returns the measurement unless the setup has changed since: between sleeping and never sleeping, or between one
- * container and one for each chat.
+ * Returns the measurement; `undefined` if `sleepAfter` has since changed to or from `never`, or if `maxSandboxes` has
+ * been added or removed.
  */
 function usableMeasure({ sleepAfter, maxSandboxes, measured }: CostInputs): MeasuredDuty | undefined {
   if ((maxSandboxes === undefined) !== (measured?.containers === undefined)) return undefined;

@@ -26,7 +26,7 @@ interface DeploymentInputs {
   accountId: string;
   scriptName: string;
   versions: Share[];
-  /** Tag of the last migration. Each migration deploys its own version, after which `versions` are deployed again. */
+  /** Tag of the last migration. Each migration deploys its own version, so a new tag deploys `versions` again. */
   lastTag: string;
 }
 
@@ -75,7 +75,8 @@ function deploy({ accountId, scriptName, versions, lastTag }: DeploymentInputs):
 }
 
 /**
- * Deploys versions of a Worker with percentages that add up to 100, unless exactly these already serve.
+ * Deploys versions of a Worker, with percentages that add up to 100. Does nothing if the newest deployment is the
+ * same.
  *
  * @throws AccountError
  */

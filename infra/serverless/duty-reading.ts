@@ -33,8 +33,9 @@ interface DutyPlace extends AccountAccess {
   now: number;
 }
 
-/** Maximum number of object keys to list. The API allows only 1,200 requests per account in five minutes. */
+/** Maximum number of object keys to list, at 1,000 per API request. */
 const MAX_LISTED = 3_000;
+/** Maximum number of records to read. The API allows 1,200 requests in five minutes. */
 const MAX_READ = 100;
 const PARALLEL = 8;
 

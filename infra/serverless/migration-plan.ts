@@ -16,10 +16,7 @@ interface MigrationPlanArgs {
   migrations: readonly Migration[];
 }
 
-/**
- * Provider that rejects a Worker's new name if the name is taken or the migrations have no new tag. Checks the
- * account, because the state may contain a rename that failed.
- */
+/** Provider that rejects a Worker's new name if another Worker has this name or the migrations have no new tag. */
 export const migrationPlanProvider: ResourceProvider<MigrationPlanArgs, MigrationPlanArgs> = {
   async check(olds, news) {
     const { workerName: former } = olds;
@@ -28,6 +25,7 @@ export const migrationPlanProvider: ResourceProvider<MigrationPlanArgs, Migratio
     const [live, target] = await Promise.all(
       [former, news.workerName].map((name) => readLiveWorker(access, name)),
     );
+    // After a failed rename, the state may contain a name that no Worker has.
     if (live === undefined) return;
     if (target !== undefined) {
       const origin = await readOrigin(access, news.workerName, BINDINGS.state);

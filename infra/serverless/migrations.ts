@@ -180,8 +180,8 @@ function moduleText(classes: readonly string[]): string {
 }
 
 /**
- * Returns true if a retry is useless. A 412 means that another request has applied a migration, so a retry can
- * succeed.
+ * Returns true if a retry cannot succeed. After a 412, a retry can succeed, because another request has applied a
+ * migration.
  */
 function isFinal(error: AccountError): boolean {
   return !isTransient(error) && error.status !== 412;

@@ -84,16 +84,16 @@ export const stateBucketProvider: ResourceProvider<BucketInputs, BucketOutputs> 
     if (found === undefined) await createBucket(access, inputs.name);
     const outs = { ...inputs, ownerId: randomUUID() };
     await mark(outs).catch((error: Error) => {
-      // The bucket exists, but has no marker. Pulumi stores the bucket with this error, and the next update writes
-      // the marker.
+      // The bucket exists, but has no marker. With these properties, Pulumi records the bucket, and the next update
+      // writes the marker.
       throw Object.assign(error, { id: inputs.name, properties: outs });
     });
     return { id: inputs.name, outs };
   },
 
   /**
-   * Reads the bucket. Reports another stack's marker as a changed owner. The next update then rejects the bucket, or
-   * rewrites the marker if this stack may adopt the bucket.
+   * Reads the bucket. If the marker belongs to another stack, reports a changed owner. The next update rejects the
+   * bucket, or rewrites the marker if this stack may adopt the bucket.
    */
   async read(id, props) {
     const found = await findBucket(accessTo(props.accountId), props.name);

@@ -21,8 +21,8 @@ export interface DockerEngine {
   source: string;
   env: NodeJS.ProcessEnv;
   /**
-   * Arguments for the Pulumi provider. Empty if the provider finds this engine without them. An explicit address
-   * would appear as a change on a machine with another address.
+   * Arguments with which the Pulumi provider uses this engine; empty if the provider needs none. An unnecessary
+   * address could differ on another machine and be reported as a change.
    */
   provider: { host?: string; context?: string; certPath?: string };
 }
@@ -38,14 +38,14 @@ export function dockerEnvironment(dockerHost: string | undefined): NodeJS.Proces
 const DEFAULT_ADDRESS = "unix:///var/run/docker.sock";
 
 /**
- * Finds the engine's address as the `docker` command does: the given address, else `DOCKER_HOST`, else the current
- * context. By itself, the Pulumi provider may find another engine: it ignores the current context and prefers
- * `DOCKER_CONTEXT` to any address.
+ * Finds the Docker engine's address in the same order as the `docker` command: the given address, `DOCKER_HOST`, the
+ * current context. The Pulumi provider itself ignores the current context.
  */
 export async function resolveEngine(
   configured: string | undefined,
   env: NodeJS.ProcessEnv = process.env,
 ): Promise<DockerEngine> {
+  // The Pulumi provider would prefer `DOCKER_CONTEXT` to any address.
   const context = env["DOCKER_CONTEXT"] ? { context: "" } : {};
   const at = (address: string, source: string, host: boolean): DockerEngine => ({
     address,

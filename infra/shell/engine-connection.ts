@@ -18,8 +18,8 @@ let waiting: Promise<void> | undefined;
  * Makes this process's Pulumi programs wait until their engine is reachable, and gives each client its own
  * connection.
  *
- * Without the wait, the SDK would take a slow connection for an ended engine (pulumi
- * sdk/nodejs/automation/server.ts). The program would then succeed without registering anything, and the engine would
+ * Without the wait, the SDK would mistake a slow connection for an engine that has exited (pulumi
+ * sdk/nodejs/automation/server.ts). The program would succeed without registering anything, and the engine would
  * delete the whole stack.
  */
 export function waitForEngine(): Promise<void> {
@@ -37,7 +37,7 @@ async function addInterceptor(): Promise<void> {
   const { grpcClientOptions } = settings as unknown as {
     grpcClientOptions: ChannelOptions & { interceptors: Interceptor[] };
   };
-  // Otherwise, the SDK would reuse the connection of an ended engine for a new engine on the same port.
+  // Otherwise, if a new engine uses an exited engine's port, the SDK would reuse the old connection.
   grpcClientOptions["grpc.use_local_subchannel_pool"] = 1;
   /** Resolves when the newest program's first request has completed. */
   let reached = Promise.resolve();

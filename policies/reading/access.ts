@@ -24,7 +24,7 @@ export function seenApplications(resources: readonly StackResource[]): Applicati
     const values = [destinations, policies, ...decisions, ...list(destinations).flatMap(uriOf)];
     return {
       resource,
-      // A first preview does not know the policies' ids, so it also reads the policy resources.
+      // `decisions` includes separate policy resources, because a first preview does not know their ids.
       bypassed: decisions.some((decision) => equals(decision, "bypass")),
       destinations: list(destinations).flatMap(destination),
       isKnown: !values.some(isUnknown),

@@ -36,7 +36,7 @@ export function isSecretName(name: string): boolean {
 function binding(value: Declared<{ name: string; type: string; text?: string }>): HandedVariable[] {
   const { name, type, text: content } = fields(value);
   if (typeof name !== "string" || (!equals(type, "plain_text") && !equals(type, "secret_text"))) return [];
-  // Without `text`, the variable is empty. If a preview does not know `text`, `value` is `undefined`.
+  // Without `content`, the value is empty. If a preview does not know `content` yet, `text` returns `undefined`.
   return [{ name, value: content === undefined ? "" : text(content), hidden: equals(type, "secret_text") }];
 }
 

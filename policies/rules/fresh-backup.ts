@@ -7,8 +7,8 @@ const DAY_MS = 24 * 3_600_000;
 const STATE: readonly string[] = [TYPES.bucket, TYPES.volume];
 
 /**
- * Requires a recent backup before production's bucket or volume is replaced or deleted with its content. Rules see
- * only planned resources. `npm run policies` therefore passes the existing names as `deployed`.
+ * Requires a recent backup before a production bucket or volume is replaced, or deleted with its content. Rules see
+ * only planned resources, so `npm run policies` passes the names of the existing ones as `deployed`.
  */
 export const freshBackup = stackRule({
   name: "fresh-backup",

@@ -35,8 +35,7 @@ export interface FrontOptions {
   /** Host name of the Worker to serve. Default: taken from the Host header. */
   hostname?: string | undefined;
   /**
-   * Returns true if the version must answer every request with 500, to simulate a broken release. Default: no
-   * version.
+   * Returns true if this version answers every request with 500, to simulate a broken release. Default: always false.
    */
   fails?: (version: string) => boolean;
 }

@@ -170,7 +170,7 @@ class MiniflareRunner implements WorkerRunner {
     const options = await this.#miniflareOptions(deployed);
     const began = performance.now();
     const miniflare = this.#runtime?.miniflare;
-    // Clear the key first: if the new options fail, the next start must restart workerd.
+    // Clear the key first, so that the next start restarts workerd if the new options fail.
     if (this.#runtime) this.#runtime.key = "";
     this.#runtime = {
       miniflare: miniflare ? await changed(miniflare, options) : await created(options),

@@ -45,12 +45,13 @@ export interface DeployedAccount {
 }
 
 /**
- * Way to run containers.
+ * Settings for running containers.
  *
- * `docker`: workerd runs the containers (`ctx.container`). `image` returns the local image for an image reference;
- * `sidecarImage` is workerd's egress sidecar. Default socket: unix:///var/run/docker.sock.
+ * With `docker`, workerd runs the containers. `image` returns the local image for an image reference; `sidecarImage`
+ * is workerd's egress sidecar. The default `socket` is unix:///var/run/docker.sock.
  *
- * `process`: `supervise.command` runs as a local process, with a directory below `supervise.dir`.
+ * With `process`, each container is the local process `supervise.command`, which has its own directory below
+ * `supervise.dir`.
  */
 export type ContainerMode =
   | { kind: "docker"; image: (imageRef: string) => string; sidecarImage: string; socket?: string }

@@ -46,7 +46,7 @@ export async function prepareHome({ folder, own, plugins }: HomeOptions): Promis
     );
     const given = plugins[provider];
     if (given !== undefined) await linkTo(executable, given);
-    // The rehearsal has no docker provider of its own, so keep one that an earlier run linked.
+    // If no docker provider is given, keep the link of an earlier run. The rehearsal has no substitute.
     else if (provider !== "docker") await place(PROVIDER_LAUNCHER, executable);
   }
 

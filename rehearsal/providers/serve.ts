@@ -51,10 +51,10 @@ interface ServedProvider {
 }
 
 /**
- * Serves a provider on a free loopback port, over the protocol in pulumi proto/pulumi/provider.proto. `main` of
- * `@pulumi/pulumi/provider` is unsuitable: it drops the configuration, which contains the API's address.
+ * Serves a provider on a free loopback port, with Pulumi's protocol (proto/pulumi/provider.proto). `main` of
+ * `@pulumi/pulumi/provider` is unsuitable, because it discards the configuration, such as the API's address.
  *
- * @param create creates the provider of a connection; an engine opens one connection per configuration
+ * @param create creates the provider for a connection; an engine opens one connection for each configuration
  */
 export async function serveProvider(create: () => Provider): Promise<ServedProvider> {
   const server = new grpc.Server({ "grpc.max_receive_message_length": 400 * 1024 * 1024 });
@@ -120,8 +120,7 @@ async function check(request: messages.CheckRequest, provider: Provider) {
 
 function diff(request: messages.DiffRequest, provider: Provider) {
   const { DIFF_NONE, DIFF_SOME } = proto.DiffResponse.DiffChanges;
-  // For `ignoreChanges: ["*"]`, the engine restores the old inputs. If the account still differs from them, report no
-  // change.
+  // With `ignoreChanges: ["*"]`, report no change, even if the account differs from the old inputs.
   if (request.getIgnorechangesList().includes("*")) return new proto.DiffResponse().setChanges(DIFF_NONE);
   const before = { inputs: read(request.getOldInputs()), outputs: read(request.getOlds()) };
   const { changed, replaces } = provider.diff(tokenOf(request.getUrn()), before, read(request.getNews()));

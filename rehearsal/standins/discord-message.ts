@@ -62,8 +62,8 @@ export function buttonsOf({ components }: Record<string, unknown>): DiscordMessa
 }
 
 /**
- * Returns the JSON text and the attached file of a request. Like Discord, ignores a body of another content type:
- * https://docs.discord.com/developers/reference#uploading-files
+ * Returns the JSON text and the attached file of a request. Like Discord, ignores a body that is neither JSON nor
+ * form data: https://docs.discord.com/developers/reference#uploading-files
  */
 export async function readSent(request: Request): Promise<{ text: string; file?: File }> {
   const type = request.headers.get("content-type") ?? "";

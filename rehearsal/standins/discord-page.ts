@@ -27,8 +27,8 @@ interface DiscordPageOptions {
   /** Stores a file and returns its attachment object. */
   addFile(file: File): Promise<{ id: string; filename: string }>;
   /**
-   * Sends an interaction to the registered endpoint, otherwise over the gateway connection. Resolves to the reason if
-   * it failed.
+   * Sends an interaction to the registered endpoint, if any, otherwise over the gateway connection. Resolves to the
+   * reason for a failure.
    */
   interact(payload: Record<string, unknown>): Promise<string | undefined>;
   press(message: DiscordMessage, label: string, by: object): Record<string, unknown>;

@@ -55,8 +55,8 @@ function said(
 }
 
 /**
- * Returns the event for an edited message (https://docs.slack.dev/reference/events/message/message_changed). An
- * edited mention is sent again with `edited`: https://github.com/slackapi/java-slack-sdk/pull/755
+ * Returns the event for an edited message (https://docs.slack.dev/reference/events/message/message_changed). For a
+ * mention, returns another `app_mention` event with `edited`: https://github.com/slackapi/java-slack-sdk/pull/755
  */
 export function edit({ event }: { event: SlackEvent }, text: string) {
   const { channel, channel_type, ...former } = event;

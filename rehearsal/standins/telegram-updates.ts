@@ -26,8 +26,8 @@ export interface Webhook {
  */
 export class Updates {
   /**
-   * Id of the next update. It starts with the current time, because the gateway ignores ids from before a restart of
-   * the stand-in.
+   * Id of the next update. The first id is the current time in seconds, so that ids increase across restarts of the
+   * stand-in. The gateway ignores lower ids.
    */
   #nextId = Math.floor(Date.now() / 1_000);
   #pending: Update[] = [];

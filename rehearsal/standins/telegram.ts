@@ -27,12 +27,12 @@ const LARGEST_DOCUMENT = 50_000_000;
 const LONGEST_CAPTION = 1_024;
 
 /**
- * Parses a body according to its content type. Without one, returns no parameters:
+ * Parses a request's body by its content type. Returns no parameters if the type is missing:
  * https://core.telegram.org/bots/api#making-requests
  */
 async function readParameters({ req }: Context): Promise<Record<string, unknown>> {
   const isJson = req.header("content-type")?.startsWith("application/json") === true;
-  // `parseBody` parses both kinds of forms, and returns nothing for other types.
+  // `parseBody` parses URL-encoded and multipart forms. For other types, it returns an empty object.
   const body: Promise<Record<string, unknown>> = isJson ? req.json() : req.parseBody();
   return body.catch(() => ({}));
 }

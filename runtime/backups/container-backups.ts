@@ -14,7 +14,9 @@ import type { Cached } from "./stores/cached-config.ts";
 
 /** Interval in milliseconds between checks for a changed state while the container is awake. */
 const LOOK_MS = 2 * 60_000;
-/** Maximum number of backups before a stop. If the state changes during one, another follows. */
+/**
+ * Maximum number of backups before the container stops. If the state changes during a backup, another backup follows.
+ */
 const LAST_COPIES = 3;
 const RETRY = { firstMs: 1_000, longestMs: 30_000 };
 
@@ -152,7 +154,7 @@ export class ContainerBackups {
     const reading = [store.stored(), store.cached.read(), returns?.find(), listening] as const;
     const [stored, cached, found] = await Promise.all(reading);
     const { starting } = record.facts;
-    // A restore would discard what a running gateway has stored since the previous Durable Object was lost.
+    // If the gateway already runs, do not restore: the restore would discard what the gateway has stored.
     const received =
       starting !== undefined && (await this.#state.hasGateway())
         ? starting
@@ -180,8 +182,8 @@ export class ContainerBackups {
   }
 
   /**
-   * Restores the newest intact generation, or an empty state if there are no generations. Then starts the gateway,
-   * unless chats' data must be merged first (`waits`) or `byHand` is returned.
+   * Restores the newest intact generation, or an empty state if there are no generations. Also starts the gateway,
+   * unless the caller must first merge chats' data (`waits`) or write the returned config (`byHand`).
    */
   async #restoreNewest(
     stored: StoredGeneration[],
@@ -296,9 +298,9 @@ export class ContainerBackups {
 }
 
 /**
- * Chooses the config for the container's start (specification, sections 2 and 7). A config that somebody wrote into
- * the bucket takes precedence (`byHand`). Otherwise, the generation's config applies, or a fresh one if there is no
- * generation or both the cached config and the marker were deleted.
+ * Chooses the config with which the container starts (specification, sections 2 and 7). `byHand` is a config from the
+ * bucket that replaces the restored one, because somebody wrote it or there is no generation. `config` is `fresh` if
+ * there is no generation, or if the cached config and the marker were both deleted.
  */
 function chooseConfig(
   { config: cached, marker }: Cached,

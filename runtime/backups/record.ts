@@ -37,7 +37,7 @@ interface Facts extends GenerationNumber, Received {
 export interface Seen {
   config?: string | undefined;
   marker?: string | undefined;
-  /** Text of the marker that this object last tried to write, to recognize it if the response was lost. */
+  /** Text of the last marker that this object tried to write. Identifies the marker if the response was lost. */
   tried?: string | undefined;
 }
 

@@ -33,7 +33,7 @@ export interface BackupServiceOptions<Content> {
   /** Logs a failure. @returns true if the backups' status should report it */
   failed(what: string, why: Reason): boolean;
   recovery: {
-    /** Returns the id of the gateway's run, to recover a config only once per run. */
+    /** Returns the id of the gateway's run. A config is recovered at most once per run. */
     run(): string | undefined;
     keep(recovery: Recovery): void;
     read(): RecoveredConfig | undefined;

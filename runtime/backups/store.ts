@@ -18,7 +18,7 @@ export interface BackupStore<Content> {
   /** @throws StewardError `backup_unknown` */
   find(id: string): Promise<GenerationManifest>;
   read(manifest: GenerationManifest): Promise<Archive<Content>>;
-  /** Returns facts about the newest backup; without a backup, about the container's initial state. */
+  /** Returns facts about the newest backup. If there is none, `counts` may describe the container's initial state. */
   newest(): Promise<Partial<Pick<GenerationManifest, "id" | "createdAt" | "counts">>>;
   prepare?(): Promise<void>;
   write(options: WriteOptions): Promise<GenerationManifest>;

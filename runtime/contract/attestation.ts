@@ -28,7 +28,7 @@ export async function attest(key: string, environment: Environment): Promise<Att
   return { all: await hash(JSON.stringify(secrets)), secrets };
 }
 
-/** Returns the attestation of the running secrets; `undefined` without a key. */
+/** Returns the attestation of the deployment's secrets; `undefined` if there is no ATTESTATION_KEY. */
 export type Attest = () => Promise<Attestation | undefined>;
 
 /** Returns a function that attests an environment's secrets with its ATTESTATION_KEY. */

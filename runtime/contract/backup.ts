@@ -67,14 +67,14 @@ export function readGenerationId(id: string): GenerationNumber {
 
 const sha256 = z.string().check(z.regex(/^[0-9a-f]{64}$/));
 
-/** Numbers of items in a backup. A backup with far fewer items than the previous one is not published. */
+/**
+ * Numbers of items in a backup. A backup with far fewer items than the previous one is not published. Sessions and
+ * messages removed by `sessions.retention` still count.
+ */
 const counts = z.strictObject({
   /** Regular files in the archive. */
   files: z.int().check(z.minimum(0)),
-  /**
-   * Number of sessions. Like `messages`, it includes removed ones, so that `sessions.retention` does not look like
-   * data loss.
-   */
+  /** Number of sessions, including removed ones. */
   sessions: z.int().check(z.minimum(0)),
   messages: z.int().check(z.minimum(0)),
   schedules: z.int().check(z.minimum(0)),

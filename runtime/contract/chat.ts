@@ -24,8 +24,8 @@ import type { Block } from "./markdown.ts";
 export const CHAT_MESSAGE_BYTES = 32 * 1024;
 
 /**
- * Limits for the files of one message: their number (`most`), the bytes of each, and the base64 characters of all
- * files together (`longest`) and of one piece.
+ * Limits for the files of one message: their number (`most`), the bytes of each, and their total length in base64
+ * characters (`longest`). A page sends files in pieces of up to `piece` base64 characters.
  */
 export const CHAT_FILES = {
   most: 4,
@@ -142,8 +142,8 @@ interface InConversation {
 }
 
 /**
- * A file or question that the assistant sends in addition to its answers. It replaces an earlier one with the same
- * `item`. `id` is its message's id, or empty.
+ * A file or question that the assistant sends in addition to its answers. It replaces an earlier file or question
+ * with the same `item`. `id` is the id of the message that is being answered; empty if there is none.
  */
 export type ChatItem =
   /** A file of `size` bytes. If `picture` is true, pages display it. */

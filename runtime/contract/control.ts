@@ -39,7 +39,7 @@ export const CONTROL_ROUTES = {
    * POST an archive, or an empty body if there is nothing to restore: installs the data, starts the gateway and returns
    * {@link RestoreReport}. The header `steward-manifest` holds the archive's manifest as JSON. Queries:
    *
-   * - `config`: as in {@link RestoreRequest}.
+   * - `config`: a {@link ConfigSource}.
    * - `start=false`: does not start the gateway, if only `/config-file` is needed.
    * - `chat=<tenant>`: merges a tenant's archive into the state while the gateway is stopped.
    * - `drill=true`: only tests the archive, as `/generations/<id>/verify` does.
@@ -217,7 +217,7 @@ export interface ProcessInfo {
   exitCode: number | null;
   /** Last lines of the process's output, oldest first; only if requested. Secrets are redacted. */
   logs?: string[];
-  /** Value of `after` that requests only lines newer than `logs`. */
+  /** Value of `after` to request the lines that follow `logs`. */
   nextLog?: number;
 }
 
@@ -382,7 +382,10 @@ export interface FirstWordReport {
   count: number;
   /** Sum of all waiting times, in seconds. */
   seconds: number;
-  /** ISO 8601: last wait of more than a minute; absent if there was none since the gateway's start. */
+  /**
+   * Time of the last answer or notice that came more than 65 s after its message; ISO 8601. Absent if there was none
+   * since the gateway's start.
+   */
   lateAt?: string;
 }
 
@@ -455,6 +458,6 @@ export interface RetentionNotice {
 export interface LogTail {
   /** Oldest first. */
   lines: string[];
-  /** Value of `after` that requests only newer lines. */
+  /** Value of `after` to request the lines that follow `lines`. */
   next?: number;
 }

@@ -55,7 +55,10 @@ export type WantedName = z.infer<typeof wantedNameSchema>;
 
 /** Due events of one chat, in order. Each event is validated separately, with {@link deliverySchema}. */
 export const chatDeliveriesSchema = z.object({
-  /** Id of the chat's previous event if still in progress. If that event fails, so do the events of this request. */
+  /**
+   * Id of the chat's previous event, if it is still in progress. If that event fails, all events of this request fail
+   * too.
+   */
   after: z.optional(z.string().check(z.minLength(1), z.maxLength(256))),
   deliveries: z.array(z.unknown()).check(z.minLength(1)),
   /** Names that the edge needs. The response has a {@link LearnedName} for each. */
@@ -74,8 +77,8 @@ export const ADMITTED = ["approval", "config", "everyone", "browser", "group", "
 export type Admitted = (typeof ADMITTED)[number];
 
 /**
- * Name that the edge asked for. One line of the response, `{names: LearnedName[]}`, contains all names; the other
- * lines are {@link DeliveryEnd}.
+ * Name that the edge requested. One line of the response to {@link ChatDeliveries}, `{names: LearnedName[]}`,
+ * contains all names; each other line is a {@link DeliveryEnd}.
  */
 export interface LearnedName {
   key: string;
@@ -83,7 +86,7 @@ export interface LearnedName {
   name?: string | undefined;
 }
 
-/** Result of one event of {@link ChatDeliveries}: the response that the event alone would get. */
+/** Result of one event of {@link ChatDeliveries}: the response that the gateway would send to this event alone. */
 export interface DeliveryEnd {
   /** Index of the event in the request, from 0. */
   index: number;

@@ -28,17 +28,14 @@ export type Admission =
 export interface ReplyTarget {
   chat: string;
   thread?: string;
-  /** Id of the message to reply to. Set on Discord servers, which show it above the reply. */
+  /** Id of the message to reply to. Set on Discord servers, where Discord shows this message above the reply. */
   answers?: string;
   /** Temporary credential for answering one Discord interaction. */
   ticket?: {
     token: string;
     /** Milliseconds since the epoch. */
     expiresAt: number;
-    /**
-     * True if only the person who asked may see the answer. Without a valid ticket, the answer would be public and is
-     * not sent.
-     */
+    /** True if only the person who asked may see the answer. Such an answer is sent only with a valid ticket. */
     private?: boolean;
   };
 }
@@ -92,7 +89,7 @@ export interface InboundMessage {
   message?: string;
   /** Set if the person edited this message. It may already have been answered. */
   edited?: true;
-  /** True if written in an existing thread, which must also contain the answer. */
+  /** True if the message is in an existing thread. The answer must be sent to this thread. */
   inThread?: boolean;
   /** Set if more parts of the message may follow: the album's id, or `text` if the app may have split a long text. */
   continues?: string;
@@ -114,7 +111,7 @@ export interface ButtonPress {
 
 export type Inbound =
   /**
-   * An event that needs no answer; `note` gives the reason. If `target` is set, the platform shows a pending answer.
+   * An event that needs no answer; `note` gives the reason. `target` is set if the platform shows a pending answer.
    * `text` replaces the pending answer; without `text`, it is removed. `unlisted` is the id of a group that is not in
    * the config.
    */

@@ -12,7 +12,7 @@ export interface OperatorPlace {
 
 interface ConfigForm {
   secret?: boolean;
-  /** True if the key names a member of an object or list. */
+  /** True if `key` is a path to a member of an object or list. */
   path?: boolean;
   /** True if `value` is the name of a file from which the command reads the value. */
   file?: boolean;

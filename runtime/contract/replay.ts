@@ -53,7 +53,7 @@ const leftSchema = z.object({
   tooLarge: z.number(),
   /** From a disabled channel, or malformed. */
   unread: z.number(),
-  /** Events whose outcome changes through redaction, so that a comparison would be wrong. */
+  /** Events that the gateway reads differently after redaction. They would make a comparison wrong. */
   changed: z.number(),
 });
 
@@ -77,7 +77,7 @@ export const replayRecordSchema = z.object({
     )
     .check(z.maxLength(MAX_REPLAYED)),
   /**
-   * Median over the events: the time to read one, relative to the time to parse its JSON. Comparable between
+   * Median cost of reading an event: the time to read it, divided by the time to parse its JSON. Comparable between
    * machines.
    */
   cost: z.number(),

@@ -213,8 +213,8 @@ const DISCORD_MESSAGE = z.extend(DISCORD_TEXT, {
   ),
 });
 /**
- * Returns true for valid fields in the encoding of JSON.stringify. Discord could parse other encodings, such as
- * repeated fields, differently.
+ * Returns true if a string has only valid fields and is exactly what JSON.stringify writes. Discord could parse other
+ * JSON, such as repeated fields, differently.
  */
 function isDiscordText(json: string): boolean {
   try {
@@ -312,8 +312,8 @@ export const SERVICE_OPERATIONS = {
     }),
   ),
   /**
-   * Content of a file (see slack-file.ts). `files.info` returns only its URL and chats; a second request downloads
-   * it.
+   * Content of a file. `files.info` returns the file's URL, and a second request downloads the content (see
+   * slack-file.ts).
    */
   "slack/file": get("file", () => "/files.info", { id: isSlackFileId }),
   /** https://docs.discord.com/developers/resources/user#get-current-user */

@@ -8,8 +8,8 @@ interface Service {
   /** Default address, without a trailing slash. */
   readonly own: string;
   /**
-   * Name of the header with the key, and the text before the key. Telegram takes the key from the URL; only the
-   * broker reads Telegram's header.
+   * Name of the header with the key, and the string before the key. Telegram itself takes the key from the URL. Only
+   * the broker reads the header for Telegram.
    */
   readonly header: readonly [name: string, before: string];
   readonly headers: Readonly<Record<string, string>>;
@@ -93,7 +93,7 @@ function telegramPass(botToken: string, token: string): string {
   return `${botToken.split(":", 1)[0]}:${token}`;
 }
 
-/** Returns the pass in a variable's value. Telegram's value begins with the bot's id and a colon. */
+/** Extracts the pass from a token variable's value. Telegram's value begins with the bot's id and a colon. */
 export function passOf(value: string): string {
   return value.slice(value.indexOf(":") + 1);
 }

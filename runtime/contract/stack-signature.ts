@@ -1,9 +1,9 @@
 import { hmacHex, hmacKey } from "./digest.ts";
 
 /**
- * Header with the stack's signature of a request to its deployment: an HMAC, with ATTESTATION_KEY, of the method, the
- * path with query, and the time in seconds. Each signature is accepted once, so every request has a {@link
- * NONCE_PARAMETER}.
+ * Header with the stack's signature of a request to its deployment. The signature is an HMAC, with ATTESTATION_KEY,
+ * of the method, the path with query, and the time in seconds. Each signature is accepted only once, so every request
+ * has a {@link NONCE_PARAMETER}.
  */
 export const STACK_SIGNATURE_HEADER = "x-steward-signature";
 

@@ -18,7 +18,7 @@ export interface TenantChat {
 
 /** Progress of replacing the running containers after an update. */
 export interface Renewal {
-  /** Number of containers that may be replaced or have been replaced. */
+  /** Number of containers whose replacement is permitted or complete. */
   begun: number;
   /** Number of replaced containers that have answered with the new version. */
   answering: number;
@@ -68,8 +68,8 @@ export type StateKeys = Pick<
 };
 
 /**
- * Returns the bucket keys of a tenant's sandbox or, without `tenant`, of the deployment's. The config's key is the
- * same for all.
+ * Returns the bucket keys of a tenant's sandbox; without `tenant`, of the deployment's sandbox. All sandboxes use the
+ * same key for the config.
  */
 export function stateKeys(tenant?: TenantId): StateKeys {
   if (tenant === undefined) return { ...BUCKET_KEYS, duty: DUTY_KEY };

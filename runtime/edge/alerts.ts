@@ -16,7 +16,7 @@ const SIGNATURE_HEADER = "x-steward-signature";
 export const LOOK_EVERY_MS = 60_000;
 /** Interval at which a continuing failure is reported again, in milliseconds. */
 const REPEAT_MS = 6 * 3_600_000;
-/** Time for which a late answer is reported as a failure, in milliseconds. */
+/** Milliseconds for which a late answer is reported as a failure. */
 const LATE_FOR_MS = 15 * 60_000;
 const TIMEOUT_MS = 10_000;
 
@@ -189,7 +189,7 @@ export class Alerts {
     return Object.keys(this.#read()).some((subject) => !isGatewayOnly(subject));
   }
 
-  /** Looks for failures and sends the alerts that are due, at most once in 30 s. Never rejects. */
+  /** Looks for failures, at most every 30 s, and sends the alerts that are due. Never rejects. */
   async look(): Promise<void> {
     const now = this.#options.clock();
     // Skip a check while the previous one still waits for a slow destination, or if it began less than half an

@@ -240,7 +240,10 @@ export function createClosedEdge(error: StewardError): Hono {
   return new Hono().use(securityHeaders()).notFound(() => sendError(error));
 }
 
-/** Headers of every response, as from Hono's `secure-headers`, which would add 1 KB to the Worker's bundle. */
+/**
+ * Security headers of every response. They replace Hono's `secure-headers`, which would add 1 KB to the Worker's
+ * bundle.
+ */
 const SECURITY_HEADERS = {
   "Cross-Origin-Resource-Policy": "same-origin",
   "Cross-Origin-Opener-Policy": "same-origin",

@@ -31,7 +31,8 @@ const NAMES: Partial<Record<OperationName, (answer: Record<string, unknown>) => 
 export class ChatPass {
   readonly #own: TenantChat;
   /**
-   * Files that responses have named, oldest first. An entry equals the argument `path` or `files` of a later request.
+   * Files that responses have named, oldest first. An entry is a file's path, or the argument `files` that completes
+   * its upload.
    */
   readonly #files = new Set<unknown>();
 

@@ -14,7 +14,7 @@ import { sendProblem } from "./problems.ts";
 
 const WAIT_REFRESH_SECONDS = 2;
 
-/** Retry interval, in seconds, while visitors may not start the container. */
+/** Retry interval for clients, in seconds, while visitors may not start the container. */
 export const REFUSED_WAKE_SECONDS = 600;
 
 const LIVE_HEADERS = {

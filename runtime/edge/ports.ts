@@ -79,7 +79,10 @@ export interface LedgerDetails {
   attempts: LedgerAttempt[];
 }
 
-/** Sort orders, for the newest 20,000 entries only. Ties are ordered newest first. */
+/**
+ * Sort orders of a query. A sorted query covers only the newest 20,000 entries. Entries with equal values are ordered
+ * newest first.
+ */
 export const LEDGER_SORTS = [
   "received",
   "-received",
@@ -156,7 +159,7 @@ export interface NameQuery {
   kind?: NameKind | undefined;
   platform?: Platform | "web" | undefined;
   /**
-   * True to return only chats that can receive messages. A direct chat on Slack or Discord is listed by its person's
+   * True to return only chats that can receive messages. A direct chat on Slack or Discord has the other person's
    * name.
    */
   isChat?: boolean | undefined;
@@ -248,15 +251,15 @@ export interface Sandbox {
   /** Wakes nothing. */
   status(): Promise<SandboxStatus>;
   /**
-   * Starts a stopped container in the background. Visitors together may do so three times an hour. Only operators can
-   * also restart a crashed gateway, because visitors must not bypass its backoff.
+   * Starts a stopped container in the background. Visitors can do this at most three times an hour in total. Only
+   * operators can restart a crashed gateway, because visitors must not bypass its backoff.
    *
    * @returns true if the request was granted.
    */
   wake(by: "visitor" | "operator"): Promise<boolean>;
   /**
-   * Restarts the gateway, or starts a stopped container. If the cached config in the bucket was replaced, the new one
-   * applies.
+   * Restarts the gateway, or starts a stopped container. If the config cached in the bucket was replaced, applies the
+   * new config.
    *
    * @throws StewardError with the reason
    */
@@ -304,9 +307,6 @@ export interface Backups {
   cachedConfig(): Promise<string | undefined>;
   /** Wakes nothing on the serverless stack. */
   download(id: string): Promise<ReadableStream<Uint8Array>>;
-  /**
-   * Returns a backup's config. For comparison, the digest and the placeholders of secrets are those of the current
-   * file.
-   */
+  /** Returns a backup's config with its secrets masked. `sha256` is the hash of the current config file. */
   configOf(id: string): Promise<ConfigText>;
 }

@@ -4,15 +4,18 @@ import { sendProblem } from "./problems.ts";
 
 /** Rate limits. `/healthz` and `/readyz` have none, so that monitoring always works. */
 export const PER_MINUTE = {
-  /** Requests for `GET /` per client and minute. The wait page alone makes 30. */
+  /**
+   * Limit for `GET /` and, separately, for files of the web chat, per client and minute. The wait page alone makes 30
+   * requests.
+   */
   visits: 300,
-  /** Requests below `/_admin/` and `/debug/`, per identity and minute. */
+  /** Limit for requests below `/_admin/` and `/debug/`, per identity and minute. */
   identity: 300,
-  /** Unverified or malformed webhook requests, per client and minute. Verified ones always pass. */
+  /** Limit for unverified or malformed webhook requests, per client and minute. Verified requests always pass. */
   refusedWebhooks: 600,
   /**
-   * Wrong admin tokens per client and minute, from the sign-in form or as Bearer tokens. A correct token always
-   * passes.
+   * Limit for wrong admin tokens, per client and minute, in the sign-in form or as Bearer tokens. A correct token
+   * always passes.
    */
   wrongTokens: 30,
 } as const;

@@ -212,8 +212,8 @@ interface AdminTokenOptions {
 }
 
 /**
- * Identifies operators on a host without an identity gateway: by ADMIN_TOKEN as a Bearer token, or by a session. A
- * correct token passes even after many wrong ones, so stacks require at least 16 characters.
+ * Identifies operators on a host without an identity gateway: by ADMIN_TOKEN as a Bearer token, or by a session. The
+ * rate limit applies only to wrong tokens, so stacks require at least 16 characters.
  */
 export function adminTokenAccess({ adminToken, clock }: AdminTokenOptions): {
   identify: Identify;

@@ -41,8 +41,8 @@ export function rightsOf(config: Config, admissions: readonly [Admission, ...Adm
 }
 
 /**
- * Returns the other chats to which the bot may send messages. A list in the admission replaces the config's list. A
- * hook that answers in a chat may send to others only with such a list.
+ * Returns the other chats to which the bot may send messages. A list in the admission replaces the config's list. The
+ * config's list never applies to a hook that answers in a chat.
  */
 function targetsOf({ tools }: Config, admission: Admission): readonly ChatAddress[] {
   if ("sendElsewhere" in admission) return admission.sendElsewhere;

@@ -83,7 +83,7 @@ function reloadProblem(error: unknown, path: string, redact: Redactor): Reason {
   return reason("config_invalid", `${path} cannot be read (${code}).`);
 }
 
-/** Returns a string that changes with the file. An error becomes part of the string. */
+/** Returns a string that changes with the file. If the file is unreadable, the string contains the error. */
 function stamp(path: string): string {
   try {
     const stats = statSync(path, { throwIfNoEntry: false });
@@ -130,7 +130,7 @@ export class KnownSecrets {
     this.#redactor = createRedactor(environment);
   }
 
-  /** Masks secrets. An arrow function, so that callers can pass it without the instance. */
+  /** Masks secrets. As an arrow function, it can be passed without the instance. */
   readonly redact: Redactor = (text) => this.#redactor(text);
 
   add(secrets: readonly string[]): void {

@@ -77,7 +77,7 @@ export class ContractReport {
   }
 }
 
-/** Returns a value's fields and types as JSON, without strings or numbers. */
+/** Returns a value's structure as JSON: field names and types, but no strings or numbers. */
 export function formOf(value: unknown): string {
   return JSON.stringify(form(value, 0)).slice(0, LONGEST_SAMPLE);
 }

@@ -34,13 +34,13 @@ type Finding =
   | { state: "failing"; code: ErrorCode; detail: string };
 
 /**
- * Checks whether providers and platforms accept the configured keys, models and tokens. Repeats every ten minutes,
- * and sooner after a failure, but skips models that work. Uses no model tokens.
+ * Checks whether providers and platforms accept the configured keys, models and tokens. Repeats every ten minutes, or
+ * sooner after a failure. Repeated checks skip models that work. Uses no model tokens.
  */
 export class Probe {
   readonly #options: ProbeOptions;
   readonly #stop = new AbortController();
-  /** Models at the previous check. If a config change has replaced them, all are checked. */
+  /** Models at the previous check. If a config change has replaced them, the next check includes all models. */
   #known: ModelRelay | undefined;
   #failures = 0;
   #timer: NodeJS.Timeout | undefined;

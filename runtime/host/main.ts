@@ -145,7 +145,7 @@ try {
     },
     log,
   };
-  // If each chat has its own gateway, the deployment's gateway may write to no chat.
+  // If each chat has its own gateway, keep the deployment's gateway from writing to any chat.
   const noChat = users && ({ platform: "web", chat: "" } as const);
   const broker = createBroker({ ...brokering, chat: noChat, token: () => brokerToken });
   const sandbox = supervisedSandbox({ supervisor, broker, controlToken, log });

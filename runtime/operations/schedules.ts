@@ -229,8 +229,8 @@ type Given = z.output<
 >;
 
 /**
- * Applies an edit. A new `at`, `every` or `cron` replaces whichever of them was set; a new `text` or `prompt` does
- * the same. A new `cron` keeps the time zone.
+ * Applies an edit to a schedule. A new `at`, `every` or `cron` replaces whichever of the three was set. A new `text`
+ * or `prompt` replaces the old text or prompt. A new `cron` keeps the time zone.
  */
 function merged(before: Schedule, { to, thread, ...given }: Given) {
   const { at, every, cron, timezone, text, prompt, ...rest } = before;
@@ -245,7 +245,7 @@ function merged(before: Schedule, { to, thread, ...given }: Given) {
   };
 }
 
-/** Parses an address such as `slack:C1`. Keeps the thread of an unchanged chat unless `thread` is given. */
+/** Parses an address such as `slack:C1`. If `before` has the same chat, keeps its thread unless `thread` is given. */
 function addressOf(to: string, thread?: string, before?: Schedule["to"]) {
   const [platform, ...rest] = to.split(":");
   const chat = rest.join(":");

@@ -26,7 +26,7 @@ const EXPORTED = `SELECT seq, role, sender, name, text, at, last FROM (
 const conversation = () => z.strictObject({ conversation: argument(z.string(), "as `list` shows it") });
 const message = () => z.object({ at: z.iso.datetime(), from: z.string(), text: z.string() });
 
-/** `steward sessions`. Changes take effect at the gateway's next answer. */
+/** Operations of `steward sessions`. Changes take effect at the gateway's next answer. */
 export const sessions = {
   list: operation({
     name: "sessions list",

@@ -31,14 +31,14 @@ export interface ListenOptions {
   onUpgrade?(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void>;
 }
 
-/** Event loop turns to wait. A closed connection needs three to abort its request; one is spare. */
+/** Number of event loop turns to wait. A closed connection aborts its request within three turns. */
 const TURNS = 4;
 /** Default limits. They keep slow senders from occupying connections. */
 const REQUEST_TIME_LIMITS: RequestTimeLimits = { headersMs: 10_000, requestMs: 30_000, lookMs: 5_000 };
 
 /**
- * Waits briefly, so that `signal` aborts if the sender has disconnected. A killed gateway's request must not be
- * handled, because the restarted gateway repeats it.
+ * Waits briefly, so that `signal` can abort if the sender has disconnected. Requests of a killed gateway must not be
+ * handled, because the restarted gateway repeats them.
  */
 export async function yieldForHangUp(signal: AbortSignal): Promise<void> {
   for (let turn = 0; turn < TURNS && !signal.aborted; turn += 1) await new Promise(setImmediate);

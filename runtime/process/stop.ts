@@ -2,7 +2,10 @@ import type { Environment } from "../contract/environment.ts";
 import { StewardError } from "../contract/errors.ts";
 import type { Redactor } from "../shared/redact.ts";
 
-/** Variable that is `1` in a supervisor's child, whose standard input closes when the supervisor ends. */
+/**
+ * Environment variable that is `1` in a supervisor's child process. When the supervisor ends, the child's standard
+ * input closes.
+ */
 export const SUPERVISED_VARIABLE = "STEWARD_SUPERVISED";
 
 /** Reason for a stop. `abandoned`: the supervisor is gone, and nobody reads this process's output. */
@@ -40,15 +43,13 @@ function endGroup(): void {
   process.kill(-process.pid, "SIGKILL");
 }
 
-/**
- * Formats a fatal error and its fix for stderr. The supervisor reads the code from `Error [code]:`. Config errors
- * lack this prefix, because operators search for their exact words (specification, section 7).
- */
+/** Formats a fatal error and its fix for stderr. The supervisor reads the error's code from `Error [code]:`. */
 export function fatalReport(error: unknown, redact: Redactor): string {
   if (!(error instanceof StewardError)) {
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
     return `${redact(text)}\n`;
   }
+  // A config error has no prefix: operators search for its exact text (specification, section 7).
   const head = error.code === "config_invalid" ? "" : `Error [${error.code}]: `;
   return `${redact(`${head}${error.message}\nFix: ${error.reason.fix}`)}\n`;
 }

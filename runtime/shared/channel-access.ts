@@ -13,7 +13,10 @@ export type AccessDecision =
    */
   | { allowed: false; reason: string; answer: "ignore" | "refuse" | "pair" };
 
-/** `context`: gets no reply, but the model sees it with the next question. */
+/**
+ * Decision about a group message. `context` sends no reply, but shows the message to the model with the next
+ * question.
+ */
 type GroupDecision =
   | { becomes: "message" | "context"; admission: Admission; reason: string }
   /** `unlisted`: id of the group, if adding it to the config's list would allow the message. */

@@ -247,8 +247,8 @@ export class Devices {
 }
 
 /**
- * Returns the pending requests with room for one more. A full network loses its oldest request; a full list, the
- * oldest of the largest network.
+ * Returns the pending requests after making room for another. A full network loses its oldest request. If only the
+ * list is full, the largest network loses its oldest request.
  */
 function withRoomFor(network: string, pending: readonly DeviceRequest[]): readonly DeviceRequest[] {
   const of = (one: string): DeviceRequest[] => pending.filter(({ remoteIp }) => networkOf(remoteIp) === one);

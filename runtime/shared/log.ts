@@ -27,14 +27,15 @@ export interface LogOptions {
 }
 
 /**
- * Returns a log of JSON lines: `time` (ISO 8601), `level`, `logger`, `message` and the fields. Redacts each field
- * before conversion to JSON, whose escapes could hide a secret, and then the whole line.
+ * Returns a log of JSON lines: `time` (ISO 8601), `level`, `logger`, `message` and the fields. Redacts each field and
+ * the whole line.
  */
 export function createLog({ name, level: first, redact, write }: LogOptions): LeveledLog {
   let lowest = LOG_LEVELS.indexOf(first);
   const writer = (level: LogLevel, rank = LOG_LEVELS.indexOf(level)): Log["info"] =>
     function log(message, fields = {}) {
       if (rank < lowest) return;
+      // Redact before the conversion to JSON, whose escapes could hide a secret.
       const clean = Object.entries(fields).map(([key, value]) => [key, redactValue(value, redact, key)]);
       const head = { time: new Date().toISOString(), level, logger: name, message };
       write(redact(JSON.stringify({ ...head, ...Object.fromEntries(clean) })), level);

@@ -20,8 +20,8 @@ export interface PairingList {
 }
 
 /**
- * The lists that a change replaces. A store without transactions must write `operators` first, then `allowFrom`, then
- * `requests`. Otherwise, a crash could give a newly approved person the operator rights of an earlier approval.
+ * Lists that a change replaces. A store without transactions must write `operators` first, then `allowFrom`, then
+ * `requests`. In this order, a crash cannot give a newly approved person operator rights from an earlier approval.
  */
 export type PairingChange = Partial<PairingList>;
 

@@ -6,7 +6,7 @@
 const UNSEEN =
   /[[\p{Cc}--[\n\t]]\p{Cs}\u061C\u200B\u200E\u200F\u2028-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB\u{E0000}-\u{E007F}]/gv;
 
-/** Evaluated only once, because doing so for each character takes twice as long. */
+/** Beginning of an escape sequence. Evaluating `String.raw` for each character takes twice as long. */
 const BACKSLASH_U = String.raw`\u`;
 
 /**
@@ -21,7 +21,7 @@ interface TextStream {
   write(text: string): unknown;
 }
 
-/** Writes text with its control characters escaped. `style` can then add colors. */
+/** Writes text with its control characters escaped. `style` can color the escaped text. */
 export function writeText(stream: TextStream, text: string, style = (shown: string) => shown): void {
   stream.write(style(escapeControlCharacters(text)));
 }

@@ -28,7 +28,7 @@ export interface ReplaceOptions {
   expected: string;
   /** If true, the text is written even if it is invalid. */
   unchecked: boolean;
-  /** If true, plain-text secrets are allowed: the text comes from the deployment, not from a page. */
+  /** If true, the config may contain secrets in plain text, as a restored backup may. */
   plain?: boolean;
   /** If false, the text is only checked. */
   write: boolean;

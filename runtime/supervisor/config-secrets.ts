@@ -19,7 +19,9 @@ const HARMLESS =
   /\s*:\s*(?:\{\s*"env"\s*:\s*"[A-Z][A-Z0-9_]*"\s*\}|(?:-?\d[\d.]*|true|false|null)(?=\s*[,}\n]))/y;
 const VARIABLE = /^[A-Z][A-Z0-9_]*$/;
 const VARIABLE_NAME = /\s*:\s*"[A-Z][A-Z0-9_]*"\s*\}/y;
-/** Maximum length of text that is searched for secrets, in characters. Longer text is masked completely. */
+/**
+ * Maximum length, in characters, of text that is searched for secrets word by word. Longer text is masked completely.
+ */
 const LONGEST = 256 * 1024;
 
 export interface ShownText {
@@ -51,7 +53,7 @@ interface Known {
   secrets: string[];
 }
 
-/** Masks what is masked in `copy`, and every string that equals a known secret. */
+/** Masks the secrets in `value`: strings that differ in `copy`, the redacted value, and known secrets. */
 function mask(value: unknown, copy: unknown, path: readonly string[], known: Known): unknown {
   if (typeof value === "string") {
     // Report a string that contains a mask: saving it would replace the secret with the mask.
@@ -72,8 +74,8 @@ function mask(value: unknown, copy: unknown, path: readonly string[], known: Kno
 }
 
 /**
- * Returns true if a value looks like a secret, or if a key such as `token` has a value that may be one. References
- * and numbers cannot be secrets.
+ * Returns true if the text may contain a secret: a value that looks like one, or a key such as `token` without a
+ * {@link HARMLESS} value.
  */
 function mayHoldSecret(text: string, redact: Redactor): boolean {
   if (text.length > LONGEST || redact(text) !== text) return true;

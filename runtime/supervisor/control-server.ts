@@ -6,7 +6,10 @@ import { closeServer, openServer } from "../process/server.ts";
 import type { Control, ControlAnswer } from "./control-request.ts";
 
 const ARCHIVE_TYPE = "application/zstd";
-/** Maximum characters of a request body. A config file of the maximum size in bytes always fits. */
+/**
+ * Maximum length of a request body, in characters. A config file always fits, because it has no more characters than
+ * bytes.
+ */
 const LONGEST_BODY = CONFIG_LIMIT_BYTES;
 
 export interface ControlServer {

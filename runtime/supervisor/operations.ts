@@ -112,7 +112,10 @@ function failure(code: ErrorCode, why?: string): OperationReply {
   return { ok: false, error: { code, message: detail, fix }, notes: "" };
 }
 
-/** Shows a JSON file without its secrets. Masks invalid JSON, except for the config's own keys, and adds a note. */
+/**
+ * Returns a JSON file's text without secrets. If the JSON is invalid, masks all values and unknown keys, and adds a
+ * note.
+ */
 async function showJson(
   name: string,
   text: string,

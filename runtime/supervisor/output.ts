@@ -14,7 +14,7 @@ export interface OutputOptions {
   /** Size limit per file, in bytes. */
   limitBytes: number;
   redact: Redactor;
-  /** Number of the first line. Higher at each start, so that a reader can tell which lines are new. */
+  /** Number of the first line. Each start uses a higher number, so that a reader can tell which lines are new. */
   firstNumber: number;
   /** Receives every redacted line, without its line feed. */
   onLine(line: string): void;

@@ -11,10 +11,7 @@ export const TIMED_OUT = 124;
 const NOT_STARTED = 127;
 /** Characters shown per stream. */
 const SHOWN = 256 * 1024;
-/**
- * Characters buffered per stream: more than are shown, because redaction may shorten the text and a truncated last
- * line is dropped.
- */
+/** Number of characters to buffer for each stream: more than `SHOWN`, because redaction may shorten the text. */
 const HELD = 2 * SHOWN;
 export const CUT_NOTE = "[cut: the output is longer]\n";
 

@@ -50,8 +50,8 @@ export interface SupervisorOptions {
   /** Config file that commands edit. Default: the one in the data directory. */
   configPath?: string;
   /**
-   * Directory of the logs, for a process that cannot write to the data directory. If set, the data directory is not
-   * watched. Default: `logs/` in the data directory.
+   * Directory of the logs. If set, the supervisor does not test whether the data directory is writable. Default:
+   * `logs/` in the data directory.
    */
   logs?: string;
   gatewayPort: number;
@@ -69,7 +69,10 @@ export interface SupervisorOptions {
   ledgerProblem?(): Reason | undefined;
   /** Grace period before a stop is forced. Default 9 s. */
   stopGraceMs?: number;
-  /** Milliseconds from the process's start to the supervisor's creation. Added to the first cold start. Default 0. */
+  /**
+   * Milliseconds from the process's start to the supervisor's creation. Included in the first cold start's duration.
+   * Default: 0.
+   */
   bootMs?: number;
   policy?: BackoffPolicy;
   timers?: Timers;

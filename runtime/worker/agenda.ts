@@ -110,8 +110,8 @@ export function agendaItems(parts: AgendaParts): AgendaItem[] {
       name: "deliveries",
       dueAt: (now) => {
         if (!store.hasOpen()) return undefined;
-        // Retry soon if the container runs, because it may have recovered. Start a stopped container only after its
-        // backoff.
+        // Retry soon if the container runs, because its gateway may have recovered. Start a stopped container only
+        // after its backoff.
         return Math.max(now + GUARD_MS, container.running ? 0 : ledger.startAgain.at);
       },
       everyAlarm: true,

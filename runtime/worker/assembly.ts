@@ -41,7 +41,10 @@ import { remoteDirectory } from "./tenants.ts";
 const KEEP_LOG_LIMIT_MS = 3_000;
 const RESTART_BACKOFF = { firstMs: 1_000, longestMs: 60_000 };
 
-/** Maximum age of the names in a report. Several reports contain each name, because one may be lost. */
+/**
+ * Maximum time, in milliseconds, since a name in a report was last seen. Several reports contain each name, because a
+ * report may be lost.
+ */
 const REPORTED_MS = 5 * 60_000;
 const MAX_REPORTED = 20;
 
@@ -319,7 +322,8 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
     handOver: async () => {
       if (tenant !== undefined)
         throw new StewardError("gateway_unavailable", "The chat has its own sandbox.");
-      // If the chat later gets its own sandbox, move its state and repeat the decision on its access.
+      // Forget that the chat's state was moved, and the decision on its access. Both are repeated if the chat gets
+      // its own sandbox again.
       memory.write("moved", "");
       forgetDecision(memory);
       await container.whenDrained();
@@ -345,8 +349,8 @@ function recordTenancy(memory: ContainerMemory, { tenancy }: EdgeSettings, clock
 }
 
 /**
- * Returns a gate that forwards an object's remaining events if a change of the tenancy gave its chats to another
- * object; otherwise `undefined`.
+ * Returns a gate for an object that serves no chats in the current tenancy; otherwise `undefined`. The gate forwards
+ * remaining events to the objects that serve the chats now.
  */
 function drainingGate({ tenancy }: EdgeSettings, ownTenant: TenantId | undefined): Gate | undefined {
   if (ownTenant !== undefined) return tenancy === "shared" ? forwardingGate(() => AGENT) : undefined;
@@ -368,7 +372,7 @@ function containerOf({ container }: DurableObjectState): Container {
 
 /**
  * Returns the only chat that the container may write to; `undefined` if it may write to all. With one sandbox per
- * chat, returns a nonexistent chat for the deployment's container, which may write to none.
+ * chat, the deployment's container may write to none: the result is a nonexistent chat.
  */
 function writableChat(
   { tenancy }: EdgeSettings,

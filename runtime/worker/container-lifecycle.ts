@@ -2,7 +2,7 @@ import type { ColdStart } from "../contract/cold-starts.ts";
 import type { SandboxStatus } from "../contract/control.ts";
 import { reason, type Reason } from "../contract/errors.ts";
 
-/** Failed boots after which a start is given up: runs that end before their supervisor answers. */
+/** Number of failed boots after which a start is given up. A failed boot ends before its supervisor answers. */
 const MAX_BOOT_FAILURES = 4;
 const BOOT_RETRY_MS = 1_000;
 export const POLL_MS = 50;
@@ -17,7 +17,10 @@ export interface ContainerLifecycle {
   restarts: number;
   /** Runs that ended before their supervisor answered, since the last start request. */
   bootFailures: number;
-  /** Number of starts refused at the instance limit. Reset by a start request or the supervisor's answer. */
+  /**
+   * Number of starts refused because the instance limit was reached. A start request or the supervisor's answer
+   * resets it.
+   */
   refusals: number;
 }
 
@@ -129,7 +132,7 @@ type StartStep =
   | { type: "end" }
   /** The config stopped the gateway; another config may help. */
   | { type: "replaceConfig"; why: Reason }
-  /** The start took too long. `stop` is true if the restore failed, because a container without data is useless. */
+  /** The start took too long. If the restore failed, `stop` is true, because the container has no data. */
   | { type: "expire"; stop: boolean }
   | { type: "wait"; ms: number };
 
@@ -195,7 +198,7 @@ export function runningStatus(
     return { ...stoppedStatus(facts), state: "starting", since: at, start, restarts };
   }
   const { start } = reported;
-  // While the container starts, show its start time instead of the supervisor's.
+  // Until the start is complete, show the container's start time, not the supervisor's.
   const timed = start !== undefined && facts.startIsOpen ? { start: { ...start, at } } : {};
   return { ...reported, ...facts.starts, ...timed, restarts };
 }

@@ -38,7 +38,7 @@ export class ContainerMemory {
     );
   }
 
-  /** Gateway restarts in earlier runs of the container. Each unexpected end of a run counts as one. */
+  /** Number of gateway restarts in the container's earlier runs. A run that ended unexpectedly adds one restart. */
   get restarts(): number {
     return Number(this.read("restarts") ?? 0);
   }
@@ -139,9 +139,7 @@ export class ContainerMemory {
   }
 }
 
-/**
- * Stored time of the last use. Without it, an alarm that recreates the Durable Object would restart the idle timeout.
- */
+/** Stored time of the container's last use. A recreated Durable Object uses it to continue the idle timeout. */
 export class LastUse {
   readonly #notes: ContainerMemory;
   readonly #clock: Clock;

@@ -48,7 +48,7 @@ export interface SandboxContainerOptions {
   state: ContainerBackups;
   /** Saves the tail of the gateway's output, which would be lost with the container. Never rejects. */
   keepLog(): Promise<unknown>;
-  /** True if a config that stops the gateway is replaced by the last good one. */
+  /** True to restore the last good config if the current one stops the gateway. */
   recoversConfig: boolean;
   onStart(): void;
   onStop(): void;
@@ -56,7 +56,7 @@ export interface SandboxContainerOptions {
   onRefusal(): void;
   /** False for a chat that is not admitted. */
   mayRun(): boolean;
-  /** Copies the data that a first start needs into the bucket. */
+  /** Copies into the bucket the data that the container's first start needs. */
   prepare(): Promise<void>;
   /** Resolves to false while other containers still have to prove that this version works. */
   mayRenew(): Promise<boolean>;
@@ -405,8 +405,8 @@ export class SandboxContainer {
           () => "",
           (error: unknown) => (error instanceof Error ? error.message : "The container ended."),
         );
-      // If only the monitor has failed, watch the container again. Otherwise, it would count as ended and never be
-      // put to sleep.
+      // If the monitor fails while the container runs, watch the container again. An unwatched container would count
+      // as ended and never be put to sleep.
       if (!this.running) return crash;
       log.warn("watching the container again", { cause: crash });
       await pause(WATCH_AGAIN_MS);

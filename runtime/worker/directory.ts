@@ -20,8 +20,8 @@ import { remoteSandbox } from "./tenants.ts";
 const MAX_ASKED = 20;
 
 /**
- * Durable Object that tracks tenants, and who may write to the bot, if each chat has its own sandbox. Messages of
- * admitted chats bypass it.
+ * Durable Object that tracks the tenants and who may write to the bot. It is used only if each chat has its own
+ * sandbox. Messages of admitted chats bypass it.
  */
 export class Directory extends DurableObject<WorkerEnvironment> {
   readonly #reception: TenantReception;
@@ -96,8 +96,8 @@ export class Directory extends DurableObject<WorkerEnvironment> {
 
   makeRoom(wanting: TenantId) {
     return toResult(async () => {
-      // Ask only the least recently used chats: if these are busy, the others are too. Ask the deployment's sandbox
-      // last, because its work concerns all chats.
+      // Ask only the least recently used chats to sleep: the others are more likely to be busy. Ask the deployment's
+      // sandbox last, because its work concerns all chats.
       const idle = this.#reception.roster.running().filter((one) => one !== wanting);
       for (const tenant of [...idle.slice(0, MAX_ASKED), AGENT].filter((one) => one !== wanting)) {
         const object = this.env.SANDBOX.getByName(tenant);

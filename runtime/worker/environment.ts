@@ -33,7 +33,7 @@ export interface TenantObject {
   followConfig(): Promise<void>;
   /** Puts an idle container to sleep. @returns true if it no longer runs. */
   sleepEarly(): Promise<boolean>;
-  /** Starts the container if it sleeps. Returns whether it answers with this version's variables. */
+  /** Starts the container if it is stopped. Returns `answers` if it is ready with the deployed variables. */
   lookAsDeployed(): Promise<RenewalOutcome>;
   /** Ends the tenant's own sandbox. Resolves after a final backup and the container's end. */
   handOver(): Promise<void>;
@@ -43,7 +43,10 @@ export interface TenantObject {
 export interface FormerObject {
   /** Exports the chat's part of the shared state to the chat's prefix in the bucket. */
   moveOut(tenant: TenantId): Promise<void>;
-  /** Returns when this object began to serve all chats (ISO 8601, or `unknown`); `undefined` if it has no state. */
+  /**
+   * Returns the ISO 8601 time, or `unknown`, at which this object began to serve all chats; `undefined` if it stores
+   * nothing.
+   */
   servedAllSince(): Promise<string | undefined>;
 }
 

@@ -165,10 +165,10 @@ export class ContainerLedger implements Pick<Ledger, "admit" | "replay"> {
   }
 
   /**
-   * Decides whether events may reach the gateway. Sends a new approval to the gateway beforehand. If the chat has
-   * moved to another object, forwards its events there.
+   * Decides whether events may reach the gateway, and sends the gateway any new approval before the events. If the
+   * chat has moved to another object, forwards the events to that object.
    *
-   * @returns the result of events that may not reach the gateway; otherwise `undefined`.
+   * @returns the result to report if the events may not reach the gateway; otherwise `undefined`.
    */
   async #checkGate({ deliveries }: Parameters<Deliver>[0]): Promise<AttemptResult | undefined> {
     const { gate, container, gateway, passOn } = this.#options;

@@ -16,8 +16,8 @@ export abstract class TenantCalls
   implements Remote<TenantObject & FormerObject>
 {
   /**
-   * Parts of the object, not accessible to other objects. If {@link assemble} failed, reading them throws its error.
-   * The object's alarm still works.
+   * Parts of the object, which other objects cannot read. If {@link assemble} threw an error, every access throws
+   * this error, but the object's alarm still works.
    */
   protected readonly parts!: SandboxParts;
 

@@ -23,7 +23,7 @@ export { Sandbox } from "./sandbox.ts";
 
 type Edge = ReturnType<typeof createEdge>;
 
-/** Edges by chat, cached for the isolate's lifetime. The version cannot change in this time. */
+/** Edges by chat, cached for the isolate's lifetime. An isolate runs only one version of the Worker. */
 const edges = new EdgesByChat<Edge>();
 
 function edgeFor(request: Request, env: WorkerEnvironment): Edge {

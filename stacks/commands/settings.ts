@@ -8,7 +8,7 @@ import type { StackConfigSource } from "../config/source.ts";
 
 /** Placeholder for an encrypted value. */
 const HIDDEN = "hidden-in-the-settings-file";
-/** Required setting that may be missing when a Compose file is written. {@link HIDDEN} then stands in for it. */
+/** Required setting. If the settings file lacks it, {@link HIDDEN} becomes its value. */
 const REQUIRED = "steward:anthropicApiKey";
 
 const projectFile = z.object({ stackConfigDir: z.string().default(".") });

@@ -22,7 +22,7 @@ export function stackSource(): StackConfigSource {
 
 /**
  * Returns true if Pulumi stores the key's value as a secret. Uses a function that Pulumi exports but omits from its
- * types. If it is missing, the program rejects every secret.
+ * types. If Pulumi lacks this function, returns false.
  */
 function isSecret(key: string): boolean {
   return (

@@ -16,8 +16,8 @@ const BASE_IMAGE = "steward-base";
 const PLACES = { memory: "/trial", data: "/data" };
 
 /**
- * Returns a script that tests the first and the last chat's user: it creates a directory and starts a process for
- * each.
+ * Returns a script that tests whether chats can run as separate users. It creates a directory and starts a process
+ * for the first and the last user.
  */
 const program = (chats: number, places: readonly string[]): string => `
 const { spawnSync } = require("node:child_process");

@@ -29,7 +29,7 @@ export async function portProblems(plan: HostPlan, { local }: HostFacts): Promis
 }
 
 /**
- * Returns the problem that a container uses the port. If this container has the service's data, suggests renaming it.
+ * Reports that the container uses the port. If the container has the service's data, suggests renaming the container.
  */
 async function takenByContainer(plan: HostPlan, container: string): Promise<Reason> {
   const { names, directory, environment: env } = plan;

@@ -8,8 +8,8 @@ const READY_MS = 60_000;
 const GONE_MS = 30_000;
 const RETRY_AFTER_MS = 500;
 /**
- * Script that prints the data's schema version. If each chat has its own user, `docker exec` runs as a root user that
- * cannot read the data, so the script switches to the owner.
+ * Script that prints the data's schema version. If started as root, it first switches to the data's owner, because
+ * the container's root cannot read the data.
  */
 const READ_SCHEMA = `if (process.getuid() === 0) process.setuid(${CONTAINER_USER});
 const { DatabaseSync } = require("node:sqlite");
@@ -52,8 +52,8 @@ export async function keepPrevious(containers: Containers, name: string): Promis
     await containers.copy(pair.current, previous);
     return keptLine(previous, backup);
   }
-  // Copy a container that somebody has stopped (status `exited`), because its version may work. A crashing container
-  // has another status.
+  // Keep a copy of a stopped container (status `exited`): a rollback can start the copy. A crashing container has
+  // another status.
   if (pair.current?.State.Status === "exited" && pair.previous === undefined) {
     await containers.copy(pair.current, previous);
     return `${previous} is kept until the new version is ready. It was stopped, so there is no new backup.`;
@@ -66,7 +66,8 @@ function keptLine(previous: string, backup: string): string {
 }
 
 /**
- * Resumes a paused container, which could neither respond nor be backed up. Returns true if the container is ready.
+ * Resumes a paused container, because it neither responds nor can be backed up. Returns true if the container is
+ * ready.
  */
 async function resumeAndCheckReady(
   containers: Containers,
@@ -78,8 +79,8 @@ async function resumeAndCheckReady(
 }
 
 /**
- * Frees the service's name if an interrupted update left a container under it. Renames that container to the previous
- * version's name, or removes it if that name is taken.
+ * Frees the service's name if a container still has it after an interrupted update. Renames this container to the
+ * previous version's name, or removes it if that name is taken.
  */
 export async function freeName(containers: Containers, name: string): Promise<void> {
   const { current, previous } = await inspectPair(containers, name);
@@ -89,10 +90,10 @@ export async function freeName(containers: Containers, name: string): Promise<vo
 }
 
 /**
- * Ensures that the service's container runs. Restarts it if it runs but is not ready. If it is stopped, first backs
- * up and stops a running previous version.
+ * Ensures that the service's container runs. Restarts a running container that is not ready. Before starting a
+ * stopped container, backs up and stops the previous version if it is running.
  *
- * @throws StewardError `container_gone` or `backup_failed`. Neither stops the previous version.
+ * @throws StewardError `container_gone` or `backup_failed`. Neither error stops the previous version.
  */
 export async function replacePrevious(containers: Containers, name: string): Promise<void> {
   const previous = previousName(name);

@@ -1,5 +1,5 @@
-// Removes the previous version's container when the stack is destroyed. If an update replaces the resource, the
-// container STEWARD_CONTAINER still exists, and nothing is removed.
+// Removes the previous version's container when the stack is destroyed. Does nothing if the container
+// STEWARD_CONTAINER still exists: an update is only replacing the resource.
 import { containersOf } from "./containers.ts";
 import { removePrevious } from "./previous.ts";
 

@@ -6,7 +6,7 @@ import type { AccountState, ApplicationRecord } from "../account/state.ts";
 import { ApiError, notModelled, ok, readBody } from "../envelope.ts";
 import { activeRollout, createRollout, presentRollout, rolloutBody } from "../rollouts.ts";
 
-/** Delay until a deleted application disappears, because Cloudflare deletes asynchronously. */
+/** Time, in milliseconds, until a deleted application disappears. Cloudflare also deletes asynchronously. */
 const DELETION_MS = 400;
 
 const configuration = z.looseObject({ image: z.string().min(1), instance_type: z.string().optional() });

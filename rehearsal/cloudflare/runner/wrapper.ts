@@ -22,7 +22,6 @@ const STAND_IN_MODULE = "__rehearsal/standin.js";
 
 /**
  * Returns modules that wrap an unmodified bundle. Each container class gets a subclass that replaces `ctx.container`.
- * The host's address is part of the code, because `env` must contain only deployed bindings.
  */
 export async function wrapperModules(options: WrapperOptions): Promise<Record<string, WorkerModule>> {
   const source = await readFile(new URL("standin.ts", import.meta.url), "utf8");
@@ -47,6 +46,7 @@ function entry({ mainModule, classes, host, running }: WrapperOptions): string {
       `export class ${className} extends Base${index} {`,
       "  constructor(ctx, env) {",
       "    const value = new ContainerStandIn({",
+      // Do not pass the host's address in `env`, which must contain only deployed bindings.
       `      host: ${JSON.stringify(host)},`,
       `      namespaceId: ${JSON.stringify(namespaceId)},`,
       "      objectId: ctx.id.toString(),",

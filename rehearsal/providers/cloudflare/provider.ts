@@ -45,8 +45,8 @@ export function createCloudflareProvider(environment: NodeJS.ProcessEnv): Provid
       return { inputs: await prepared, failures };
     },
     /**
-     * Compares the new inputs with the account's last known state, as Terraform does, and not with the previous
-     * inputs.
+     * Compares the new inputs with the account's last known state, not with the previous inputs. Terraform does the
+     * same.
      */
     diff(type, { inputs, outputs }, after) {
       const { replaceOn, defaults = {} } = find(type);

@@ -52,7 +52,8 @@ function requireCommand(type: string): void {
 }
 
 /**
- * Runs the first command in `lines` that the inputs set, and returns the outputs. Outputs are secret if any input is.
+ * Runs the command in the first non-empty input of `lines`, and returns the outputs. Outputs are secret if any input
+ * is.
  */
 async function outputsOf(
   inputs: Properties,

@@ -115,7 +115,7 @@ export function recomputeSums(database: DatabaseSync): void {
   for (const [table, sum] of Object.entries(SUMS)) if (hasTable(database, table)) database.exec(sum);
 }
 
-/** Table in a tenant's database that records the state it was copied from: time, last message, file digests. */
+/** Table in a tenant's copied database: time of the copy, last copied message, and digests of the copied files. */
 export const ORIGIN_TABLE = "chat_origin";
 
 /**

@@ -22,7 +22,8 @@ export interface ContentEntry {
 /** Matches temporary files of a running process, and corrupt files that were set aside. Backups omit them. */
 const TEMPORARY = /\.lock(?:-journal)?$|\.tmp$|\.corrupt-|-(?:wal|shm|journal)$/;
 /**
- * The assistant's folders. Files in them may be named like temporary files, so backups omit only unfinished writes.
+ * Folders with the assistant's files, which may be named like temporary files. Backups omit only unfinished writes in
+ * these folders.
  */
 const ASSISTANTS: ReadonlySet<string> = new Set(Object.values(WORKSPACE_FOLDERS));
 const UNFINISHED_WRITE = /\.\d+\.tmp$/;
@@ -70,7 +71,8 @@ export async function unlessGone<T>(look: Promise<T>): Promise<T | undefined> {
 export type Counts = GenerationManifest["counts"];
 
 /**
- * Counts sessions, messages and schedules. Includes rows that retention has removed, because they are not lost data.
+ * Counts a database's sessions, messages and schedules. Includes what retention has removed, because a lower count
+ * would look like lost data.
  */
 export function countTables(path: string | undefined): Pick<Counts, (typeof TABLES)[number]> {
   const counts = { sessions: 0, messages: 0, schedules: 0 };

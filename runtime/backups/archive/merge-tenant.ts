@@ -13,7 +13,7 @@ import { mergeFile, type Origin } from "./merge.ts";
 import { mergeRows } from "./merge-rows.ts";
 import { copyTables } from "./tables.ts";
 
-/** Subfolder for a tenant's file if the shared state's copy has changed as well. */
+/** Subfolder for a tenant's files that cannot replace those of the shared state. */
 const CONFLICTS = "brought-back";
 /** Error codes that mean: a file blocks a folder, or a folder blocks a file. */
 const IN_THE_WAY = new Set(["EEXIST", "ENOTDIR", "EISDIR", "ENOTEMPTY"]);
@@ -27,7 +27,7 @@ interface TenantPart {
 /** Point at which the tenant's data was copied from the state that served every chat. */
 interface PartOrigin {
   transcript: Origin | undefined;
-  /** SHA-256 of each file when the data was copied, by the file's name in the data directory. */
+  /** SHA-256 that each file had when the tenant's data was copied, by the file's path in the data directory. */
   files: ReadonlyMap<string, string>;
 }
 
@@ -51,8 +51,8 @@ export async function mergeTenant(home: string, { tenant, id, directory }: Tenan
 }
 
 /**
- * Replaces the approvals and pairing requests with the tenant directory's, unless `version` or a later one was
- * already applied. The gateway must not run.
+ * Replaces the approvals and pairing requests with those of the tenant directory, unless `version` or a newer version
+ * was already applied. The gateway must not run.
  */
 export function replaceApprovals(home: string, { version, platforms, browsers = [] }: Approvals): void {
   const folder = join(home, "credentials");

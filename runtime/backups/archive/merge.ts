@@ -22,7 +22,10 @@ export interface Side {
 export interface MergedTranscript {
   /** Messages to delete from our transcript, by `seq`, because they were deleted from the other copy. */
   deleted: number[];
-  /** Messages to append to our transcript, in order: theirs, and those of ours that must follow them. */
+  /**
+   * Messages to append to our transcript, in order. Includes our own messages that must follow a message of the other
+   * copy.
+   */
   appended: Side[];
   /** Ours has messages that theirs lacks. */
   oursIsNewer: boolean;
@@ -75,12 +78,12 @@ function byTime(ours: readonly TranscriptEntry[], theirs: readonly TranscriptEnt
 export interface Summary {
   text: string;
   to: number;
-  /** Positions, in the merged transcript, of the messages of the copy that contains the summary. */
+  /** Messages of the copy that has this summary, given as positions in the merged transcript. */
   covers: ReadonlySet<number>;
 }
 
 /**
- * Returns the longest summary that omits no message before its end; `undefined` if there is none.
+ * Returns the summary that covers the most messages and omits none before its end; `undefined` if there is none.
  *
  * @param positions All positions of the merged transcript.
  */

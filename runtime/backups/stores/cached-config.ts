@@ -48,7 +48,7 @@ export class CachedConfig {
     const [config, marker] = await Promise.all([bucket.get(keys.config), bucket.get(keys.marker)]);
     const described = config && (await describe(config, await config.text()));
     return {
-      // A shared config is the deployment's, so it never counts as synced by this sandbox.
+      // Never treat a shared config as synced, because this sandbox does not write it.
       ...(described !== null && { config: { ...described, synced: described.synced && !sharesConfig } }),
       ...(marker !== null && { marker: { text: await marker.text(), etag: marker.etag } }),
     };
@@ -69,7 +69,7 @@ export class CachedConfig {
 
   /** Returns true if the config was deleted or replaced after the container took it. */
   async isReplaced(): Promise<boolean> {
-    // Read the record first: a sync that ends between the two reads would otherwise look like a deletion.
+    // Read the record before the bucket. Otherwise, a sync between these reads would look like a deletion.
     const { seen } = this.#options.record.facts;
     const now = await this.read();
     return byHand(now, seen) !== undefined || isCleared(now, seen);
@@ -81,7 +81,7 @@ export class CachedConfig {
   }
 
   /**
-   * Writes the container's config, then a marker that names the generation with this config.
+   * Writes the container's config into the bucket, then a marker. The marker names the generation with this config.
    *
    * @throws StewardError `backup_stale` if another deployment has written the marker
    */
@@ -105,9 +105,9 @@ export class CachedConfig {
   }
 
   /**
-   * Writes the config, unless the bucket has a manual edit that the container has not taken yet.
+   * Writes the config into the bucket, unless an operator has edited the bucket's config.
    *
-   * @returns the new etag; `undefined` if not written
+   * @returns the new etag; `undefined` if the config was not written
    */
   async #putConfig({ text, sha256 }: ConfigText, { config }: Cached): Promise<string | undefined> {
     const { bucket, keys, sharesConfig, onConfig } = this.#options;
@@ -125,8 +125,8 @@ function byHand({ config }: Cached, seen: Seen): Cached["config"] {
 }
 
 /**
- * Returns true if the operator has deleted the config or the marker since the container read them. A sync must then
- * write neither, because operators delete one after the other.
+ * Returns true if the operator has deleted the config or the marker since the container read them. After such a
+ * deletion, a sync must write neither, because operators delete one after the other.
  */
 function isCleared(now: Cached, seen: Seen): boolean {
   const markerGone = seen.marker !== undefined && now.marker === undefined;

@@ -59,7 +59,7 @@ const RESTORING = reason("gateway_not_ready", "The gateway's state is being rest
 type Content = Archive["content"];
 
 /**
- * Store of a data directory's state, and of its backups in a folder. Refuses concurrent operations, even by other
+ * Store of a data directory's state and of the backups of this state. Refuses concurrent operations, even by other
  * processes, with `commands_busy`.
  */
 export class DiskStore extends BackupDirectory implements BackupStore<Content>, GatewayState<Content> {
@@ -104,7 +104,7 @@ export class DiskStore extends BackupDirectory implements BackupStore<Content>, 
   /**
    * Fetches the next backup from another process with `send`, verifies it and stores it.
    *
-   * @throws StewardError `backup_corrupt`, or an error of `send` or `accept`. Then nothing is stored.
+   * @throws StewardError `backup_corrupt`, or an error of `send` or `accept`. After an error, no backup is stored.
    */
   async take(
     send: (id: string) => Promise<Archive>,

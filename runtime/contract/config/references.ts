@@ -71,7 +71,7 @@ export function misplacedKey(
     if (PROVIDER_KEY.test(path) && withoutSlashes(baseUrl ?? "") === own) return undefined;
     return misplaced(name, own);
   }
-  // Anthropic's key is wrong at every path, because its built-in provider needs no key in a config.
+  // Refuse Anthropic's key at every path, because its built-in provider needs no key in a config.
   if (name !== anthropic.key && (PLACES[name] ?? path) === path) return undefined;
   return misplaced(name, "its own service");
 }

@@ -50,7 +50,9 @@ export async function showRollouts(
   return adminPage(context, { title: "Rollouts", waits: true }, content);
 }
 
-/** Returns rollouts, each with its change from the previous one. `entries` have the action `deploy`. */
+/**
+ * Returns rollouts, each with its change from the previous rollout. `entries` must be `deploy` actions, newest first.
+ */
 function rolloutsOf(entries: readonly ActivityEntry[]) {
   const builds = entries.map(({ at, by, detail }) => {
     const [version = "", bundle = ""] = detail.split(" ");

@@ -13,7 +13,7 @@ import type { Clock, Sandbox } from "../ports.ts";
 const LISTS_MS = 7_000;
 /** Timeout in milliseconds for reading the pairing files if the senders' list is missing. */
 const FILES_MS = 3_000;
-/** Lifetime of a pairing request in milliseconds. Older requests in files are ignored. */
+/** Lifetime of a pairing request, in milliseconds. Older requests in the pairing files are ignored. */
 const PAIRING_LIFE_MS = 60 * 60_000;
 
 /** A request to write to the bot. Times are milliseconds since the epoch. */

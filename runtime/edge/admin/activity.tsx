@@ -10,7 +10,7 @@ import { type Names, Person } from "../ui/person.tsx";
 import { placeOf } from "./sessions.tsx";
 import type { AdminOptions, PageContext } from "./options.ts";
 
-/** Maximum number of entries, equal to the number stored. */
+/** Maximum number of entries on the page. The store keeps no more. */
 const ENTRIES = 1_000;
 
 const ACTIONS: Readonly<Record<string, string>> = {

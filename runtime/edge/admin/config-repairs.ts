@@ -130,7 +130,11 @@ async function readTexts(sandbox: Sandbox, repair: "mended" | "fresh") {
   return { ...texts, expected: file.sha256 ?? "none", secrets, left };
 }
 
-/** @throws StewardError `secret_in_plain` if a file contains literal secrets: a page would save its redacted text. */
+/**
+ * Refuses configs with literal secrets, because the page would save redacted text in their place.
+ *
+ * @throws StewardError `secret_in_plain`
+ */
 function refuseSecrets(...files: ConfigText[]): void {
   if (files.some(({ secrets }) => secrets !== undefined)) throw new StewardError("secret_in_plain");
 }

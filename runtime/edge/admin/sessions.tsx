@@ -56,7 +56,8 @@ function retentionNote(retention: RetentionNotice | undefined): Markup | "" {
 }
 
 /**
- * Returns the key of a conversation's chat or browser in the name directory. All conversations of a browser share it.
+ * Returns the name directory's key for the chat or browser of a conversation. All conversations of a browser have the
+ * same key.
  */
 export function placeOf(conversation: string): string {
   return conversation.split(":", 2).join(":");

@@ -72,7 +72,7 @@ interface SlackEventsOptions {
   clock: Clock;
 }
 
-/** Handles Slack's events. Answers even an unsigned URL challenge, for manual tests. */
+/** Returns a reader of Slack's requests. For manual tests, it answers even an unsigned URL challenge. */
 export function slackEvents({ signingSecret, clock }: SlackEventsOptions): WebhookOptions["read"] {
   return async function readSlackRequest(request) {
     const isPress = FORM_TYPE.test(request.headers.get("content-type") ?? "");
@@ -81,8 +81,7 @@ export function slackEvents({ signingSecret, clock }: SlackEventsOptions): Webho
       await verify(request, text);
       return eventOrNothing(pressDelivery(text, clock()));
     }
-    // Parse a short body before verifying it: for manual tests, malformed JSON then gets 400 even without a
-    // signature.
+    // Parse a short body before checking its signature. For manual tests, unsigned malformed JSON gets status 400.
     const short = text.length > LONGEST_UNSIGNED ? undefined : parseJsonObject(text);
     const verification = urlVerification().safeParse(short);
     if (verification.success) {
@@ -116,10 +115,7 @@ export function recordedBySlack(ready: boolean, { payload }: Delivery): Response
   return payload["type"] === "block_actions" ? new Response(null, { status: 200 }) : answerRecorded(ready);
 }
 
-/**
- * Returns the delivery of a button press. A separate conversation keeps the press from waiting for an answer in
- * progress.
- */
+/** Returns a button press as a delivery. Its separate conversation avoids a wait for the answer in progress. */
 function pressDelivery(form: string, receivedAt: number): Delivery | undefined {
   const body = parseJsonObject(new URLSearchParams(form).get("payload") ?? "");
   const { data } = blockActions().safeParse(body);

@@ -32,8 +32,7 @@ export interface WebhookOptions {
 
 /**
  * Creates a handler that verifies a platform's event, stores it, starts its delivery, and responds. While the gateway
- * is down, the handler refuses invalid requests with 503. Clients could not distinguish its 401 or 403 from a refusal
- * by the identity gateway.
+ * is down, invalid requests get 503. A client could mistake a 401 or 403 for a refusal by the identity gateway.
  */
 export function webhook({
   read,

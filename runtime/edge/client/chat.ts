@@ -210,8 +210,8 @@ function clearForm(): void {
 }
 
 /**
- * Asks the gateway to withdraw a waiting message. Without a connection, removes the message from the page and asks
- * later.
+ * Asks the gateway to withdraw a waiting message. Without a connection, removes the message from the page and asks on
+ * the next connection.
  */
 function withdraw(id: string): void {
   if (connection.isWelcome) return sendStop(id);

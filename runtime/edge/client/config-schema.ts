@@ -15,7 +15,7 @@ export interface Schema {
 }
 
 export interface Place {
-  /** Path to the value at the offset, as keys and indexes. For a key, path to the surrounding object. */
+  /** Path to the value at the offset, as keys and indexes. If `isKey`, path to the object that contains the key. */
   path: string[];
   isKey: boolean;
   /** Start of the word at the offset, including its quotes. Without a word, `from` and `to` are the offset. */

@@ -35,7 +35,7 @@ const LANGUAGES = {
 for (const [name, language] of Object.entries(LANGUAGES)) highlighter.registerLanguage(name, language);
 
 /**
- * Maximum characters of code and of a line, and maximum lines. Beyond them, highlighting can be too slow: its time
+ * Maximum length of the code and of each line, in characters, and maximum number of lines. The time for highlighting
  * grows quadratically.
  */
 const LONGEST = { code: 8_000, line: 400, lines: 400 };

@@ -17,7 +17,10 @@ const NOTICE_MS = 10_000;
 const COPIED_MS = 1_500;
 
 const content = element("content", HTMLElement);
-/** False if updates may replace only the page's frame, because content such as an editor's text would be lost. */
+/**
+ * True if updates may replace the page's content. Otherwise, they replace only the top and side bars, so that an
+ * editor's text is not lost.
+ */
 const isLive = document.body.dataset["live"] !== undefined;
 const FRAME = [".bar", ".side"];
 /** Selects the focused element. Excludes a link that was clicked: its focus is invisible. */
@@ -71,8 +74,8 @@ function replaceContent(next: Document): void {
 }
 
 /**
- * Sets the browser's time zone in empty time zone fields. Sets only the default value, because user input blocks
- * updates of the page.
+ * Fills empty time zone fields with the browser's time zone. Sets only the default value, so that the fields do not
+ * count as edited.
  */
 function fillZones(): void {
   for (const field of content.querySelectorAll<HTMLInputElement>("input[data-zone]"))

@@ -31,8 +31,8 @@ export interface StoredMessage extends Said {
 }
 
 /**
- * Database of the messages. It is separate, because older pages could not open the device key's database with another
- * store.
+ * IndexedDB database of the messages. It is separate, because older pages could not open the device key's database if
+ * it had a second store.
  */
 const STORE = { database: "steward-chat-messages", store: "messages", keyPath: "id" };
 /** Session storage key of earlier versions. */

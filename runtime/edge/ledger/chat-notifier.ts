@@ -21,8 +21,8 @@ const TEXTS: Record<OutageWord, string> = {
 };
 
 /**
- * Notifies chats of delayed or dropped messages. A running gateway sends the notice, because it checks who may be
- * answered. Without one, the edge sends it once per chat and outage.
+ * Notifies chats of delayed or dropped messages. A running gateway sends the notice. If no gateway runs, the edge
+ * sends the notice, unless the chat's last one in this outage was the same.
  */
 export class ChatNotifier {
   readonly #options: ChatNotifierOptions;
@@ -64,7 +64,7 @@ export class ChatNotifier {
         .finally(() => this.#sending.delete(key));
       this.#sending.set(key, sending);
     }
-    // Wait for a notice in progress. Messages of a chat that expire together share it.
+    // Wait if the notice is being sent. Messages of a chat that expire together share one notice.
     await this.#sending.get(key);
     return claim !== "not known";
   }

@@ -77,8 +77,8 @@ export interface LedgerTurn {
 }
 
 /**
- * Table of each chat's next entry to deliver: the oldest entry that is not in progress, if it is among the {@link
- * WINDOW} oldest open ones. Lookups stay fast regardless of backlog.
+ * Table with each chat's next entry to deliver: the oldest that is not in progress. Only the {@link WINDOW} oldest
+ * open entries are considered.
  */
 export class Turns {
   readonly #sql: Sql;

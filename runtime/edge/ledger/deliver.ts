@@ -119,7 +119,7 @@ function endIn(line: string): DeliveryEnd | undefined {
   return { ...rest, body: data.body, ...(typeof retryAfter === "string" && { retryAfter }) };
 }
 
-/** Parses a line that contains names. Returns `undefined` for a line of another kind. */
+/** Parses the line of the response that contains names. Returns `undefined` for any other line. */
 function namesIn(line: string) {
   return learnedNames().safeParse(parseJson(line)).data?.names;
 }

@@ -8,7 +8,7 @@ import type { DueChat, DueEntry, LedgerStore, SettledAs } from "./store.ts";
 const FAILED_AFTER_MS = 24 * 3_600_000;
 const KEEP_SETTLED_MS = 7 * 24 * 3_600_000;
 const RETRY = { firstMs: 1_000, longestMs: 5 * 60_000 };
-/** Maximum retry delay in milliseconds while no gateway answers. Chats resume soon after it returns. */
+/** Maximum retry delay, in milliseconds, while no gateway answers. Chats resume soon after the gateway returns. */
 const LONGEST_ABSENT_MS = 15_000;
 /** Time before an event's expiry at which it gets a final attempt, in milliseconds. */
 const LAST_TRY_MS = 10 * 60_000;
@@ -16,8 +16,8 @@ const PRUNE_BATCH = 500;
 const TIDY_MS = 60_000;
 const STORE_RETRY_MS = 5_000;
 /**
- * Number of attempts without a gateway for which {@link LONGEST_ABSENT_MS} limits the delay. If more fail, the event
- * itself may be crashing the gateway.
+ * Number of attempts per event for which {@link LONGEST_ABSENT_MS} applies. An event that needs more attempts may
+ * itself be crashing the gateway.
  */
 const ABSENT_ATTEMPTS = 30;
 
@@ -103,7 +103,7 @@ export class Dispatcher {
   }
 
   /**
-   * Expires old events and prunes settled ones. Makes an event due if a fast clock dated it in the future. Runs at
+   * Expires old events and prunes settled ones. Makes an event due if it arrived while the clock was ahead. Runs at
    * most once a minute.
    */
   tidy(): void {

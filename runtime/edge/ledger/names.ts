@@ -64,7 +64,7 @@ export class NameStore {
         admitted: admitted ?? nullable(row?.["admitted"]),
         first_at: Number(row?.["first_at"] ?? now),
         seen_at: Math.max(now, Number(row?.["seen_at"] ?? 0)),
-        // If the event contains a name, no lookup is needed for a day.
+        // If the event contains a name, do not look the name up for a day.
         ask_at:
           name === undefined && personOf === undefined ? Number(row?.["ask_at"] ?? 0) : now + ASK_AGAIN_MS,
       };

@@ -86,7 +86,7 @@ const TEXTS: Record<Delivery["platform"], (payload: Fields) => unknown> = {
     return text ?? caption;
   },
   /**
-   * Returns a message's text, or a command's first option, or else its name:
+   * Returns the text of a message. For a command, returns its first option or, without options, its name:
    * https://docs.discord.com/developers/interactions/receiving-and-responding
    */
   discord({ t: kind, d: message, data }) {

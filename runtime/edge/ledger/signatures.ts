@@ -3,7 +3,10 @@ import type { Sql } from "./sql.ts";
 
 /** Maximum unexpired signatures. Normal use needs a few hundred. */
 const MOST = 10_000;
-/** Time to keep expired signatures: if the clock is set back, they become valid again. */
+/**
+ * Time, in milliseconds, to keep expired signatures. If the clock is set back, they are valid again and must still
+ * count as used.
+ */
 const KEPT_MS = 3_600_000;
 
 /** Accepted signatures, stored until expiry to prevent replays. */

@@ -55,8 +55,8 @@ export interface DueChat {
 const NOTICE_MS = 60_000;
 
 /**
- * Maximum total characters of the events in one delivery, to stay below the gateway's 2 MiB of escaped UTF-8. A
- * longer event is delivered alone.
+ * Maximum total length, in characters, of the events in one delivery. It keeps the request below the gateway's limit
+ * of 2 MiB of UTF-8. A longer event is delivered alone.
  */
 const LONGEST = 512 * 1024;
 
@@ -103,8 +103,8 @@ export class LedgerStore {
     const isChange = carried?.change !== undefined;
     const { sender, place, sightings } = peopleOf(delivery);
     const inserted = this.#sql.all(
-      // A delay notice is due after NOTICE_MS, or immediately if the chat's next delivery is later than that. Edits
-      // and deletions get no notice.
+      // A delay notice is due NOTICE_MS after the event was received, or immediately if the chat's next delivery is
+      // planned for an even later time. Edits and deletions get no notice.
       `INSERT INTO ledger (key, conversation, delivery, state, received_at, next_at, notice_at, message, sender,
          place, times)
        VALUES (?1, ?2, ?3, 'waiting', ?4, ?4, ?4 + iif(
@@ -127,10 +127,9 @@ export class LedgerStore {
   }
 
   /**
-   * Marks due entries as `delivering` and returns them by chat. Takes at most `limit` chats: first idle chats, then
-   * chats with deliveries in progress while the total is below `followerLimit`. Settles an unreadable entry as
-   * failed, so that it does not block its chat. An event received before `readyAt` is recorded as having waited for
-   * the gateway's start.
+   * Marks due entries as `delivering` and returns them by chat. Takes at most `limit` chats. Chats with deliveries in
+   * progress come last, and only while the total is below `followerLimit`. Settles an unreadable entry as failed, so
+   * that it does not block its chat. Records that an event received before `readyAt` waited for the gateway's start.
    */
   take(
     now: number,
@@ -277,7 +276,10 @@ export class LedgerStore {
     );
   }
 
-  /** Makes entries due now if they were received after `limit`: the clock was ahead when they arrived. */
+  /**
+   * Makes entries due now if their time of receipt is later than `limit`. Such entries arrived while the clock was
+   * ahead.
+   */
   bringForward(now: number, limit: number): void {
     this.#updateAll(
       `UPDATE ledger SET next_at = ? WHERE settled_at IS NULL AND received_at > ? AND next_at > ?

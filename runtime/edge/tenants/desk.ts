@@ -33,7 +33,7 @@ export interface TenantDeskOptions {
   say(event: Delivery, text: string): Promise<void>;
 }
 
-/** Admission of chats. Replies to strangers itself, so that they start no container. */
+/** Desk that decides which chats to admit. Replies to strangers without starting a container. */
 export class TenantDesk {
   readonly #options: TenantDeskOptions;
 
@@ -93,7 +93,7 @@ export class TenantDesk {
     const decision = access.group(group, sender, true);
     if (decision.becomes !== "ignored") return { admitted: true };
     const { reason, unlisted } = decision;
-    // Answer the command, because Discord shows it as pending until then.
+    // Answer the command, which Discord shows as pending until it is answered.
     if (unlisted !== undefined && event.platform === "discord")
       await this.#options.say(event, unknownGuildText(unlisted));
     return { ...notAdmitted(reason), ...(unlisted !== undefined && { group: unlisted }) };

@@ -73,7 +73,7 @@ export class TenantGate {
   readonly #options: TenantGateOptions;
   /** Pending questions and cached refusals, by sender. */
   readonly #questions = new Map<string, { standing: Promise<AdmissionDecision>; until: number }>();
-  /** Number of changes to the chat's rights, to detect a change while the directory decides. */
+  /** Number of changes to the chat's rights. If the number grows while the directory decides, the gate asks again. */
   #changes = 0;
 
   constructor(options: TenantGateOptions) {
@@ -171,9 +171,10 @@ export class TenantGate {
   }
 
   /**
-   * Sends a changed grant to the gateway, once per run until a backup contains it.
+   * Sends a changed grant to the gateway. Repeats this in each new run of the container until a backup contains the
+   * grant.
    *
-   * @returns false if the gateway did not accept it.
+   * @returns false if the gateway did not accept the grant
    */
   async passOnGrant(sandbox: Pick<Sandbox, "request">): Promise<boolean> {
     const { notes, run, clock } = this.#options;

@@ -58,7 +58,8 @@ function placeOnTelegram(update: Fields): EventPlace | undefined {
   const { migrate_to_chat_id: next, migrate_from_chat_id: former } = message;
   if (id === undefined || typeof type !== "string" || !TELEGRAM_CHATS.has(type)) return undefined;
   const from = fieldsOf(press["from"] ?? message["from"]);
-  // Use the old id, which the tenant keeps. `former` is set if the new chat announces the change.
+  // Use the group's id from before it became a supergroup, because the tenant keeps this id. A message from the
+  // supergroup contains it as `former`.
   const chat = String(former ?? id);
   const move = { from: chat, to: String(next ?? id) };
   return {

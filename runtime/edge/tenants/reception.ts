@@ -52,7 +52,9 @@ export interface TenantReceptionOptions {
   servedAllSince(): Promise<string | undefined>;
   /** Stores the approvals for the shared sandbox, in case it serves every chat again. */
   storeApprovals?(approvals: Approvals): Promise<void>;
-  /** Applies a person's changed rights in a chat. The chat's next event asks the directory again. */
+  /**
+   * Applies a person's changed rights in a chat. The directory decides again whether to admit the chat's next event.
+   */
   changeRights(tenant: TenantId, grant: Grant): Promise<void>;
   /** `role` is absent if access was revoked. */
   changeBrowser(tenant: TenantId, role: GrantedRole | undefined): Promise<void>;
@@ -181,7 +183,7 @@ export class TenantReception {
     this.#schedule();
   }
 
-  /** Copies the shared sandbox's approvals, once for each period in which this sandbox served every chat. */
+  /** Copies the shared sandbox's approvals, once for each period in which the shared sandbox served every chat. */
   async #adopt(): Promise<void> {
     if (this.#isAdopted) return;
     this.#adopting ??= this.#adoptOnce().finally(() => {

@@ -44,7 +44,7 @@ export interface AnswerOptions {
   onText?(soFar: string): void;
 }
 
-/** The model's answer, or a refusal. `delivery` is the id of the last event that it answers. */
+/** The model's answer, or a refusal. `delivery` is the id of the last answered event. */
 export interface AgentAnswer {
   text: string;
   delivery: string;

@@ -47,7 +47,7 @@ export type Asker = Pick<Place, "platform" | "target"> & Pick<Rights, "may">;
 
 /**
  * Returns the files that a chat may use. With rights to read and write the workspace, the chat can use all roots.
- * Otherwise, it can use its own root and, if it may read the workspace, read the shared one.
+ * Otherwise, it can use its own root. If it may read the workspace, it can also read the shared root.
  */
 export function reachOf(workspace: Workspace, { platform, target, may }: Asker): Reach {
   const chat = chatName(platform, target.chat);

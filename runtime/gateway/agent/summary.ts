@@ -7,13 +7,13 @@ const CHARACTERS_A_TOKEN = 4;
 const TOKENS_AN_IMAGE = 1_600;
 /** Estimated tokens of a document's page. The model gets each page both as a picture and as text. */
 const TOKENS_A_PAGE = 3_000;
-/** Minimum estimated tokens for computing {@link tokenRatio}. Smaller requests are mostly overhead. */
+/** Minimum size of a request for {@link tokenRatio}, in estimated tokens. Smaller requests are mostly overhead. */
 const SMALLEST_SAMPLE = 1_000;
 
 const SUMMARY_TOKENS = 1_500;
-/** Share of the model's context for turns that stay verbatim. */
+/** Share of the model's context that unsummarized turns may fill. */
 const KEPT_SHARE = 0.3;
-/** Share of the model's context for turns that one summary covers. */
+/** Share of the model's context that the turns for one summary may fill. */
 const READ_SHARE = 0.6;
 
 export function splitForSummary(

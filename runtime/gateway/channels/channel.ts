@@ -93,7 +93,7 @@ export interface Channel {
   /** Adds the configured reaction. Never rejects. */
   react?(target: ReplyTarget, message: string): Promise<void>;
 
-  /** Removes the indicator that an answer is pending, if no answer will follow. */
+  /** Removes the indicator of a pending answer. Call it if no answer will follow. */
   dismiss?(target: ReplyTarget): Promise<void>;
 
   /** Downloads an attachment. Rejects if it is unavailable or larger than `mediaMaxBytes`. */
@@ -145,8 +145,8 @@ export class OutgoingHealth {
   }
 
   /**
-   * Requests the bot's account to check the credentials. Never rejects. Success clears only failures that a probe
-   * found.
+   * Checks the credentials by requesting the bot's account. Never rejects. Success clears only failures that an
+   * earlier probe found.
    */
   async probe(ask: () => Promise<BotAccount>): Promise<void> {
     try {
@@ -174,7 +174,7 @@ export class OutgoingHealth {
     return told;
   }
 
-  /** Returns the channel's health. `incoming` is the health of receiving events. */
+  /** Returns the channel's health. `incoming` describes whether the channel receives events. */
   health(incoming: { reason?: Reason; answered?: boolean } = {}): ChannelHealth {
     const { platform } = this.#options;
     const why = this.#failure ?? incoming.reason;
@@ -184,7 +184,10 @@ export class OutgoingHealth {
   }
 }
 
-/** Known fields of an object in a payload: those in use, and documented ones that are ignored on purpose. */
+/**
+ * Known fields of an object in a payload: those that the channel reads, and documented ones that it ignores on
+ * purpose.
+ */
 interface Fields {
   read: Readonly<Record<string, unknown>>;
   left: readonly string[];

@@ -39,7 +39,10 @@ export function commandTools(context: CommandContext, places: () => Place[]) {
     configPath,
     redact,
     clock,
-    /** Modules of the config schema. Operations get them here, so that a Worker can load operations without them. */
+    /**
+     * Functions that load modules of the config schema. Operations do not import these modules themselves, so that a
+     * Worker can load operations without them.
+     */
     contract: {
       config: () => import("../../contract/config/index.ts"),
       ids: () => import("../../contract/config/ids.ts"),

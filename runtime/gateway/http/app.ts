@@ -45,8 +45,8 @@ const chatFileSchema: z.ZodMiniType<ChatFileRequest> = z.strictObject({
 });
 
 /**
- * Timeout in milliseconds for asking a platform for a name. It is short, because the edge's request stays open
- * meanwhile.
+ * Timeout in milliseconds for looking up a name at a platform. It is short, because the edge's request stays open
+ * during the lookup.
  */
 const NAME_MS = 5_000;
 

@@ -97,8 +97,8 @@ function readReference(reference: Reference, files?: ReadonlyMap<Attachment, Rea
 }
 
 /**
- * Applies the limits to a question's files in order. Beyond the byte limit, keeps an image's text instead of the
- * image. Cuts text at the character limit.
+ * Limits the total size of a question's files, in order. An image that exceeds the byte limit is replaced by its
+ * text. Text is cut at the character limit.
  */
 function bounded(
   all: readonly Attachment[],

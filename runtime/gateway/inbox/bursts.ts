@@ -8,9 +8,12 @@ import type { UnansweredMessage } from "./replies.ts";
 
 /** Milliseconds to wait for the rest of an album, or of a long text that Telegram's app split. */
 const HOLD_MS = 800;
-/** Milliseconds in which a person's next message is added to the question in progress. */
+/**
+ * Milliseconds after a question's first message. Within this time, the person's next message is added to the
+ * question.
+ */
 const FOLLOW_UP_MS = 5_000;
-/** Maximum messages per question, because each added message repeats the request to the model. */
+/** Maximum number of messages in one question. Each added message repeats the request to the model. */
 const MAX_JOINED = 5;
 
 export interface Waiting extends UnansweredMessage {

@@ -101,7 +101,10 @@ export class ChatQueues<Message> {
     if (entry !== undefined) entry.what = { message: instead };
   }
 
-  /** Waits for a message's outcome; `undefined` if the message is not queued. Rejects if it fails. */
+  /**
+   * Resolves to a message's outcome; to `undefined` if the message is neither queued nor being answered. Rejects if
+   * the answer fails.
+   */
   async ending(session: string, message: Message): Promise<DeliveryOutcome | undefined> {
     return this.#entry(session, message)?.settled.promise;
   }

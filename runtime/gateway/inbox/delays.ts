@@ -16,8 +16,8 @@ interface DelaysOptions {
   parts(): Pick<Components, "config" | "channels">;
   replies: Pick<Replies, "sendNotice" | "sendDelayNotice" | "timeFirstWord">;
   /**
-   * Returns true while the gateway is stopping. Notices are then skipped, because the edge delivers the message
-   * again.
+   * Returns true while the gateway is stopping. A stopping gateway sends no notices, because the edge delivers the
+   * message again.
    */
   isStopping(): boolean;
   /** Milliseconds since the epoch. */

@@ -225,7 +225,7 @@ export class Inbox {
       case "message":
         if (inbound.edited)
           return this.#changes.edit(delivery, inbound, (message) => this.#ask(delivery, channel, message));
-        // Do not treat the rest of an album or split text as context, although it does not mention the bot.
+        // Keep a message as context, unless it continues an album or split text that began with a message to the bot.
         if (inbound.kind === "context" && !this.#isContinuation(delivery, inbound))
           return this.#keepContext(delivery, inbound);
         return this.#message(delivery, channel, inbound);

@@ -4,7 +4,7 @@ import type { Delivery, Platform } from "../../contract/delivery.ts";
 import { isStoreError, transaction, lightTransaction } from "../../process/database.ts";
 import type { FirstWordReport } from "../../contract/control.ts";
 
-/** Milliseconds to keep a record. The edge deletes every event sooner. */
+/** Milliseconds after which an unchanged record is deleted. The edge deletes events earlier. */
 const KEEP_MS = 9 * 24 * 3_600_000;
 
 type Key = Pick<Delivery, "platform" | "id">;
@@ -19,7 +19,7 @@ export interface DeliveryRecord {
   /** Number of sent messages of the reply. */
   sent: number;
   answered: boolean;
-  /** Delivery under which the reply is recorded: the last of those that are answered together. */
+  /** Id of the last delivery that the reply answers. The reply is recorded under this delivery. */
   owner?: string;
   /** Destination of the reply; absent until it is chosen. */
   target?: ReplyTarget;
@@ -91,8 +91,8 @@ export class DeliveryRecords {
   }
 
   /**
-   * Groups deliveries for one reply, recorded under the last delivery. If an earlier attempt sent a partial reply,
-   * the new reply continues in the same message.
+   * Groups deliveries that get one reply. The reply is recorded under the last delivery. If an earlier attempt sent a
+   * partial reply, the new reply continues in the same message.
    */
   take(platform: Platform, ids: readonly string[], target: ReplyTarget, at: number): void {
     const id = ids.at(-1) ?? "";
@@ -127,7 +127,10 @@ export class DeliveryRecords {
     });
   }
 
-  /** Records the text of a notice or of the answer to a command. A retry sends this text and repeats no action. */
+  /**
+   * Records the text of a notice or of the answer to a command. A retry sends this text and does not run the command
+   * again.
+   */
   say(key: Key, said: string, at: number): void {
     this.#note([key], { said }, at);
   }

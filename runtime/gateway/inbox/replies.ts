@@ -68,8 +68,8 @@ export class Replies {
   }
 
   /**
-   * Answers messages together in the last message's chat, and returns one outcome per message. An answer stored by an
-   * earlier attempt must belong to all these messages.
+   * Answers messages with one reply in the last message's chat. Returns one outcome per message. An answer stored by
+   * an earlier attempt must cover all these messages.
    */
   async answer(
     asked: readonly [UnansweredMessage, ...UnansweredMessage[]],
@@ -352,8 +352,8 @@ async function tryEdit(channel: Channel, target: ReplyTarget, id: string, text: 
 }
 
 /**
- * Returns true for model errors. Other retryable errors get no notice, because a restart of the gateway resolves
- * them.
+ * Returns true for the code of a model error. Other retryable errors get no notice, because the gateway's restart
+ * resolves them.
  */
 function isModelError(code: ErrorCode): boolean {
   return code.startsWith("model_");
@@ -364,7 +364,10 @@ export async function dismiss(channel: Channel, target: ReplyTarget): Promise<vo
   await channel.dismiss?.(target).catch(() => undefined);
 }
 
-/** Returns the recorded target if it is another chat or thread, otherwise `own`, which may include a ticket. */
+/**
+ * Returns the recorded target if its chat or thread differs from that of `own`; otherwise `own`, which may include a
+ * ticket.
+ */
 function resumeTarget({ target }: DeliveryRecord, own: ReplyTarget): ReplyTarget {
   if (target === undefined || (target.chat === own.chat && target.thread === own.thread)) return own;
   return target;

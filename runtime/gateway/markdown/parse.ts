@@ -24,7 +24,7 @@ const DEEPEST = 8;
 const LIST_WINDOW = 1_500;
 /** Maximum characters of a piece. */
 const LONGEST_PIECE = 8_000;
-/** Maximum of a piece's length times the number of its markup characters. */
+/** Maximum product of a piece's length, in characters, and the number of its markup characters. */
 const MAX_WORK = 100_000;
 const SIGNS = "\\`*_~![]<>/:@";
 const LONGEST_MAIL_NAME = 64;
@@ -54,9 +54,7 @@ class BoundedTokenizer extends Tokenizer {
     return end === 0 ? undefined : super.blockquote(src.slice(0, end));
   }
 
-  /**
-   * Avoids the pattern of `marked`: it searches for an email address at each character, which takes quadratic time.
-   */
+  /** Replaces the method of `marked`, whose search for email addresses takes quadratic time. */
   override inlineText(src: string): Tokens.Text {
     const raw = src.slice(0, textEnd(src));
     return { type: "text", raw, text: raw, escaped: false };

@@ -1,21 +1,24 @@
 import { type Block, type Inline, type Item, parseMarkdown } from "./parse.ts";
 
-/** Fraction of the limit below which a part counts as short and is filled with the start of the next piece. */
+/**
+ * Minimum length of a part, as a fraction of the limit. A shorter part receives the beginning of the next piece if
+ * that piece's `fills` is true.
+ */
 const SMALLEST_SHARE = 0.3;
 /** Part size that fits on every platform, however much rendering expands it. */
 const ALWAYS_FITS = 300;
 
 /** Lines that must enclose every part of a split block: the fences of a code block, or the header of a table. */
 interface Frame {
-  /** First line or lines of each part, with a line feed at the end. */
+  /** Opening fence or table header that begins each part. Ends with a line feed. */
   open: string;
-  /** Last line of each part, without a line feed; empty for a table. */
+  /** Closing fence that ends each part, without a line feed; empty for a table. */
   close: string;
 }
 
 interface Piece {
   source: string;
-  /** True if the piece may be cut so that its start fills a short part. */
+  /** True if the piece may be cut to lengthen a short part before it. */
   fills?: boolean;
   /** True for a heading, which must not end a part. */
   leads?: boolean;
@@ -28,10 +31,11 @@ interface Piece {
  * Splits Markdown into parts of at most `limit` characters (UTF-16 units). Prefers to split between blocks, then
  * between list items, lines, sentences and words. Never splits a surrogate pair.
  *
- * Cuts a code block or table only if it does not fit into one part. Each part then repeats the fences or the table's
- * header.
+ * Cuts a code block or table only if it does not fit into one part. Each of its parts repeats the fences or the
+ * table's header.
  *
- * @param share returns the fraction of the platform's limit that a rendered part uses. A part above 1 is split again.
+ * @param share returns the fraction of the platform's limit that a rendered part uses. If the fraction is above 1,
+ * the part is split again.
  */
 export function splitMarkdown(
   markdown: string,
@@ -96,7 +100,7 @@ class Packer {
     return true;
   }
 
-  /** Completes the part. Moves a heading at its end to the next part. */
+  /** Completes the current part. If the part ends with a heading, moves the heading to the next part. */
   #next(): void {
     const { open, close } = this.#frame ?? { open: "", close: "" };
     const cut = this.#leads || this.#part.length;
@@ -163,7 +167,7 @@ function itemPiece({ source, blocks }: Item): Piece {
   return { source, cut: () => [{ source: named, fills: true, cut: () => lines(named) }, ...others] };
 }
 
-/** Segment of a paragraph. `whole` is true for inline markup, which is cut last. */
+/** Segment of a paragraph. `whole` is true for inline markup, which is cut only as a last resort. */
 interface Segment {
   text: string;
   whole: boolean;

@@ -62,8 +62,8 @@ function png(file: Buffer): Frame | undefined {
 }
 
 /**
- * Reads a JPEG's segments up to the scan (ITU-T T.81, annex B). The scan's data cannot contain an end marker, so a
- * search finds the real one.
+ * Reads a JPEG's segments up to the image data (ITU-T T.81, annex B). The file is whole if an end marker follows,
+ * because image data cannot contain this marker.
  */
 function jpeg(file: Buffer): Frame | undefined {
   let size: Pick<Frame, "width" | "height"> | undefined;

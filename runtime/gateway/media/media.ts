@@ -39,7 +39,7 @@ export interface ReadFile {
   /** Facts to show after the file's name in the prompt. */
   facts: readonly string[];
   image?: ModelImage;
-  /** Text for the question if there is no image, or if the image exceeds the question's byte limit. */
+  /** Text of the file. Used if there is no image, or if the image exceeds the question's byte limit. */
   text?: string;
 }
 

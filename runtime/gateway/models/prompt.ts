@@ -61,7 +61,7 @@ function toFile({ mediaType, data }: ModelImage) {
   return { type: "file", mediaType, data: { type: "data", data } } as const;
 }
 
-/** Converts a tool call. Wraps input that is not an object in one, because providers accept only objects. */
+/** Converts a tool call. Input that is not an object becomes `{ input }`, because providers accept only objects. */
 function toCall({ id, name, input }: ToolCall): Part<"assistant"> {
   const isObject = typeof input === "object" && input !== null && !Array.isArray(input);
   return { type: "tool-call", toolCallId: id, toolName: name, input: isObject ? input : { input } };

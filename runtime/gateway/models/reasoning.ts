@@ -24,7 +24,10 @@ class ReasoningFilter {
   readonly #code = new CodeState();
   /** Withheld text that may be the beginning of a tag or token. */
   #mark = "";
-  /** Open reasoning tag. `text` includes what follows, unless the tag began the line. */
+  /**
+   * Open reasoning tag. If it began a line (`isOwnLine`), the text after it is discarded; otherwise, `text` holds the
+   * tag and this text.
+   */
   #element: { text: string; isOwnLine: boolean } | undefined;
   /** State of a gpt-oss message: its header so far, or whether the message is for people. */
   #message: { head: string } | { isFinal: boolean } | undefined;

@@ -254,9 +254,9 @@ export class ModelState {
   }
 
   /**
-   * Records a probe sent at `askedAt`, unless a newer result is known. A success clears a refusal, but not a rate
-   * limit or overload. A problem is only reported: the model stays in use, because the provider's list of models may
-   * be incomplete.
+   * Records the result of a probe, unless the model has had another result since `askedAt`. A success clears a
+   * refusal, but not a rate limit or overload. A problem is only reported: the model stays in use, because the
+   * provider's list of models may be incomplete.
    */
   probed(problem: { code: ErrorCode; detail: string } | undefined, askedAt: number): void {
     if (this.#changedAt >= askedAt) return;

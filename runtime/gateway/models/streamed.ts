@@ -44,8 +44,8 @@ export interface StreamedOptions extends Pick<ProviderOptions, "redact" | "repor
  */
 export function createStreamedModel(options: StreamedOptions): Model {
   const { reference, reasonsInText, load, clock, redact, report } = options;
-  // Reasoning may begin without an opening tag. Only a complete answer proves that this model keeps reasoning out of
-  // the text.
+  // True if this model keeps reasoning out of the text. Only a complete answer proves this, because reasoning may
+  // begin without an opening tag.
   let isPlain = !reasonsInText;
   let loading: Promise<LanguageModelV4> | undefined;
   const client = (): Promise<LanguageModelV4> => {
@@ -116,7 +116,7 @@ async function stream(
     held = "";
   };
   for await (const part of parts) {
-    // Do not count these two parts: client libraries emit them before the server responds.
+    // Do not renew the time limit for these two parts: client libraries emit them before the server responds.
     if (part.type !== "stream-start" && part.type !== "response-metadata") patience.renew();
     switch (part.type) {
       case "text-delta":

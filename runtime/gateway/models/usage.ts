@@ -67,7 +67,7 @@ function countsOf(row: Record<string, SQLOutputValue>): Omit<ModelUsage, "day"> 
 }
 
 const KEPT_DAYS = 30;
-/** Maximum daily rows for people, and for chats, so that strangers cannot fill the disk. */
+/** Maximum number of rows per day and kind (people or chats). Without a limit, strangers could fill the disk. */
 const MAX_ROWS = 1_000;
 const KINDS = ["person", "place"] as const;
 

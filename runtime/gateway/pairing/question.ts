@@ -32,8 +32,8 @@ export class AdmissionQuestions {
   }
 
   /**
-   * Asks each operator, once per access request, whether to admit the sender. Uses the web chat and platforms with
-   * buttons. Never rejects.
+   * Asks each operator whether to admit the sender, once per access request. Asks in the web chat and on platforms
+   * with buttons. Never rejects.
    */
   async ask(platform: Platform, sender: string, meta: Readonly<Record<string, string>> = {}): Promise<void> {
     const { parts, stores, devices, outbox, actions, clock, log } = this.#options;

@@ -154,8 +154,8 @@ export class PairingStore {
     });
   }
 
-  // This order is safe in a crash. With the role first, no approved sender has an outdated role. With the requests
-  // last, the change can be repeated.
+  // This order is safe in a crash. Write the roles first, so that no approved sender has an outdated role. Write the
+  // requests last, so that the change can be repeated.
   #write({ operators, allowFrom, requests }: PairingChange): void {
     if (operators) writeStore(this.#operatorsPath, { operators });
     if (allowFrom) writeStore(this.#approvedPath, { allowFrom });

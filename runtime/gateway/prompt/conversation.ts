@@ -48,8 +48,8 @@ export interface ConversationParts {
   turns: readonly Turn[];
   question: readonly OpenMessage[];
   /**
-   * True if the model gets no more tools. Earlier tool calls then become text, because providers refuse calls without
-   * tools.
+   * True if the model gets no more tools. Earlier tool calls become text, because providers refuse them in a request
+   * without tools.
    */
   conclude: boolean;
   /** True if the provider refused the images. The prompt then omits them and says so. */
@@ -151,7 +151,7 @@ function answerBlock(text: ModelText): Prompt {
   return prompt`[#you]: ${afterMark(text)}`;
 }
 
-/** Returns a message with its marks. Adds `[#person]` if there are none, as in a direct chat. */
+/** Returns a message with its marks. Adds the mark `[#person]` if the message has none. */
 function saidBlock(said: Said): Prompt {
   const isMarked =
     said.speaker !== undefined || (said.quoted ?? []).length > 0 || (said.asides ?? []).length > 0;

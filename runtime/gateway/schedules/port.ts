@@ -10,7 +10,7 @@ const MINUTE_MS = 60_000;
 const WHEN = ["at", "every", "cron", "timezone"] as const;
 /** Shortest pause between two runs, in minutes, by source. It limits the number of model requests. */
 const SHORTEST: Readonly<Record<Exclude<ScheduleSource, "config">, number>> = { chat: 15, cli: 1 };
-/** Number of runs to check for the shortest pause: more than a day of runs every 15 minutes. */
+/** Number of runs to compare to find the shortest pause. With runs every 15 minutes, they cover more than a day. */
 const LOOKED_AT = 100;
 
 const MAX_FROM_CHATS = 100;
@@ -90,8 +90,8 @@ function changeable(store: ScheduleStore, id: string, remedy = "set enabled ther
 }
 
 /**
- * Changes a schedule but not its id, runs or rights. Reschedules the next run only if the times change. Returns the
- * next due time in milliseconds since the epoch, or `undefined` without one.
+ * Changes a schedule, but not its id, past runs or rights. Reschedules the next run only if the times change. Returns
+ * the time of the next run in milliseconds since the epoch, or `undefined` if none is planned.
  */
 export async function editSchedule(
   store: ScheduleStore,

@@ -24,7 +24,9 @@ const JUST_NOW_MS = 10 * 60_000;
 const LATE_MS = 60_000;
 const RETRY = { firstMs: 5_000, longestMs: 10 * 60_000 };
 
-/** Maximum milliseconds between checks, because the CLI may add schedules and the system clock may be set. */
+/**
+ * Maximum milliseconds between checks. A check also notices new schedules from the CLI and a changed system clock.
+ */
 const LOOK_EVERY_MS = 2_000;
 /** Maximum milliseconds by which a recurring run may start late. */
 const GRACE_MS = 10 * 60_000;
@@ -48,9 +50,10 @@ interface SchedulesOptions {
 }
 
 /**
- * Runs due schedules. Stores a run before it begins, so that the gateway's next start finishes it after a crash.
+ * Runs due schedules. Stores each run before it begins, so that the gateway's next start finishes it after a crash.
  *
- * With a sandbox per chat, {@link REST_TENANT} runs no schedules: they have to be moved to the chats' sandboxes.
+ * If each chat has its own sandbox, {@link REST_TENANT} runs no schedules. They must be moved to the chats'
+ * sandboxes.
  */
 export class Schedules {
   readonly #options: SchedulesOptions;
@@ -109,8 +112,8 @@ export class Schedules {
   }
 
   /**
-   * Runs `work` after all earlier work, to serialize access to the table. After a failure, logs it and schedules
-   * another check.
+   * Runs `work` after all earlier work, to serialize access to the table. If `work` fails, logs the error and checks
+   * the schedules again later.
    */
   #next(work: () => Promise<void>): void {
     this.#working = this.#working.then(work).catch((error: unknown) => {
@@ -123,7 +126,7 @@ export class Schedules {
     const { store, clock, log } = this.#options;
     if (this.#stopped) return;
     const now = clock();
-    // At startup, the previous clock reading is unknown: reset only attempts that are due too far in the future.
+    // At startup, the clock's last reading is unknown. Bring forward only attempts that are due implausibly late.
     if (this.#lookedAt === Number.NEGATIVE_INFINITY) await this.#bringForward(now, now + GIVE_UP_MS);
     else if (now < this.#lookedAt - SET_BACK_MS) {
       const byMs = this.#lookedAt - now;
@@ -142,7 +145,7 @@ export class Schedules {
     if (!this.#stopped) this.#cancelTimer = this.#options.setTimer(() => this.#next(() => this.#look()), ms);
   }
 
-  /** Corrects due times that were stored while the clock was ahead. Sets attempts due after `limit` to now. */
+  /** Corrects due times that were stored while the clock was ahead. Attempts due after `limit` become due now. */
   async #bringForward(now: number, limit: number): Promise<void> {
     const { store } = this.#options;
     await this.#each(store.list(), async ({ id, spec, createdAt, nextAt }) => {

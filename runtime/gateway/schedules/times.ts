@@ -70,7 +70,7 @@ export interface OverdueRuns {
   next?: number;
 }
 
-/** Summarises the due times from `from`, the first one, to `now`. */
+/** Summarises a schedule's due times until `now`. `from` is the first of these times. */
 export async function findOverdueRuns(
   when: When,
   createdAt: number,
@@ -89,8 +89,8 @@ export async function findOverdueRuns(
       }
       return found;
     };
-    // Search from the cutoff: `slots` stops after MAX_COUNTED times, so from an earlier start it might miss the last
-    // one.
+    // To find the last time, search from the cutoff. From an earlier start, `slots` might stop before it, after
+    // MAX_COUNTED times.
     const first = from >= cutoff ? from : cron.nextRun(new Date(cutoff - 1))?.getTime();
     const last = slots(first ?? Number.POSITIVE_INFINITY).at(-1);
     return { count: slots(from).length, ...recent(last), ...further };

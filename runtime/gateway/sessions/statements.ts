@@ -21,7 +21,7 @@ export function sessionStatements(database: DatabaseSync) {
     retract: database.prepare(
       "DELETE FROM messages WHERE conversation = ? AND delivery = ? AND role = 'user' RETURNING context",
     ),
-    /** Reads the newest version of an edited message, not counting the one from `delivery`. */
+    /** Reads the newest stored version of a message, except the version received in `delivery`. */
     version: database.prepare(
       `SELECT text, words, seq <= coalesce(begins_after, 0) AS forgotten, NOT EXISTS (
          SELECT 1 FROM messages AS later WHERE later.conversation = :conversation AND later.seq > messages.seq

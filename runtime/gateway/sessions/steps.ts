@@ -1,7 +1,7 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
 import type { ModelImage, ToolCall } from "../models/model.ts";
 
-/** Milliseconds to keep steps. The edge stops retrying deliveries sooner. */
+/** Milliseconds after which a step is deleted. Deliveries are retried only for a shorter time. */
 const KEEP_MS = 9 * 24 * 3_600_000;
 
 /** Progress of a tool call. After a crash, the result of a call in state `begun` is unknown. */

@@ -117,8 +117,8 @@ export class Sessions {
   }
 
   /**
-   * Returns the newest version of an edited message, not counting the one from `delivery`; `undefined` if there is
-   * none.
+   * Returns the newest stored version of a message, except the version received in `delivery`; `undefined` if there
+   * is no other.
    */
   versionOf(session: string, message: string, delivery: string): Version | undefined {
     const row = this.#sql.version.get({ conversation: session, message, delivery });
@@ -127,7 +127,8 @@ export class Sessions {
   }
 
   /**
-   * Removes an unanswered message and the steps of its answer. Restores the message's context for the next question.
+   * Removes an unanswered message and the steps of its answer. Makes the message's context available to the next
+   * question.
    */
   retract(session: string, delivery: string, at: number): void {
     transaction(this.#database, () => {
@@ -141,7 +142,7 @@ export class Sessions {
    * Stores the answer under the last delivery and removes the question's steps. Only the given deliveries count as
    * answered, even if an earlier attempt included more.
    *
-   * A power cut may undo these writes. A retry then resumes from the steps.
+   * If a power cut undoes these writes, a retry resumes from the steps.
    */
   keepAnswer(session: string, deliveries: readonly string[], text: string, at: number): void {
     const delivery = deliveries.at(-1);

@@ -104,7 +104,10 @@ export class ChatSockets {
     return isOwnPage(origin, host) ? undefined : "chat_origin_refused";
   }
 
-  /** Closes the oldest unapproved connection of this network, or of all networks, if there are too many. */
+  /**
+   * Closes this network's oldest unapproved connection if the network has too many. Otherwise, closes the oldest of
+   * all networks if they have too many.
+   */
   #makeRoom(network: string): void {
     const strangers = [...this.#sockets].filter(({ session }) => !session.isPaired);
     const oldest = chooseEvicted(strangers, { network });

@@ -60,7 +60,7 @@ export class FileHistory {
     const folder = this.#folder(name);
     const stored = storedIn(folder);
     const [newest] = stored;
-    // Skip a duplicate: a change that was interrupted after it stored its version runs again.
+    // Store nothing if an earlier, interrupted attempt at this change has already stored the content.
     if (newest !== undefined && readFileSync(newest.path).equals(content))
       return { versions: 0, versionBytes: 0 };
     const by = readText(join(folder, BY_AGENT)) === digestOf(content) ? "agent" : "operator";

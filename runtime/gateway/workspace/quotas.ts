@@ -58,7 +58,7 @@ export interface QuotasOptions {
  * Limits the size of the workspace's roots, and locks file changes across processes. Sizes are stored as running
  * totals, so that a change never walks the files.
  *
- * All chats together may use up to half of the bytes; the shared root may use all that remain.
+ * All chats together may use up to half of the bytes. The shared root may use all remaining bytes.
  */
 export class Quotas {
   readonly #options: QuotasOptions;
@@ -83,7 +83,7 @@ export class Quotas {
     });
   }
 
-  /** Recounts all files, at most as many as {@link walk} visits. */
+  /** Recounts the files of each root, up to the maximum of {@link walk}. */
   count(): void {
     this.#alone(() => this.#store(this.#measure()));
   }

@@ -65,8 +65,8 @@ interface Located {
 }
 
 /**
- * Reads and changes files of one directory. Refuses names that lead outside, also through links. Every change is
- * checked against the quota, stores the previous version and is reported.
+ * Reads and changes files of one directory. Refuses paths that lead out of it, even through links. Checks the quota,
+ * stores previous versions and reports every change.
  */
 export class Root {
   readonly #options: RootOptions;
@@ -262,7 +262,7 @@ function checkDigest(expected: string | undefined, before: Buffer | undefined): 
     throw new StewardError("workspace_changed");
 }
 
-/** Orders names by code units, as `files` compares them with `after`. */
+/** Orders names by code units. `files` needs this order to continue after a name. */
 function byName(a: { name: string }, b: { name: string }): number {
   return a.name < b.name ? -1 : 1;
 }

@@ -84,8 +84,8 @@ async function* untilEnded(
 }
 
 /**
- * Reads the error that the program has written. Uses only the last line, because a chat may have caused earlier
- * lines.
+ * Returns the error that the program wrote in its last line. Ignores earlier lines, because a chat may have caused
+ * them.
  */
 function failureOf(errors: string, otherwise: string): StewardError {
   const last = errors.trim().split("\n").at(-1) ?? "";

@@ -105,7 +105,7 @@ async function open(url: string): Promise<Socket> {
 const interactionSchema = z.object({ id: z.string(), token: z.string() });
 
 /**
- * Sends the first response to an interaction, which Discord accepts for only 3 s. The token in the path authorizes
+ * Sends the first response to an interaction, within the 3 s that Discord allows. The token in the path authorizes
  * the request.
  */
 async function respond(interaction: unknown, response: object, apiUrl: string): Promise<void> {

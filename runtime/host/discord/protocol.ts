@@ -105,8 +105,8 @@ export function endOf(code: number): ConnectionEnd {
 }
 
 /**
- * Adds version and encoding to a gateway address. Returns `undefined` if its host must not receive the bot token.
- * Hosts below discord.gg and a substitute API's host may receive it.
+ * Adds the version and the encoding to a gateway address. Returns `undefined` if the address's host must not receive
+ * the bot token. Only hosts below discord.gg and the host of a substitute for Discord's API may receive the token.
  */
 export function gatewayUrl(address: string, apiUrl: string, ownApiUrl: string): string | undefined {
   const url = URL.parse(address);

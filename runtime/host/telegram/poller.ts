@@ -15,7 +15,7 @@ const POLL_TIMEOUT_MS = 65_000;
 const RENEW_MS = 20_000;
 const NETWORK_WAIT = { firstMs: 1_000, longestMs: 60_000 };
 const CONFLICT_WAIT = { firstMs: 5_000, longestMs: 60_000 };
-/** Backoff after Telegram has refused the token. Long, because a new token starts a new poller. */
+/** Backoff after Telegram has refused the token. The delays are long, because a poller's token never changes. */
 const TOKEN_WAIT = { firstMs: 60_000, longestMs: 300_000 };
 const LEASE_WAIT_MS = 5_000;
 

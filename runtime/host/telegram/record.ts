@@ -20,8 +20,8 @@ export class IntakeRecord extends IntakeLease {
   }
 
   /**
-   * Records that Telegram has responded. `nextOffset` is set if updates arrived. By then, the ledger has stored all
-   * updates below it.
+   * Records that Telegram has responded. `nextOffset` is set if updates arrived; the ledger has already stored all
+   * updates with lower ids.
    */
   answered(nextOffset?: number): void {
     const place = nextOffset === undefined ? {} : { next_offset: nextOffset, last_update_at: this.clock() };

@@ -18,8 +18,8 @@ const APPROVALS_FILE = "approvals.json";
 const SERVED_ALL_FILE = "served-all";
 
 /**
- * Backups of a host's chats, and data that must outlive a change of the tenancy. The main process stores them here,
- * because it cannot read the chats' own folders.
+ * Backups of a host's chats, and data that is needed after the tenancy changes. Both are stored outside the chats'
+ * own folders, which the main process cannot read.
  */
 export class ChatBackupDirectory {
   readonly #folder: string;
@@ -51,7 +51,7 @@ export class ChatBackupDirectory {
     writeFileAtomic(file, value);
   }
 
-  /** Approvals from when each chat had its own gateway; `undefined` if none were stored. */
+  /** Approvals that were stored while each chat had its own gateway; `undefined` if there are none. */
   get approvals(): Approvals | undefined {
     const text = readText(path.join(this.#folder, APPROVALS_FILE));
     return approvalsForm.safeParse(parseJson(text ?? "")).data;

@@ -107,7 +107,7 @@ export class TenantGateway implements Sandbox {
     return this.#run === undefined ? this.#endedBy : problemIn(this.#run);
   }
 
-  /** Stores when the next schedule is due. Repeats this within a minute only if the gateway was used. */
+  /** Stores the time when the next schedule is due, at most once a minute unless the gateway was used. */
   async noteSchedule(): Promise<void> {
     const { clock } = this.#options;
     if (clock() - this.#notedAt < NOTE_MS) return;

@@ -46,8 +46,8 @@ export class TenantNotes {
   }
 
   /**
-   * Forgets admission decisions if `since` has changed. In the meantime, one gateway has served all chats, so the
-   * decisions may be outdated.
+   * Forgets admission decisions if `since` differs from the last call's value. Between the calls, one gateway has
+   * served all chats, so the decisions may be outdated.
    */
   servedAllSince(since: string): void {
     if ((this.deployment.read(SERVED_ALL) ?? "") === since) return;

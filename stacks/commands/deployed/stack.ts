@@ -39,7 +39,9 @@ export interface CommandOptions {
   say?: ((text: string) => void) | undefined;
   /** Receives progress lines, including the engine's. Default: discarded. */
   log?: ((line: string) => void) | undefined;
-  /** Shows one line that replaces the previous one. If set, it receives the engine's progress, and `log` does not. */
+  /**
+   * Shows one line that replaces the previous one. If this function is absent, `log` receives the engine's progress.
+   */
   status?: ((line: string) => void) | undefined;
 }
 
@@ -226,8 +228,8 @@ function gatewaysIn({ resources }: DeployedState): DeployedGateway[] {
 }
 
 /**
- * Returns the gateway with this name, or the only gateway. A stack from before components existed counts as one
- * gateway with the stack's URL.
+ * Returns the gateway with this name, or the only gateway. A stack from before components existed has one gateway, at
+ * the stack's URL.
  *
  * @throws BuildFailure `gateway_unknown` unless exactly one gateway matches.
  */

@@ -91,7 +91,7 @@ export async function migrate(stackName: string, options: MigrateOptions): Promi
   return { workerName, tag, plan, steps, accepted: accept !== undefined, file };
 }
 
-/** Adds migrations until one is not yet applied. Of those added, only the last contains a class. */
+/** Adds migrations until the list has one that is not yet applied. Only the last added migration contains a class. */
 function withNewTag(migrations: readonly Migration[], applied: number): Migration[] {
   const missing = Math.max(applied + 1 - migrations.length, 0);
   const added = Array.from({ length: missing }, (_, index): Migration => {
@@ -171,8 +171,8 @@ function withMigrations(
   settings.setIn(["config", "steward:workerName"], workerName);
   const key = ["config", "steward:migrations"];
   const added = migrations.slice(present.length);
-  // Append to an existing YAML list. Otherwise write the whole list: the key is missing, or `pulumi config set`
-  // stored a string.
+  // Append to an existing YAML list. If the key is missing, or `pulumi config set` stored a string, write the whole
+  // list.
   if (isSeq(settings.getIn(key))) {
     for (const entry of added) settings.addIn(key, settings.createNode(entry));
   } else settings.setIn(key, settings.createNode(migrations));

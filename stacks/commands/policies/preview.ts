@@ -79,8 +79,8 @@ async function runPreview(
 }
 
 /**
- * Passes the rule `fresh-backup` what planned resources do not show: the name of the deployed bucket or volume, and
- * the time of the last backup.
+ * Adds two values to the config of the rule `fresh-backup`: the name of the deployed bucket or volume, and the time
+ * of the last backup.
  */
 async function withDeployed(
   { state }: DeployedStack,

@@ -4,8 +4,8 @@ import type { Renewal } from "../../../runtime/contract/tenant.ts";
 
 const LOOK_EVERY_MS = 5_000;
 /**
- * Number of unchanged polls after which the watch ends. They take longer than the ten seconds after which an outdated
- * container asks for its replacement.
+ * Number of successive polls without a change after which the watch ends. Outdated containers ask only every ten
+ * seconds whether they may be replaced.
  */
 const QUIET_POLLS = 3;
 /** Maximum time for which a rollout watches the containers. Replacements may continue after it. */

@@ -28,7 +28,7 @@ export interface UpdatePlan {
 }
 
 /**
- * Previews an update under the policies.
+ * Previews an update and checks it against the policies.
  *
  * @throws The preview's error if something other than a policy failed.
  */

@@ -26,7 +26,9 @@ export class RolloutRecord {
   }
 }
 
-/** Returns the entries of the newest rollout that started an update; `undefined` unless it was interrupted. */
+/**
+ * Returns the entries of the newest rollout that started an update; `undefined` if this rollout was not interrupted.
+ */
 export function readInterruptedRollout(folder: string): RecordEntry[] | undefined {
   const newest = newestRecord(folder, (entries) => entries.some(({ step }) => step === "updating"));
   return newest?.at(-1)?.step === "ended" ? undefined : newest;

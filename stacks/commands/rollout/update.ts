@@ -39,7 +39,7 @@ interface Outcome {
 /**
  * Updates a stack and rolls back if the update fails.
  *
- * @throws ConcurrentUpdateError if another update is running; this one has then changed nothing
+ * @throws ConcurrentUpdateError if another update is running. In this case, nothing was changed.
  */
 export async function runUpdate(stack: Stack, run: UpdateRun): Promise<Outcome> {
   const { record } = run;

@@ -122,8 +122,8 @@ export function readConsent(manifest: unknown): UnattendedConsent | { refused: s
 export type UnattendedDecision = "go" | { waitsUntil: Date } | { onlyReported: UpgradeStep };
 
 /**
- * Returns `go` for a patch upgrade within the window. Outside the window, returns the next opening. Other upgrades
- * are only reported.
+ * Decides whether an unattended upgrade may run. Outside the window, returns when it opens next. Otherwise, returns
+ * `go` for a patch upgrade and `onlyReported` for any other.
  */
 export function decideUnattended(
   step: UpgradeStep,

@@ -12,8 +12,8 @@ import { type AsideInstallation, type Project, type ProjectRun, programIn } from
 const ANSWER_MS = 5_000;
 
 /**
- * Returns the version that the service reports. If it reports none, returns the installed version, or `undefined` if
- * the stack has deployed another build.
+ * Returns the version that the service reports. If it reports none, returns the installed version if the stack has
+ * deployed that version's build, otherwise `undefined`.
  */
 export async function deployedVersion(
   state: DeployedState,

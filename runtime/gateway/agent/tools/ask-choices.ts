@@ -46,7 +46,7 @@ export function askChoicesTool({ channels, outbox, actions, clock }: AskChoicesO
           choices: choices.map((text) => ({ label: text, action: { does: "say", text } })),
           expiresAt: clock() + VALID_MS,
         });
-      // Send the question without Discord's ticket, because the first message with the ticket must be the answer.
+      // Send the question without Discord's ticket, which is reserved for the answer.
       const { ticket: _, ...place } = target;
       if (platform === WEB) {
         outbox.ask(session, delivery, { question, buttons: offer(WEB) });

@@ -199,8 +199,8 @@ function snowflakeTime(id: string): number {
 }
 
 /**
- * Returns the address for a reply. Its ticket's token is the path of the interaction's webhook: `<application
- * id>/<interaction token>`.
+ * Returns the address for a reply. The ticket's token is `<application id>/<interaction token>`, a part of the
+ * interaction's webhook URL.
  */
 function replyTarget({
   id,

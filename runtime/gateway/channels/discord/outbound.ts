@@ -44,9 +44,9 @@ export interface DiscordSenderOptions {
 }
 
 /**
- * Sends to Discord. A reply's first message fills the deferred answer, and later messages follow it. Without a valid
- * ticket, the bot posts to the channel. Methods throw a DiscordError, or a RefusedError if a private answer's ticket
- * has expired. https://docs.discord.com/developers/interactions/receiving-and-responding#followup-messages
+ * Sends messages to Discord. A reply's first message fills the deferred answer, and later messages follow it. Without
+ * a valid ticket, the bot posts to the channel. Methods throw a DiscordError, or a RefusedError if a private answer's
+ * ticket has expired. https://docs.discord.com/developers/interactions/receiving-and-responding#followup-messages
  */
 export class DiscordSender {
   readonly #options: DiscordSenderOptions;

@@ -208,7 +208,7 @@ function readMessage(event: SlackEvent, bot: string | undefined, access: Channel
   const attachments = readFiles(event.files ?? []);
   const references = readShared(event.attachments ?? []);
   const isEmpty = text === "" && attachments.length === 0 && references.length === 0;
-  // Ignore a message with only a mention: it would count as unreadable below.
+  // Ignore a message with only a mention. Otherwise, the bot would call it unreadable.
   if (isEmpty && event.text) return ignored("no text");
   const target = replyTarget(channel, direct ? event.thread_ts : event.thread_ts || ts);
   const inThread = event.thread_ts && { inThread: true };

@@ -22,7 +22,7 @@ export interface InboundOptions {
 }
 
 /**
- * Message from the Start button of a bot's chat, with a deep link's parameter if there is one:
+ * Text that a bot's Start button sends. It may contain a deep link's parameter:
  * https://core.telegram.org/bots/features#deep-linking
  */
 const OPENING = /^\/start(?: [\w-]{1,64})?$/;
@@ -125,8 +125,8 @@ function readPress(
 }
 
 /**
- * Parses a change of a group's id, which Telegram announces under the old and the new id. Accepts only listed groups,
- * because the new id inherits their access.
+ * Parses a change of a group's id. Telegram announces the change under both ids. Accepts only listed groups, because
+ * the new id inherits the group's access.
  */
 function readMove(
   { chat, from, migrate_to_chat_id: to, migrate_from_chat_id: by }: TelegramMessage,

@@ -92,7 +92,7 @@ const message = z.extend(content, {
   chat: z.extend(chat, { type: z.string() }),
   reply_to_message: maybe(
     z.extend(content, {
-      // Set only in a topic's first message. Telegram reports that message as replied to if the person chose no
+      // Set if the replied-to message created the topic. Telegram reports that message if the person replied to no
       // other.
       forum_topic_created: maybe(z.unknown()),
     }),
