@@ -170,7 +170,7 @@ test.skipIf(browserIsMissing)(
       ]);
     await expect
       .poll(() => page.locator("#trouble-text").textContent(), SOON)
-      .toBe("big.csv has 6 MB; the limit is 5 MB per file.");
+      .toBe("big.csv is 6 MB; the limit is 5 MB per file.");
     await page.locator("#retry").click();
     await page.getByRole("button", { name: "Remove plan.md" }).waitFor();
     await write(page, "Which word?");

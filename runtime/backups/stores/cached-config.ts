@@ -105,13 +105,14 @@ export class CachedConfig {
   }
 
   /**
-   * Writes the config into the bucket, unless an operator has edited the bucket's config.
+   * Writes the config into the bucket, unless an operator has edited the bucket's config since the container took it.
    *
    * @returns the new etag; `undefined` if the config was not written
    */
-  async #putConfig({ text, sha256 }: ConfigText, { config }: Cached): Promise<string | undefined> {
-    const { bucket, keys, sharesConfig, onConfig } = this.#options;
-    if (text === null || sharesConfig || config?.synced === false) return undefined;
+  async #putConfig({ text, sha256 }: ConfigText, now: Cached): Promise<string | undefined> {
+    const { bucket, keys, sharesConfig, onConfig, record } = this.#options;
+    const { config } = now;
+    if (text === null || sharesConfig || byHand(now, record.facts.seen) !== undefined) return undefined;
     const customMetadata = { [WRITTEN]: await sha256Hex(text) };
     const options = { onlyIf: ifUnchanged(config), customMetadata, httpMetadata: HTTP_METADATA };
     const stored = await bucket.put(keys.config, text, options);

@@ -154,6 +154,18 @@ test("a config that is written by hand while the container runs waits for the ne
   expect(await one.do("data")).toEqual({ messages: 3, config: '{"by":"hand"}' });
 });
 
+test("a config by hand that was taken is followed by what is changed afterwards", async () => {
+  const objects = await published();
+  const { one, bucket } = objects;
+  await bucket.do("put", CONFIG, '{"by":"hand"}');
+  await startAnew(objects);
+  await one.do("write", { messages: 4, config: '{"by":"command"}' });
+  await one.do("call", "create");
+  expect(await bucket.do("text", CONFIG)).toBe('{"by":"command"}');
+  await startAnew(objects);
+  expect(await one.do("data")).toEqual({ messages: 4, config: '{"by":"command"}' });
+});
+
 test("a container without its state is not copied", async () => {
   const { one } = await sandboxObjects();
   await one.do("fail", { bucket: ["list"] });
