@@ -44,7 +44,10 @@ export async function chooseContainerSetup(options: ContainerSetupOptions): Prom
   }
 }
 
-/** Returns the mode for removing the previous run's containers. Do not start containers in this mode. */
+/**
+ * Returns the container mode for removing the previous run's containers. A container started in this mode may exit
+ * immediately.
+ */
 export async function previousContainerMode(dir: string, standInHost: string): Promise<ContainerMode> {
   if (standInHost !== LOOPBACK && (await dockerAvailable()).ok) {
     return { kind: "docker", image: (reference) => reference, sidecarImage: await sidecarImageName() };

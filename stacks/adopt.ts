@@ -3,8 +3,8 @@ import * as pulumi from "@pulumi/pulumi";
 export const GATEWAY = "steward";
 
 /**
- * Returns options that add aliases, so that a gateway adopts the resources of older versions. Such a resource had the
- * stack as its parent, and no gateway prefix in its name. Children inherit the aliases.
+ * Returns options with aliases by which a gateway adopts the resources of older versions. These resources had the
+ * stack as their parent, and no gateway prefix in their names. Children inherit the aliases.
  */
 export function withAdoption(opts: pulumi.ComponentResourceOptions = {}): pulumi.ComponentResourceOptions {
   let gateway: pulumi.Resource | undefined;

@@ -26,8 +26,8 @@ export interface NameHooks {
 }
 
 /**
- * Returns two lists of hooks, which are filled when `registered` resolves. The lists stay empty if the Pulumi
- * language host does not support hooks.
+ * Returns hooks that reject names of existing containers and volumes. The lists are filled when `registered`
+ * resolves. They stay empty if the Pulumi language host does not support hooks.
  */
 export function nameHooks({ container, volume }: HostNames, dockerHost: string | undefined): NameHooks {
   const hooks = [containerNameHook(container, dockerHost), volumeNameHook(volume, dockerHost)];
@@ -44,8 +44,8 @@ export function nameHooks({ container, volume }: HostNames, dockerHost: string |
 }
 
 /**
- * Returns a transformation that adds hooks to a resource. With the resource option `hooks`, Pulumi would copy the
- * list while it is still empty.
+ * Returns a transformation that makes a resource run hooks before its creation. The option `hooks` is unsuitable:
+ * Pulumi would copy the list while it is still empty.
  */
 export function runBeforeCreate(hooks: pulumi.ResourceHook[] = []): pulumi.ResourceTransformation {
   return ({ props, opts }) => ({ props, opts: { ...opts, hooks: { beforeCreate: hooks } } });

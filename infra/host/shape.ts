@@ -58,8 +58,8 @@ export function shapeOf({
 }: ShapeArgs): Shape {
   return {
     name: containerName,
-    // Name the image's default user, for the policies. If each chat has its own user, the main process begins as root
-    // and switches to `steward`: runtime/host/tenants/users.ts.
+    // Set the user explicitly: the policies cannot read the image's default user. If each chat has its own user, the
+    // main process begins as root and switches to `steward`: runtime/host/tenants/users.ts.
     user: isPerChat ? "root" : "steward",
     // Starts the edge, which starts the supervisor and the gateway.
     command: ["/app/host/main.js"],

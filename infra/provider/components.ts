@@ -59,8 +59,8 @@ async function membersOf(
 }
 
 /**
- * Converts an argument to the form that its component expects. SDKs of other languages send an object with a secret
- * or unknown member as one output instead of one per member.
+ * Converts an argument to the form that its component expects: one output per member. SDKs of other languages send an
+ * object as a single output if a member is secret or unknown.
  */
 async function argumentOf(value: unknown, property: Property = {}): Promise<unknown> {
   const held = pulumi.Output.isInstance(value) ? await heldBy(value) : value;

@@ -35,7 +35,8 @@ const OUTSIDE: Outside = { fetch: (...request) => fetch(...request), env: proces
  */
 export async function verifiedImage(signed: SignedImage, outside: Outside = OUTSIDE): Promise<string> {
   const { image, signer, bundle } = signed;
-  // Use the cache only if `bundle` is given, because this hash determines the image's code.
+  // Use the cache only if `bundle`, the hash of the image's code, is given. Otherwise, the tag may have moved to
+  // other code.
   const kept = bundle === undefined ? undefined : keptFile(signed, outside.env);
   const known = kept && (await readFile(kept, "utf8").catch(() => undefined));
   if (known !== undefined) return known;

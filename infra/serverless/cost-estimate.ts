@@ -15,7 +15,7 @@ import { say } from "../shell/connection.ts";
 
 /** Inputs of the estimate, and format of the stored state. */
 export interface EstimateInputs extends CostInputs {
-  /** Result of the measurement, as an input. The state stores `measured` instead. */
+  /** Result of reading the usage measurements. Only an input: the state stores `measured` instead. */
   duty?: DutyReading;
   /** State only. */
   line?: string | undefined;
@@ -62,7 +62,9 @@ export interface CostEstimateArgs extends Omit<CostInputs, "measured"> {
   /** Monthly budget per chat in US dollars. A chat with a higher cost causes a warning. Default: none. */
   monthlyChatBudget?: number | undefined;
   accountId: pulumi.Input<string>;
-  /** Bucket with the usage measurements. If none can be read, the estimate uses the one in the Pulumi state. */
+  /**
+   * Bucket with the usage measurements. If none can be read, the estimate uses the measurement in the Pulumi state.
+   */
   bucketName: pulumi.Input<string>;
   api: ApiCredentials;
 }

@@ -26,7 +26,10 @@ interface DeploymentInputs {
   accountId: string;
   scriptName: string;
   versions: Share[];
-  /** Tag of the last migration. Each migration deploys its own version, so a new tag deploys `versions` again. */
+  /**
+   * Tag of the last migration. A new tag deploys `versions` again, because each migration replaces them with its own
+   * version.
+   */
   lastTag: string;
 }
 

@@ -35,7 +35,7 @@ interface DutyPlace extends AccountAccess {
 
 /** Maximum number of object keys to list, at 1,000 per API request. */
 const MAX_LISTED = 3_000;
-/** Maximum number of records to read. The API allows 1,200 requests in five minutes. */
+/** Maximum number of usage records to read, one per API request. The API allows 1,200 requests in five minutes. */
 const MAX_READ = 100;
 const PARALLEL = 8;
 

@@ -16,7 +16,10 @@ interface MigrationPlanArgs {
   migrations: readonly Migration[];
 }
 
-/** Provider that rejects a Worker's new name if another Worker has this name or the migrations have no new tag. */
+/**
+ * Provider that rejects a Worker's new name if another Worker has this name, or if all `migrations` are already
+ * applied.
+ */
 export const migrationPlanProvider: ResourceProvider<MigrationPlanArgs, MigrationPlanArgs> = {
   async check(olds, news) {
     const { workerName: former } = olds;

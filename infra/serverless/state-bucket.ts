@@ -92,8 +92,8 @@ export const stateBucketProvider: ResourceProvider<BucketInputs, BucketOutputs> 
   },
 
   /**
-   * Reads the bucket. If the marker belongs to another stack, reports a changed owner. The next update rejects the
-   * bucket, or rewrites the marker if this stack may adopt the bucket.
+   * Reads the bucket. If the marker belongs to another stack, reports a changed owner. The next update then rejects
+   * the bucket, unless this stack may adopt it.
    */
   async read(id, props) {
     const found = await findBucket(accessTo(props.accountId), props.name);

@@ -46,7 +46,7 @@ export async function prepareHome({ folder, own, plugins }: HomeOptions): Promis
     );
     const given = plugins[provider];
     if (given !== undefined) await linkTo(executable, given);
-    // If no docker provider is given, keep the link of an earlier run. The rehearsal has no substitute.
+    // The rehearsal has no substitute for the docker provider. If none is given, keep the link of an earlier run.
     else if (provider !== "docker") await place(PROVIDER_LAUNCHER, executable);
   }
 

@@ -28,7 +28,7 @@ export interface ModelOptions extends ListenOptions {
   apiKey: string;
   /** Milliseconds before a reply begins. Default: none. */
   delayMs?(): number;
-  /** Milliseconds between two words of a reply. Default: 0. With a pause, the reply is longer. */
+  /** Milliseconds between two words of a reply. Default: 0. If above 0, the reply gets additional text. */
   wordMs?: number;
 }
 

@@ -56,7 +56,8 @@ function said(
 
 /**
  * Returns the event for an edited message (https://docs.slack.dev/reference/events/message/message_changed). For a
- * mention, returns another `app_mention` event with `edited`: https://github.com/slackapi/java-slack-sdk/pull/755
+ * mention, the event is a new `app_mention` with the field `edited`:
+ * https://github.com/slackapi/java-slack-sdk/pull/755
  */
 export function edit({ event }: { event: SlackEvent }, text: string) {
   const { channel, channel_type, ...former } = event;

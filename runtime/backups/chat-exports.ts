@@ -52,7 +52,7 @@ export class ChatExports {
       await container.whenDrained();
       await service.whileAwake(() => this.#export(tenant));
     }
-    // Write an object by which `ChatReturns` finds the tenant even without a backup.
+    // Write a marker object, by which `ChatReturns` finds the tenant even without a backup.
     const mark = { version: 1, at: new Date(clock()).toISOString() };
     await bucket.put(tenantMark(tenant), JSON.stringify(mark));
   }
@@ -84,7 +84,7 @@ export class ChatExports {
     const isSame = (): boolean => container.restored && notes.read("startedAt") === run;
     const { tenants, shared, broughtBack } = await this.#state.chats();
     if (!isSame()) throw restartedError();
-    // If files are shared, store no list of chats, because every chat needs an export.
+    // If all chats may read files of the state, every chat needs an export. In this case, store no list of chats.
     notes.write(NOTE, shared ? "" : JSON.stringify(tenants));
     if (!shared && !tenants.includes(tenant)) return;
     const store = this.#storeOf(tenant);

@@ -298,8 +298,8 @@ export class ContainerBackups {
 }
 
 /**
- * Chooses the config with which the container starts (specification, sections 2 and 7). `byHand` is a config from the
- * bucket that replaces the restored one, because somebody wrote it or there is no generation. `config` is `fresh` if
+ * Chooses the config with which the container starts (specification, sections 2 and 7). `byHand` is the bucket's
+ * config if it must replace the restored config: somebody edited it, or no generation exists. `config` is `fresh` if
  * there is no generation, or if the cached config and the marker were both deleted.
  */
 function chooseConfig(

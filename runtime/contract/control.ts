@@ -40,7 +40,7 @@ export const CONTROL_ROUTES = {
    * {@link RestoreReport}. The header `steward-manifest` holds the archive's manifest as JSON. Queries:
    *
    * - `config`: a {@link ConfigSource}.
-   * - `start=false`: does not start the gateway, if only `/config-file` is needed.
+   * - `start=false`: does not start the gateway; used by callers that need only `/config-file`.
    * - `chat=<tenant>`: merges a tenant's archive into the state while the gateway is stopped.
    * - `drill=true`: only tests the archive, as `/generations/<id>/verify` does.
    * - `show=config`: only returns the archive's config file, as {@link ConfigText}.

@@ -53,7 +53,7 @@ const leftSchema = z.object({
   tooLarge: z.number(),
   /** From a disabled channel, or malformed. */
   unread: z.number(),
-  /** Events that the gateway reads differently after redaction. They would make a comparison wrong. */
+  /** Number of events whose outcome changes through redaction. Such events are unsuitable for a comparison. */
   changed: z.number(),
 });
 

@@ -213,8 +213,8 @@ const DISCORD_MESSAGE = z.extend(DISCORD_TEXT, {
   ),
 });
 /**
- * Returns true if a string has only valid fields and is exactly what JSON.stringify writes. Discord could parse other
- * JSON, such as repeated fields, differently.
+ * Returns true if a string is a valid Discord message, exactly as JSON.stringify writes it. Discord could read other
+ * JSON, such as repeated fields, differently from this check.
  */
 function isDiscordText(json: string): boolean {
   try {
@@ -312,8 +312,8 @@ export const SERVICE_OPERATIONS = {
     }),
   ),
   /**
-   * Content of a file. `files.info` returns the file's URL, and a second request downloads the content (see
-   * slack-file.ts).
+   * Content of a file. This request, `files.info`, returns the file's URL. A second request downloads the content
+   * (see slack-file.ts).
    */
   "slack/file": get("file", () => "/files.info", { id: isSlackFileId }),
   /** https://docs.discord.com/developers/resources/user#get-current-user */

@@ -1,7 +1,7 @@
 import { hmacHex, hmacKey } from "./digest.ts";
 
 /**
- * Header with the stack's signature of a request to its deployment. The signature is an HMAC, with ATTESTATION_KEY,
+ * Header with which the stack signs its requests to the deployment. The signature is an HMAC, with ATTESTATION_KEY,
  * of the method, the path with query, and the time in seconds. Each signature is accepted only once, so every request
  * has a {@link NONCE_PARAMETER}.
  */

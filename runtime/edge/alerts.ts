@@ -16,7 +16,7 @@ const SIGNATURE_HEADER = "x-steward-signature";
 export const LOOK_EVERY_MS = 60_000;
 /** Interval at which a continuing failure is reported again, in milliseconds. */
 const REPEAT_MS = 6 * 3_600_000;
-/** Milliseconds for which a late answer is reported as a failure. */
+/** Time after a late answer, in milliseconds, during which the failure `first words` is reported. */
 const LATE_FOR_MS = 15 * 60_000;
 const TIMEOUT_MS = 10_000;
 

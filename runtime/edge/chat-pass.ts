@@ -31,8 +31,8 @@ const NAMES: Partial<Record<OperationName, (answer: Record<string, unknown>) => 
 export class ChatPass {
   readonly #own: TenantChat;
   /**
-   * Files that responses have named, oldest first. An entry is a file's path, or the argument `files` that completes
-   * its upload.
+   * Files that responses have named, oldest first: paths of downloads, and for uploads the argument `files` of
+   * `slack/files.completeUploadExternal`.
    */
   readonly #files = new Set<unknown>();
 

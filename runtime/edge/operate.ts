@@ -61,7 +61,7 @@ const devicesReply = once(() => {
   });
 });
 
-/** Returns a sandbox that also stores the browsers' names from its responses in the directory. */
+/** Wraps a sandbox. Reads the browsers' names in the sandbox's responses and stores the names in the directory. */
 export function withBrowserNames(sandbox: Sandbox, directory: Pick<NameDirectory, "noteNames">): Sandbox {
   const noted = async <Answer extends Response | undefined>(
     { path, body = "" }: PortRequest,

@@ -159,8 +159,8 @@ export interface NameQuery {
   kind?: NameKind | undefined;
   platform?: Platform | "web" | undefined;
   /**
-   * True to return only chats that can receive messages. A direct chat on Slack or Discord has the other person's
-   * name.
+   * True to return only chats that can receive messages, and to name a direct chat on Slack or Discord after the
+   * other person.
    */
   isChat?: boolean | undefined;
   /** Case-insensitive substring of the name or id. */

@@ -46,7 +46,7 @@ interface TenantDeliveries {
 
 export interface RunningLedger extends Ledger, NameDirectory {
   oldestOpen(): number | undefined;
-  /** Immediately retries postponed deliveries of these conversations whose recorded reason is `note`. */
+  /** Immediately retries the deliveries of these conversations that were postponed for the reason `note`. */
   makeDue(conversations: readonly string[], note: string): void;
   /** Begins no more deliveries and waits for those in progress. */
   close(): Promise<void>;

@@ -245,7 +245,10 @@ function merged(before: Schedule, { to, thread, ...given }: Given) {
   };
 }
 
-/** Parses an address such as `slack:C1`. If `before` has the same chat, keeps its thread unless `thread` is given. */
+/**
+ * Parses an address such as `slack:C1`. Without `thread`, keeps the thread of the former target, `before`, if the
+ * chat is the same.
+ */
 function addressOf(to: string, thread?: string, before?: Schedule["to"]) {
   const [platform, ...rest] = to.split(":");
   const chat = rest.join(":");

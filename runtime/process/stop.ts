@@ -3,8 +3,7 @@ import { StewardError } from "../contract/errors.ts";
 import type { Redactor } from "../shared/redact.ts";
 
 /**
- * Environment variable that is `1` in a supervisor's child process. When the supervisor ends, the child's standard
- * input closes.
+ * Environment variable that is `1` in a supervisor's child process. Such a process stops when its supervisor ends.
  */
 export const SUPERVISED_VARIABLE = "STEWARD_SUPERVISED";
 

@@ -247,8 +247,8 @@ export class Devices {
 }
 
 /**
- * Returns the pending requests after making room for another. A full network loses its oldest request. If only the
- * list is full, the largest network loses its oldest request.
+ * Returns the pending requests after making room for another from `network`. If this network is full, drops its
+ * oldest request. Otherwise, if the list is full, drops the oldest request of the network with the most requests.
  */
 function withRoomFor(network: string, pending: readonly DeviceRequest[]): readonly DeviceRequest[] {
   const of = (one: string): DeviceRequest[] => pending.filter(({ remoteIp }) => networkOf(remoteIp) === one);

@@ -53,7 +53,10 @@ interface Known {
   secrets: string[];
 }
 
-/** Masks the secrets in `value`: strings that differ in `copy`, the redacted value, and known secrets. */
+/**
+ * Returns `value` with its secrets masked, and adds their paths to `known.secrets`. Secrets are known values, and
+ * strings that redaction has changed in `copy`.
+ */
 function mask(value: unknown, copy: unknown, path: readonly string[], known: Known): unknown {
   if (typeof value === "string") {
     // Report a string that contains a mask: saving it would replace the secret with the mask.

@@ -14,7 +14,10 @@ export interface OutputOptions {
   /** Size limit per file, in bytes. */
   limitBytes: number;
   redact: Redactor;
-  /** Number of the first line. Each start uses a higher number, so that a reader can tell which lines are new. */
+  /**
+   * Number of the first line. Each new supervisor begins with a higher number, so readers can tell which lines are
+   * new.
+   */
   firstNumber: number;
   /** Receives every redacted line, without its line feed. */
   onLine(line: string): void;

@@ -42,8 +42,8 @@ const KEEP_LOG_LIMIT_MS = 3_000;
 const RESTART_BACKOFF = { firstMs: 1_000, longestMs: 60_000 };
 
 /**
- * Maximum time, in milliseconds, since a name in a report was last seen. Several reports contain each name, because a
- * report may be lost.
+ * Time, in milliseconds, for which reports include a name after it was last seen. Several reports include each name,
+ * because a report may be lost.
  */
 const REPORTED_MS = 5 * 60_000;
 const MAX_REPORTED = 20;
@@ -322,8 +322,8 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
     handOver: async () => {
       if (tenant !== undefined)
         throw new StewardError("gateway_unavailable", "The chat has its own sandbox.");
-      // Forget that the chat's state was moved, and the decision on its access. Both are repeated if the chat gets
-      // its own sandbox again.
+      // Forget that the chat's state was moved and its access was decided. Both happen again if the chat gets its own
+      // sandbox again.
       memory.write("moved", "");
       forgetDecision(memory);
       await container.whenDrained();
@@ -372,7 +372,7 @@ function containerOf({ container }: DurableObjectState): Container {
 
 /**
  * Returns the only chat that the container may write to; `undefined` if it may write to all. With one sandbox per
- * chat, the deployment's container may write to none: the result is a nonexistent chat.
+ * chat, returns a nonexistent chat for the deployment's container, which may write to none.
  */
 function writableChat(
   { tenancy }: EdgeSettings,

@@ -14,7 +14,7 @@ import { unwrap } from "./rpc.ts";
 /** Headers that the Worker sets. The gateway trusts them because each request carries the control token. */
 const PASSED = ["origin", "x-forwarded-host", "x-forwarded-for", BROWSER_HEADER];
 
-/** Header that the Durable Object sets if it refuses to start the container for a page. */
+/** Header of the Durable Object's response if the object refuses to start the container for a chat page. */
 export const WAKE_REFUSED = "x-steward-wake-refused";
 
 type Upgrade = (path: string, headers: Record<string, string>) => Promise<PlatformResponse>;

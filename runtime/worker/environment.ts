@@ -44,8 +44,8 @@ export interface FormerObject {
   /** Exports the chat's part of the shared state to the chat's prefix in the bucket. */
   moveOut(tenant: TenantId): Promise<void>;
   /**
-   * Returns the ISO 8601 time, or `unknown`, at which this object began to serve all chats; `undefined` if it stores
-   * nothing.
+   * Returns the ISO 8601 time at which this object began to serve all chats; `unknown` if it was not stored,
+   * `undefined` if the object has no state.
    */
   servedAllSince(): Promise<string | undefined>;
 }

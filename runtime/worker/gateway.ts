@@ -54,7 +54,7 @@ export class ContainerGateway implements Sandbox {
     return new Date(this.#lastUse.at).toISOString();
   }
 
-  /** True while a request to the container is pending. During a request, the container is not put to sleep early. */
+  /** True while a request to the container is pending. The container is not put to sleep during a request. */
   get isAsked(): boolean {
     return this.#requests > 0;
   }

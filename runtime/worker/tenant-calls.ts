@@ -16,8 +16,8 @@ export abstract class TenantCalls
   implements Remote<TenantObject & FormerObject>
 {
   /**
-   * Parts of the object, which other objects cannot read. If {@link assemble} threw an error, every access throws
-   * this error, but the object's alarm still works.
+   * Components of this Durable Object. If {@link assemble} threw an error, every access to `parts` throws this error,
+   * but the alarm still works.
    */
   protected readonly parts!: SandboxParts;
 

@@ -52,7 +52,7 @@ export async function keepPrevious(containers: Containers, name: string): Promis
     await containers.copy(pair.current, previous);
     return keptLine(previous, backup);
   }
-  // Keep a copy of a stopped container (status `exited`): a rollback can start the copy. A crashing container has
+  // Copy a stopped container (status `exited`), so that a rollback can start the copy. A crashing container has
   // another status.
   if (pair.current?.State.Status === "exited" && pair.previous === undefined) {
     await containers.copy(pair.current, previous);
@@ -66,8 +66,8 @@ function keptLine(previous: string, backup: string): string {
 }
 
 /**
- * Resumes a paused container, because it neither responds nor can be backed up. Returns true if the container is
- * ready.
+ * Resumes the container if it is paused: a paused container neither responds nor can be backed up. Returns true if
+ * the container is ready.
  */
 async function resumeAndCheckReady(
   containers: Containers,

@@ -22,8 +22,8 @@ export interface ContentEntry {
 /** Matches temporary files of a running process, and corrupt files that were set aside. Backups omit them. */
 const TEMPORARY = /\.lock(?:-journal)?$|\.tmp$|\.corrupt-|-(?:wal|shm|journal)$/;
 /**
- * Folders with the assistant's files, which may be named like temporary files. Backups omit only unfinished writes in
- * these folders.
+ * Folders with the assistant's files, which may be named like temporary files. Of these files, backups omit only
+ * unfinished writes.
  */
 const ASSISTANTS: ReadonlySet<string> = new Set(Object.values(WORKSPACE_FOLDERS));
 const UNFINISHED_WRITE = /\.\d+\.tmp$/;

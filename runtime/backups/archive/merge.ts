@@ -23,8 +23,8 @@ export interface MergedTranscript {
   /** Messages to delete from our transcript, by `seq`, because they were deleted from the other copy. */
   deleted: number[];
   /**
-   * Messages to append to our transcript, in order. Includes our own messages that must follow a message of the other
-   * copy.
+   * Messages to append to our transcript, in order: those that only the other copy has, and our own that are newer
+   * than the first of them.
    */
   appended: Side[];
   /** Ours has messages that theirs lacks. */
@@ -78,14 +78,15 @@ function byTime(ours: readonly TranscriptEntry[], theirs: readonly TranscriptEnt
 export interface Summary {
   text: string;
   to: number;
-  /** Messages of the copy that has this summary, given as positions in the merged transcript. */
+  /** Positions, in the merged transcript, of all messages in the copy that contains this summary. */
   covers: ReadonlySet<number>;
 }
 
 /**
- * Returns the summary that covers the most messages and omits none before its end; `undefined` if there is none.
+ * Returns the summary with the latest end; `undefined` if there is none. Ignores a summary if its copy lacks a
+ * message before the summary's end.
  *
- * @param positions All positions of the merged transcript.
+ * @param positions Positions of the merged messages since the last reset.
  */
 export function bestSummary(
   summaries: readonly (Summary | undefined)[],

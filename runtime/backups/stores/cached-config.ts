@@ -127,7 +127,7 @@ function byHand({ config }: Cached, seen: Seen): Cached["config"] {
 
 /**
  * Returns true if the operator has deleted the config or the marker since the container read them. After such a
- * deletion, a sync must write neither, because operators delete one after the other.
+ * deletion, a sync must write neither: the operator may delete the other one next.
  */
 function isCleared(now: Cached, seen: Seen): boolean {
   const markerGone = seen.marker !== undefined && now.marker === undefined;

@@ -102,7 +102,8 @@ export class DiskStore extends BackupDirectory implements BackupStore<Content>, 
   }
 
   /**
-   * Fetches the next backup from another process with `send`, verifies it and stores it.
+   * Fetches the next backup from another process with `send`, verifies it and stores it, unless `accept` throws an
+   * error.
    *
    * @throws StewardError `backup_corrupt`, or an error of `send` or `accept`. After an error, no backup is stored.
    */

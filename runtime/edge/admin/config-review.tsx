@@ -15,7 +15,7 @@ export interface ConfigReview {
   before: string;
   edited: Edited;
   problems: ToldProblem[];
-  /** Button that replaces Save. The action at `path` makes the change itself and does not need the text. */
+  /** Button that replaces Save. The action at `path` makes the change without receiving the edited text. */
   inPlace?: { path: string; button: string; tone: "primary" | "danger" };
 }
 

@@ -56,7 +56,7 @@ function retentionNote(retention: RetentionNotice | undefined): Markup | "" {
 }
 
 /**
- * Returns the name directory's key for the chat or browser of a conversation. All conversations of a browser have the
+ * Returns the key of a conversation's chat or browser in the name directory. All conversations of a browser have the
  * same key.
  */
 export function placeOf(conversation: string): string {

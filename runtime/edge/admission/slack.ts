@@ -72,7 +72,10 @@ interface SlackEventsOptions {
   clock: Clock;
 }
 
-/** Returns a reader of Slack's requests. For manual tests, it answers even an unsigned URL challenge. */
+/**
+ * Returns a function that reads and verifies Slack's requests. For manual tests, it answers even an unsigned URL
+ * challenge.
+ */
 export function slackEvents({ signingSecret, clock }: SlackEventsOptions): WebhookOptions["read"] {
   return async function readSlackRequest(request) {
     const isPress = FORM_TYPE.test(request.headers.get("content-type") ?? "");
@@ -81,7 +84,8 @@ export function slackEvents({ signingSecret, clock }: SlackEventsOptions): Webho
       await verify(request, text);
       return eventOrNothing(pressDelivery(text, clock()));
     }
-    // Parse a short body before checking its signature. For manual tests, unsigned malformed JSON gets status 400.
+    // Parse a short body before checking its signature: a URL challenge needs no signature. Unsigned malformed JSON
+    // gets status 400, for manual tests.
     const short = text.length > LONGEST_UNSIGNED ? undefined : parseJsonObject(text);
     const verification = urlVerification().safeParse(short);
     if (verification.success) {
@@ -115,7 +119,10 @@ export function recordedBySlack(ready: boolean, { payload }: Delivery): Response
   return payload["type"] === "block_actions" ? new Response(null, { status: 200 }) : answerRecorded(ready);
 }
 
-/** Returns a button press as a delivery. Its separate conversation avoids a wait for the answer in progress. */
+/**
+ * Returns a button press as a delivery. Presses form a separate conversation, so they do not wait for the answer in
+ * progress.
+ */
 function pressDelivery(form: string, receivedAt: number): Delivery | undefined {
   const body = parseJsonObject(new URLSearchParams(form).get("payload") ?? "");
   const { data } = blockActions().safeParse(body);

@@ -32,7 +32,7 @@ export interface WebhookOptions {
 
 /**
  * Creates a handler that verifies a platform's event, stores it, starts its delivery, and responds. While the gateway
- * is down, invalid requests get 503. A client could mistake a 401 or 403 for a refusal by the identity gateway.
+ * is down, invalid requests get 503.
  */
 export function webhook({
   read,
@@ -74,6 +74,7 @@ export function webhook({
   async function refuse(error: StewardError, wait: number): Promise<Response> {
     // During a flood, use the cached state: each lookup costs a request on Cloudflare.
     if (!(await isReady(wait > 0 ? STATE_FOR_FLOODS_MS : 0))) {
+      // A client could mistake a 401 or 403 for a refusal by the identity gateway.
       return sendProblem("gateway_unavailable", `Nothing is stored: ${error.message}`, {
         retryAfterSeconds: Math.max(wait, RETRY_AFTER_SECONDS),
       });

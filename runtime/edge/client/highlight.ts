@@ -36,7 +36,7 @@ for (const [name, language] of Object.entries(LANGUAGES)) highlighter.registerLa
 
 /**
  * Maximum length of the code and of each line, in characters, and maximum number of lines. The time for highlighting
- * grows quadratically.
+ * grows quadratically with the length.
  */
 const LONGEST = { code: 8_000, line: 400, lines: 400 };
 

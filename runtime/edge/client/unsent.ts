@@ -31,8 +31,8 @@ export interface StoredMessage extends Said {
 }
 
 /**
- * IndexedDB database of the messages. It is separate, because older pages could not open the device key's database if
- * it had a second store.
+ * IndexedDB database of the messages. The device key has a separate database, because older pages cannot open a
+ * database with an additional store.
  */
 const STORE = { database: "steward-chat-messages", store: "messages", keyPath: "id" };
 /** Session storage key of earlier versions. */

@@ -22,7 +22,7 @@ const TEXTS: Record<OutageWord, string> = {
 
 /**
  * Notifies chats of delayed or dropped messages. A running gateway sends the notice. If no gateway runs, the edge
- * sends the notice, unless the chat's last one in this outage was the same.
+ * sends it, except to unknown chats and to chats whose last notice in this outage was the same.
  */
 export class ChatNotifier {
   readonly #options: ChatNotifierOptions;

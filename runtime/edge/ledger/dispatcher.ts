@@ -16,8 +16,8 @@ const PRUNE_BATCH = 500;
 const TIDY_MS = 60_000;
 const STORE_RETRY_MS = 5_000;
 /**
- * Number of attempts per event for which {@link LONGEST_ABSENT_MS} applies. An event that needs more attempts may
- * itself be crashing the gateway.
+ * Number of attempts after which {@link LONGEST_ABSENT_MS} no longer limits an event's retry delay. An event with
+ * more attempts may itself be crashing the gateway.
  */
 const ABSENT_ATTEMPTS = 30;
 
@@ -103,8 +103,8 @@ export class Dispatcher {
   }
 
   /**
-   * Expires old events and prunes settled ones. Makes an event due if it arrived while the clock was ahead. Runs at
-   * most once a minute.
+   * Expires old events and prunes settled ones. If the clock was ahead when an event arrived, makes the event due
+   * now. Runs at most once a minute.
    */
   tidy(): void {
     const { store, clock, log } = this.#options;

@@ -104,7 +104,7 @@ export class LedgerStore {
     const { sender, place, sightings } = peopleOf(delivery);
     const inserted = this.#sql.all(
       // A delay notice is due NOTICE_MS after the event was received, or immediately if the chat's next delivery is
-      // planned for an even later time. Edits and deletions get no notice.
+      // planned after that time. Edits and deletions get no notice.
       `INSERT INTO ledger (key, conversation, delivery, state, received_at, next_at, notice_at, message, sender,
          place, times)
        VALUES (?1, ?2, ?3, 'waiting', ?4, ?4, ?4 + iif(
@@ -128,8 +128,9 @@ export class LedgerStore {
 
   /**
    * Marks due entries as `delivering` and returns them by chat. Takes at most `limit` chats. Chats with deliveries in
-   * progress come last, and only while the total is below `followerLimit`. Settles an unreadable entry as failed, so
-   * that it does not block its chat. Records that an event received before `readyAt` waited for the gateway's start.
+   * progress come last, and only while fewer than `followerLimit` chats are taken. Settles an unreadable entry as
+   * failed, so that it does not block its chat. Records that an event received before `readyAt` waited for the
+   * gateway's start.
    */
   take(
     now: number,

@@ -171,8 +171,7 @@ export class TenantGate {
   }
 
   /**
-   * Sends a changed grant to the gateway. Repeats this in each new run of the container until a backup contains the
-   * grant.
+   * Sends a changed grant to the gateway, once in each run of the container, until a backup contains the grant.
    *
    * @returns false if the gateway did not accept the grant
    */

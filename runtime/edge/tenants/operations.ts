@@ -128,7 +128,7 @@ interface AdoptOptions {
 
 /**
  * Copies approvals and requests from the sandbox that served every chat. This starts the sandbox's container. If the
- * sandbox had loaded the approvals last stored for it, its lists replace the directory's lists. Otherwise, the lists
+ * sandbox has loaded the approvals of version `stored`, its lists replace the directory's lists. Otherwise, the lists
  * are merged.
  *
  * @throws StewardError, and copies nothing, if the container does not answer.

@@ -183,7 +183,10 @@ export class TenantReception {
     this.#schedule();
   }
 
-  /** Copies the shared sandbox's approvals, once for each period in which the shared sandbox served every chat. */
+  /**
+   * Copies the approvals of the shared sandbox that served every chat earlier. Copies them again only after the
+   * sandbox has served every chat again.
+   */
   async #adopt(): Promise<void> {
     if (this.#isAdopted) return;
     this.#adopting ??= this.#adoptOnce().finally(() => {

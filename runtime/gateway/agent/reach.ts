@@ -46,8 +46,8 @@ const MAX_KEPT_BYTES = 4 * 1024 * 1024;
 export type Asker = Pick<Place, "platform" | "target"> & Pick<Rights, "may">;
 
 /**
- * Returns the files that a chat may use. With rights to read and write the workspace, the chat can use all roots.
- * Otherwise, it can use its own root. If it may read the workspace, it can also read the shared root.
+ * Returns the files that a chat may use. A chat that may read and write the workspace can use all roots. Any other
+ * chat can use its own root, and also read the shared root if it may read the workspace.
  */
 export function reachOf(workspace: Workspace, { platform, target, may }: Asker): Reach {
   const chat = chatName(platform, target.chat);

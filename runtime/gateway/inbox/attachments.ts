@@ -97,8 +97,8 @@ function readReference(reference: Reference, files?: ReadonlyMap<Attachment, Rea
 }
 
 /**
- * Limits the total size of a question's files, in order. An image that exceeds the byte limit is replaced by its
- * text. Text is cut at the character limit.
+ * Limits the total size of a question's files; the first files have priority. Replaces an image beyond the byte limit
+ * with the file's text. Cuts text at the character limit.
  */
 function bounded(
   all: readonly Attachment[],

@@ -8,12 +8,12 @@ import type { UnansweredMessage } from "./replies.ts";
 
 /** Milliseconds to wait for the rest of an album, or of a long text that Telegram's app split. */
 const HOLD_MS = 800;
-/**
- * Milliseconds after a question's first message. Within this time, the person's next message is added to the
- * question.
- */
+/** Milliseconds in which a person can add messages to a question in progress, counted from its first message. */
 const FOLLOW_UP_MS = 5_000;
-/** Maximum number of messages in one question. Each added message repeats the request to the model. */
+/**
+ * Number of messages at which no more are added to a question in progress. Each added message restarts the request to
+ * the model.
+ */
 const MAX_JOINED = 5;
 
 export interface Waiting extends UnansweredMessage {

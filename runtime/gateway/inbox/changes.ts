@@ -37,8 +37,7 @@ export class Changes {
   }
 
   /**
-   * Applies an edit. If the original message is still being answered, resolves after its answer. Otherwise, a crash
-   * could make the edge redeliver the message without the edit.
+   * Applies an edit. If the edit replaces the text of an unanswered question, resolves after the answer.
    *
    * @param ask Answers the edited message as a new question.
    */
@@ -68,8 +67,8 @@ export class Changes {
       return ignored(wasContext ? "not for the bot, kept as context" : "edit: not for the bot");
     }
     if (isSame(was, text)) {
-      // Settle the edit after the question. Otherwise, a crash could make the edge redeliver the original text
-      // without the edit.
+      // Settle the edit only after the question is answered. Otherwise, a crash could make the edge redeliver the
+      // question without the edit.
       if (open !== undefined) await queues.ending(session, open);
       return ignored("edit: the text is the same");
     }

@@ -34,7 +34,7 @@ export function givenUpText(code: string | undefined): string {
   return `I have tried for a day and cannot answer your message: ${why}. Please send it again later.`;
 }
 
-/** Replies to a message that contains only recordings, by the reason for the missing transcript. */
+/** Reply texts for messages that contain only recordings, by the reason for the missing transcript. */
 export const UNHEARD_TEXTS: Readonly<Record<UnheardReason, string>> = {
   "not configured": "I cannot listen to voice notes or audio files here. Please write to me instead.",
   "too long": "That recording is too long for me to listen to. Please send a shorter one, or write to me.",

@@ -4,7 +4,7 @@ import type { Delivery, Platform } from "../../contract/delivery.ts";
 import { isStoreError, transaction, lightTransaction } from "../../process/database.ts";
 import type { FirstWordReport } from "../../contract/control.ts";
 
-/** Milliseconds after which an unchanged record is deleted. The edge deletes events earlier. */
+/** Maximum age of an unchanged record, in milliseconds. The edge keeps events for less time. */
 const KEEP_MS = 9 * 24 * 3_600_000;
 
 type Key = Pick<Delivery, "platform" | "id">;

@@ -24,7 +24,7 @@ const DEEPEST = 8;
 const LIST_WINDOW = 1_500;
 /** Maximum characters of a piece. */
 const LONGEST_PIECE = 8_000;
-/** Maximum product of a piece's length, in characters, and the number of its markup characters. */
+/** Maximum cost of parsing a piece: its length in characters, multiplied by its number of markup characters. */
 const MAX_WORK = 100_000;
 const SIGNS = "\\`*_~![]<>/:@";
 const LONGEST_MAIL_NAME = 64;

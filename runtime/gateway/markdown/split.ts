@@ -1,8 +1,8 @@
 import { type Block, type Inline, type Item, parseMarkdown } from "./parse.ts";
 
 /**
- * Minimum length of a part, as a fraction of the limit. A shorter part receives the beginning of the next piece if
- * that piece's `fills` is true.
+ * Minimum length of a part, as a fraction of the limit. To fill a shorter part, the next piece may be cut (see
+ * `fills`).
  */
 const SMALLEST_SHARE = 0.3;
 /** Part size that fits on every platform, however much rendering expands it. */
@@ -10,15 +10,15 @@ const ALWAYS_FITS = 300;
 
 /** Lines that must enclose every part of a split block: the fences of a code block, or the header of a table. */
 interface Frame {
-  /** Opening fence or table header that begins each part. Ends with a line feed. */
+  /** Opening fence or table header that begins each part of the block. Ends with a line feed. */
   open: string;
-  /** Closing fence that ends each part, without a line feed; empty for a table. */
+  /** Closing fence that ends each part of the block, without a line feed; empty for a table. */
   close: string;
 }
 
 interface Piece {
   source: string;
-  /** True if the piece may be cut to lengthen a short part before it. */
+  /** True if this piece may be cut so that its beginning fills a short part. */
   fills?: boolean;
   /** True for a heading, which must not end a part. */
   leads?: boolean;

@@ -23,8 +23,8 @@ const END = "[DONE]";
 const FINISHED = /"finish_reason":\s*"/;
 
 /**
- * Wraps `fetch` for a client that expects an event stream. Converts a complete JSON answer to an event stream. Throws
- * if a successful response is a web page or any other JSON.
+ * Wraps `fetch` for a client that expects an event stream. Converts a JSON answer with `toEvents`. Throws if a
+ * successful response is a web page, or JSON that `toEvents` rejects.
  */
 export function toStreamingFetch(
   toEvents: ToEvents,

@@ -65,7 +65,7 @@ export class WaitingSenders {
     this.#on = database.prepare("SELECT sender, chat, thread FROM waiting_senders WHERE platform = ?");
   }
 
-  /** Adds a sender. If the sender already waits, the new `target` replaces the old one. */
+  /** Adds a sender who waits for approval. If the sender already waits, the new `target` replaces the old one. */
   add({ platform, sender, target }: WaitingSender): void {
     this.#add.run(platform, sender, target.chat, target.thread ?? null);
   }

@@ -6,9 +6,9 @@ import { isRecord } from "../../shared/json.ts";
 import { readCommand } from "../commands.ts";
 
 /**
- * Redaction after which channels can still parse the payloads. Structure, lengths, punctuation and protocol words
- * stay. Letters become `x`; ids, numbers and names become keyed pseudonyms. Equal values get equal pseudonyms, so
- * mentions and allowlists still match.
+ * Redaction of platform payloads. Channels can still parse the result: structure, lengths, punctuation and protocol
+ * words stay. Letters become `x`; ids, numbers and names become keyed pseudonyms. Equal values get equal pseudonyms,
+ * so mentions and allowlists still match.
  */
 export interface Redaction {
   payload(platform: Platform, payload: Record<string, unknown>): Record<string, unknown>;

@@ -10,7 +10,7 @@ const MINUTE_MS = 60_000;
 const WHEN = ["at", "every", "cron", "timezone"] as const;
 /** Shortest pause between two runs, in minutes, by source. It limits the number of model requests. */
 const SHORTEST: Readonly<Record<Exclude<ScheduleSource, "config">, number>> = { chat: 15, cli: 1 };
-/** Number of runs to compare to find the shortest pause. With runs every 15 minutes, they cover more than a day. */
+/** Number of pauses between runs that are checked to find the shortest. 100 pauses of 15 minutes exceed a day. */
 const LOOKED_AT = 100;
 
 const MAX_FROM_CHATS = 100;

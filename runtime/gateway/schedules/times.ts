@@ -89,8 +89,8 @@ export async function findOverdueRuns(
       }
       return found;
     };
-    // To find the last time, search from the cutoff. From an earlier start, `slots` might stop before it, after
-    // MAX_COUNTED times.
+    // For the last due time, search from the cutoff. A search from an earlier time might end before the cutoff,
+    // because `slots` returns at most MAX_COUNTED times.
     const first = from >= cutoff ? from : cron.nextRun(new Date(cutoff - 1))?.getTime();
     const last = slots(first ?? Number.POSITIVE_INFINITY).at(-1);
     return { count: slots(from).length, ...recent(last), ...further };

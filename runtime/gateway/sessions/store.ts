@@ -127,8 +127,8 @@ export class Sessions {
   }
 
   /**
-   * Removes an unanswered message and the steps of its answer. Makes the message's context available to the next
-   * question.
+   * Removes an unanswered message and the steps of its answer. The next question gets the context that was stored
+   * with the message.
    */
   retract(session: string, delivery: string, at: number): void {
     transaction(this.#database, () => {

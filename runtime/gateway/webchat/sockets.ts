@@ -105,8 +105,8 @@ export class ChatSockets {
   }
 
   /**
-   * Closes this network's oldest unapproved connection if the network has too many. Otherwise, closes the oldest of
-   * all networks if they have too many.
+   * Closes the network's oldest unapproved connection if the network has too many. Otherwise, closes the oldest
+   * unapproved connection of all if there are too many in total.
    */
   #makeRoom(network: string): void {
     const strangers = [...this.#sockets].filter(({ session }) => !session.isPaired);

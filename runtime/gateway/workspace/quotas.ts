@@ -83,7 +83,7 @@ export class Quotas {
     });
   }
 
-  /** Recounts the files of each root, up to the maximum of {@link walk}. */
+  /** Recounts the files of each root. Files beyond the limit of {@link walk} are not counted. */
   count(): void {
     this.#alone(() => this.#store(this.#measure()));
   }

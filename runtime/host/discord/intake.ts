@@ -105,8 +105,8 @@ async function open(url: string): Promise<Socket> {
 const interactionSchema = z.object({ id: z.string(), token: z.string() });
 
 /**
- * Sends the first response to an interaction, within the 3 s that Discord allows. The token in the path authorizes
- * the request.
+ * Sends the first response to an interaction, within the 3 s that Discord allows. The interaction's token in the URL
+ * authorizes the request.
  */
 async function respond(interaction: unknown, response: object, apiUrl: string): Promise<void> {
   const { id, token } = interactionSchema.parse(interaction);

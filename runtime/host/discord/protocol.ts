@@ -106,7 +106,8 @@ export function endOf(code: number): ConnectionEnd {
 
 /**
  * Adds the version and the encoding to a gateway address. Returns `undefined` if the address's host must not receive
- * the bot token. Only hosts below discord.gg and the host of a substitute for Discord's API may receive the token.
+ * the bot token. Permitted hosts are those below discord.gg, and the host of `apiUrl` if it replaces Discord's own
+ * API.
  */
 export function gatewayUrl(address: string, apiUrl: string, ownApiUrl: string): string | undefined {
   const url = URL.parse(address);

@@ -107,7 +107,10 @@ export class TenantGateway implements Sandbox {
     return this.#run === undefined ? this.#endedBy : problemIn(this.#run);
   }
 
-  /** Stores the time when the next schedule is due, at most once a minute unless the gateway was used. */
+  /**
+   * Stores the times of the gateway's last use and next schedule. Repeated calls within a minute do nothing, unless
+   * the gateway has worked in between.
+   */
   async noteSchedule(): Promise<void> {
     const { clock } = this.#options;
     if (clock() - this.#notedAt < NOTE_MS) return;

@@ -228,8 +228,8 @@ function gatewaysIn({ resources }: DeployedState): DeployedGateway[] {
 }
 
 /**
- * Returns the gateway with this name, or the only gateway. A stack from before components existed has one gateway, at
- * the stack's URL.
+ * Returns the gateway with this name or, without a name, the only gateway. Without a name, an older stack without
+ * components counts as one gateway at the stack's URL.
  *
  * @throws BuildFailure `gateway_unknown` unless exactly one gateway matches.
  */

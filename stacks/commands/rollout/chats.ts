@@ -4,8 +4,8 @@ import type { Renewal } from "../../../runtime/contract/tenant.ts";
 
 const LOOK_EVERY_MS = 5_000;
 /**
- * Number of successive polls without a change after which the watch ends. Outdated containers ask only every ten
- * seconds whether they may be replaced.
+ * Number of successive polls without a new or unfinished replacement after which the watch ends. They span ten
+ * seconds, the interval at which outdated containers ask for a replacement.
  */
 const QUIET_POLLS = 3;
 /** Maximum time for which a rollout watches the containers. Replacements may continue after it. */

@@ -26,9 +26,7 @@ export class RolloutRecord {
   }
 }
 
-/**
- * Returns the entries of the newest rollout that started an update; `undefined` if this rollout was not interrupted.
- */
+/** Returns the entries of the last rollout that began its update, if it was interrupted; otherwise `undefined`. */
 export function readInterruptedRollout(folder: string): RecordEntry[] | undefined {
   const newest = newestRecord(folder, (entries) => entries.some(({ step }) => step === "updating"));
   return newest?.at(-1)?.step === "ended" ? undefined : newest;

@@ -116,7 +116,7 @@ export function replayLines(result: ReplayResult): string[] {
   ];
 }
 
-/** Returns the reason if the operator has to accept the result before the update, otherwise an empty list. */
+/** Returns a message if the operator must accept the replay's result before the update; otherwise an empty list. */
 export function replayGates(result: ReplayResult | undefined, accepted: boolean): string[] {
   if (result === undefined || accepted || "skipped" in result) return [];
   const accept = "To accept it: --accept-replay";

@@ -12,8 +12,8 @@ import { type AsideInstallation, type Project, type ProjectRun, programIn } from
 const ANSWER_MS = 5_000;
 
 /**
- * Returns the version that the service reports. If it reports none, returns the installed version if the stack has
- * deployed that version's build, otherwise `undefined`.
+ * Returns the version that the service reports. If the service reports none, returns the installed version if its
+ * build is deployed, and `undefined` otherwise.
  */
 export async function deployedVersion(
   state: DeployedState,

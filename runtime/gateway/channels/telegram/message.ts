@@ -92,8 +92,8 @@ const message = z.extend(content, {
   chat: z.extend(chat, { type: z.string() }),
   reply_to_message: maybe(
     z.extend(content, {
-      // Set if the replied-to message created the topic. Telegram reports that message if the person replied to no
-      // other.
+      // Set if the replied-to message created the forum topic. In a topic, Telegram reports this message with every
+      // message that is not a reply.
       forum_topic_created: maybe(z.unknown()),
     }),
   ),
