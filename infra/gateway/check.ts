@@ -130,7 +130,7 @@ function isLater(value: unknown): boolean {
 }
 
 /**
- * Awaits outputs and promises, also nested ones. Yields {@link UNKNOWN_IN_PREVIEW} for values that a preview cannot
+ * Resolves outputs and promises, also nested ones. Uses {@link UNKNOWN_IN_PREVIEW} for values that a preview cannot
  * know.
  */
 async function resolved(value: unknown): Promise<unknown> {

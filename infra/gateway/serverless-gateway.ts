@@ -50,7 +50,7 @@ export class ServerlessGateway extends pulumi.ComponentResource {
   /** Name of the bucket with the config file and the backups. */
   readonly bucketName: pulumi.Output<string>;
   readonly containerApplicationId: pulumi.Output<string>;
-  /** The container's image, by digest if it was pushed. */
+  /** Reference to the container's image; contains the digest if the image was pushed. */
   readonly image: pulumi.Output<string>;
   /** Hash of the code of Worker and container. */
   readonly bundleHash: pulumi.Output<string>;
@@ -78,7 +78,7 @@ export class ServerlessGateway extends pulumi.ComponentResource {
     const parent = { parent: this };
     const stored = storedCredentials(settings, credentials);
     const connection = { cloudflare: stored, endpoints: settings.endpoints };
-    // Comes first, so that the provider's process starts while the bundle is built.
+    // Create this resource first, so that its provider process starts while the bundle is built.
     const attestation = new AttestationKey(`${name}-attestation-key`, parent);
     const bundle = gate(buildBundle().catch(throwExplained));
     const { worker: code, container } = bundle;

@@ -4,7 +4,7 @@ import { anthropicRoot, openaiRoot, slackRoot } from "../channels/endpoints.ts";
 import { askPlatform, bodyFields } from "../channels/platform-call.ts";
 import { askTelegram } from "../channels/telegram-api.ts";
 
-/** `silent` if the platform gave no clear answer. */
+/** Result of testing a secret. `silent`: the platform gave no clear answer. */
 export type Verdict = "taken" | "refused" | "silent";
 
 /**

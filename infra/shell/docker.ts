@@ -11,7 +11,7 @@ export type DockerState = { ok: true; version: string; arch: string } | { ok: fa
 /** Timeout of Docker commands that only read. */
 const ANSWER_MS = 10_000;
 
-/** Timeout for pulling a public image of about 30 MB. If it expires, the image is built locally. */
+/** Timeout in milliseconds for pulling a public image (about 30 MB). If it expires, the image is built locally. */
 const PULL_MS = 60_000;
 
 export interface DockerEngine {

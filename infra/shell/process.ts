@@ -16,7 +16,7 @@ export interface RunOptions {
   env?: NodeJS.ProcessEnv;
   /** Default: empty standard input. */
   input?: string;
-  /** The command is killed after this time. Default: no limit. */
+  /** Milliseconds after which the command is killed. Default: no limit. */
   timeoutMs?: number;
   /** Callback for each line of standard output and error. */
   onLine?: (line: string) => void;
@@ -24,7 +24,7 @@ export interface RunOptions {
   until?: (line: string) => boolean;
 }
 
-/** Maximum characters to retain of each output stream. The start is dropped: the end contains the error. */
+/** Maximum number of characters to retain from the end of each output stream, where errors appear. */
 const MAX_CHARACTERS = 1 << 20;
 
 /** Runs a command without a shell. A non-zero exit code does not reject the promise. */

@@ -7,10 +7,10 @@ import { MAX_REPLAYED } from "./environment.ts";
  * keep their structure, but not the text that people wrote.
  */
 
-/** Longest event in a record, in characters of JSON. */
+/** Maximum length of an event in a record, in characters of JSON. */
 export const LONGEST_REPLAYED = 64 * 1024;
 
-/** Schema of words that reports show. They must not contain markup. */
+/** Schema of a short phrase in a report. The phrase must not contain markup. */
 const word = z.string().check(z.regex(/^[a-z ]{1,40}$/));
 
 /** Result of reading one event. Two versions agree if their results are equal. */
@@ -86,7 +86,7 @@ export const replayRecordSchema = z.object({
 
 export type ReplayRecord = z.infer<typeof replayRecordSchema>;
 
-/** A version's outcomes for the events of a record, in the same order. */
+/** A version's outcomes for the events of a record, in the order of the events. */
 export const replayedSchema = z.object({ outcomes: z.array(outcomeSchema), cost: z.number() });
 
 export type Replayed = z.infer<typeof replayedSchema>;

@@ -24,7 +24,7 @@ const LONGEST_START_MS = 5_000;
 const AGAIN_MS = 250;
 const STARTING = "The gateway is starting and has not written its config file yet.";
 const RETRY_AFTER_SECONDS = 5;
-/** Lines of gateway output that the supervisor retains. */
+/** Maximum number of gateway output lines that the supervisor retains. */
 export const MAX_LINES = 500;
 // Built lazily to keep startup fast.
 const logsQuery = () =>

@@ -16,7 +16,7 @@ export interface Notes {
 export interface Admission {
   /** True if nothing was stored: the event is already known, or would change no answer. */
   duplicate: boolean;
-  /** False if the event has to wait, because the gateway was not ready. */
+  /** False if the event must wait until the gateway is ready. */
   ready: boolean;
 }
 
@@ -130,8 +130,8 @@ export interface Ledger {
   /** Returns the start of the stored event's text, if any. The caller must record which operator reads it. */
   excerpt(key: string): Promise<string | undefined>;
   /**
-   * Returns the newest events as {@link Delivery} JSON, newest first, up to 1.5 MiB. An event above 128 KiB is
-   * `undefined`.
+   * Returns the newest events as {@link Delivery} JSON, newest first, up to 1.5 MiB in total. An event above 128 KiB
+   * is `undefined`.
    */
   recent(limit: number): Promise<(string | undefined)[]>;
   /** Resets a failed or ignored entry and starts its delivery. */
@@ -303,7 +303,10 @@ export interface Backups {
   verify(id: string): Promise<RestoreReport>;
   /** Backs up the current state, replaces it with the given backup and restarts the gateway. */
   restore(id: string, config: ConfigSource): Promise<RestoreReport>;
-  /** Returns the config with which a stopped container will start, as JSON, if known. Wakes no container. */
+  /**
+   * Returns the config with which a stopped container will start, as JSON; `undefined` if it is unknown. Wakes no
+   * container.
+   */
   cachedConfig(): Promise<string | undefined>;
   /** Wakes nothing on the serverless stack. */
   download(id: string): Promise<ReadableStream<Uint8Array>>;

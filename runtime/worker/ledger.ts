@@ -85,7 +85,7 @@ export class ContainerLedger implements Pick<Ledger, "admit" | "replay"> {
     });
   }
 
-  /** Records an event and sets the alarm together with the entry, so that an evicted object wakes for it. */
+  /** Records an event together with an alarm, which wakes the object if it was evicted. */
   async admit(event: Delivery): Promise<Admission> {
     const { gate, gateway, passOn, onRecord, waitUntil, clock } = this.#options;
     if (gate?.movedTo !== undefined) return passOn(gate.movedTo, event);

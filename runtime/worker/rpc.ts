@@ -3,8 +3,8 @@ import { type ErrorCode, isErrorCode, StewardError } from "../contract/errors.ts
 import { once } from "../shared/once.ts";
 
 /**
- * Outcome of a call to the Durable Object. Errors are data, because an error loses its class across RPC. `internal`
- * marks an error without a code; its detail is for logs only.
+ * Outcome of a call to the Durable Object. An error is returned as data, because it would lose its class across RPC.
+ * `internal` marks an error without a code; its detail is for logs only.
  */
 export type Result<T> = { value: T } | { code: ErrorCode; detail: string };
 

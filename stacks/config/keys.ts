@@ -5,7 +5,7 @@ import type { OperatorCommands } from "../../runtime/contract/operator-commands.
 
 export const NAMESPACE = "steward:";
 
-/** Maps keys to argument paths, for keys that are not named like their argument. */
+/** Argument paths by key. Omits keys that equal their argument's path. */
 const PATHS: Readonly<Record<string, string>> = {
   anthropicApiKey: "models.anthropicApiKey",
   openaiApiKey: "models.openaiApiKey",

@@ -47,8 +47,8 @@ interface Tunnel {
 }
 
 /**
- * Returns an address that reaches the container's port. Uses an SSH tunnel to a remote engine, which may publish the
- * port only on its loopback interface.
+ * Returns an address at which the container's port is reachable. For an `ssh://` engine, opens a tunnel, because the
+ * engine may publish the port only on its loopback interface.
  */
 async function openTunnel(url: string, engine: string): Promise<Tunnel> {
   if (!engine.startsWith("ssh://")) return { url, close: () => undefined };

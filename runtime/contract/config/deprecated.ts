@@ -127,7 +127,7 @@ function mendDirectMessages(value: unknown, section: ConfigSection): void {
   setMissing(section, ["dmPolicy"], at(value, "enabled") === false ? "disabled" : at(value, "policy"));
 }
 
-// Older config files name Anthropic's models without the provider `anthropic/`.
+// Older config files name Anthropic's models without the prefix `anthropic/`.
 function mendModel(value: unknown, _section: ConfigSection, root: ConfigSection): void {
   const model = typeof value === "string" ? value : at(value, "primary");
   if (typeof model !== "string") return;

@@ -6,8 +6,8 @@ import { lineFinder } from "./json-text.ts";
 import { keysAt, schemaAt } from "./schema-at.ts";
 
 /**
- * Prepares a config's problems for display: redacts secrets, and adds line numbers in `text` (the file) and help from
- * the schema.
+ * Prepares a config's problems for display: redacts secrets, finds line numbers in `text` (the config file), and adds
+ * help from the schema.
  */
 export function describeProblems(
   problems: readonly ConfigProblem[],

@@ -13,7 +13,7 @@ export interface VariableReference {
 export function isReference(value: unknown): value is { env: string } {
   if (typeof value !== "object" || value === null) return false;
   if (!("env" in value) || typeof value.env !== "string" || Object.keys(value).length !== 1) return false;
-  // Any other value may be a secret, put here by mistake. Never show it.
+  // A value that is not the name of a variable may be a secret, put here by mistake. Never show it.
   return /^[A-Z][A-Z0-9_]*$/.test(value.env);
 }
 
@@ -44,8 +44,8 @@ export function referencesInText(text: string): VariableReference[] {
 }
 
 /**
- * The only config path at which each channel credential is allowed. A key at another path would be sent to a
- * different service.
+ * The only config path at which each channel credential is allowed. At another path, the credential would be sent to
+ * a different service.
  */
 const PLACES: Readonly<Record<string, string>> = {
   ...Object.fromEntries(

@@ -38,7 +38,8 @@ export type Done = keyof typeof DONE;
 /** Name of the cookie that lets this browser undo its last removal. Its value is `<done>.<random>`. */
 export const UNDO_COOKIE = "steward-undo";
 /**
- * Time in milliseconds in which a removal can be undone. Pages offer this for 10 s; the rest allows for network delays.
+ * Time in milliseconds during which a removal can be undone. Pages offer the undo for 10 s; the rest allows for
+ * network delays.
  */
 export const UNDO_MS = 15_000;
 

@@ -58,7 +58,10 @@ async function sameSecret(given: string | null, expected: string): Promise<boole
   return isSameToken(a, b);
 }
 
-/** Returns an update's delivery; `undefined` for anything else. Each topic of a group is a separate conversation. */
+/**
+ * Returns an update as a delivery; `undefined` if `body` is not an update. Each topic of a group is a separate
+ * conversation.
+ */
 export function telegramDelivery(body: unknown, receivedAt: number): Delivery | undefined {
   const parsed = update().safeParse(body);
   if (!parsed.success) return undefined;

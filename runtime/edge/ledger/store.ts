@@ -60,9 +60,9 @@ const NOTICE_MS = 60_000;
  */
 const LONGEST = 512 * 1024;
 
-/** Maximum bytes of an event that {@link LedgerStore.recent} returns. */
+/** Maximum size, in bytes, of an event that {@link LedgerStore.recent} returns. */
 const LONGEST_RECENT = 128 * 1024;
-/** Maximum total bytes that {@link LedgerStore.recent} returns. The gateway accepts 2 MiB. */
+/** Maximum total size, in bytes, of the events that {@link LedgerStore.recent} returns. The gateway accepts 2 MiB. */
 const MAX_RECENT = 1.5 * 1024 * 1024;
 
 const LONGEST_REASON = 200;
@@ -249,7 +249,7 @@ export class LedgerStore {
     return row?.["at"] == null ? undefined : Number(row["at"]);
   }
 
-  /** Resets `delivering` entries whose keys are not in `active`. */
+  /** Resets `delivering` entries to `waiting` if their keys are not in `active`. */
   release(active: readonly string[]): void {
     this.#updateAll(
       `UPDATE ledger SET state = 'waiting' WHERE settled_at IS NULL AND state = 'delivering'
@@ -339,7 +339,9 @@ export class LedgerStore {
     return String(row?.["conversation"]);
   }
 
-  /** Reschedules an entry. Later entries of its chat wait for it; their attempts and retry times are reset. */
+  /**
+   * Reschedules an entry. Resets the attempts and retry times of the chat's later entries, which wait for this entry.
+   */
   postpone(key: string, nextAt: number, note: string, now = nextAt): void {
     this.#sql.transaction(() => {
       const [row] = this.#sql.all(

@@ -33,7 +33,7 @@ import { waitAtMost } from "../../shared/timeout.ts";
 const MAX_SHOWN = 5;
 const LONGEST_NAME = 60;
 
-/** Maximum milliseconds that an operator's command waits until a chat has applied changed rights. */
+/** Maximum time in milliseconds that an operator's command waits until a chat has applied changed rights. */
 const RIGHTS_MS = 3_000;
 
 const STORE_RETRY_MS = 60_000;
@@ -75,8 +75,8 @@ export class TenantReception {
   readonly #desk: TenantDesk;
   readonly #outbox: TenantOutbox;
   /**
-   * Queue of changed rights. Sending never gives up, because a revoked person has access until the tenant applies
-   * them.
+   * Queue of changed rights. Retries forever, because a person whose access was revoked keeps it until the tenant
+   * applies the change.
    */
   readonly #rights: TenantOutbox;
   #adopting: Promise<void> | undefined;
@@ -184,8 +184,8 @@ export class TenantReception {
   }
 
   /**
-   * Copies the approvals of the shared sandbox that served every chat earlier. Copies them again only after the
-   * sandbox has served every chat again.
+   * Copies the approvals from the sandbox that previously served every chat. Copies only once for each period in
+   * which that sandbox served every chat.
    */
   async #adopt(): Promise<void> {
     if (this.#isAdopted) return;
@@ -232,7 +232,7 @@ export class TenantReception {
     }
   }
 
-  /** Returns the approvals; `undefined` if they are already stored or need not be stored. */
+  /** Returns the approvals if they must be stored, otherwise `undefined`. */
   #unstored() {
     const { notes, storeApprovals } = this.#options;
     const lists = platformSchema.options.map((platform) => {

@@ -5,7 +5,7 @@ import type { Inbound, ReplyTarget } from "../../contract/message.ts";
  * share, so it keeps the text of unknown block types. Takes linear time.
  */
 
-/** Maximum nesting; deeper content is omitted. */
+/** Maximum nesting depth; deeper content is omitted. */
 const DEEPEST = 64;
 /** Keys that hold a block's visible content, in display order. */
 const INLINE_KEYS = ["text", "content", "alt_text"] as const;

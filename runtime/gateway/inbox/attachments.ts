@@ -5,13 +5,19 @@ import type { ModelImage } from "../models/model.ts";
 import type { Quoted } from "../prompt/speaker.ts";
 import { indented, oneLine, remark, speakerText } from "../prompt/text.ts";
 
-/** Maximum files of each kind per question. */
+/** Maximum number of files of each kind per question. */
 const MAX_IMAGES = 4;
 const MAX_FILES = 4;
 const MAX_RECORDINGS = 4;
-/** Maximum image bytes per question. A request with the images as base64 and the text stays below 32 MB. */
+/**
+ * Maximum total size of a question's images, in bytes. As base64, the images and the text fit into a request of 32
+ * MB.
+ */
 const MAX_SHOWN_BYTES = 22_000_000;
-/** Maximum characters of file text per question; lower if `TEXT_SHARE` of the model's context is smaller. */
+/**
+ * Maximum length of all file text in a question, in characters; lower if `TEXT_SHARE` of the model's context is
+ * smaller.
+ */
 const MAX_TEXT = 100_000;
 const TEXT_SHARE = 0.3;
 const CHARACTERS_A_TOKEN = 4;
@@ -19,7 +25,7 @@ const LOAD_MS = 20_000;
 /** Timeout in milliseconds for fetching and reading all files of a question. */
 const READ_MS = 120_000;
 const LONGEST_NAME = 120;
-/** Maximum characters of a quoted message. */
+/** Maximum length of a quoted message, in characters. */
 const LONGEST_QUOTED = 6_000;
 
 export interface ReadMessage {
@@ -48,8 +54,8 @@ export interface ReadOptions {
 }
 
 /**
- * Fetches and reads a question's files. Adds a line per file to its message's text: a placeholder, followed by the
- * file's text if it was read.
+ * Fetches and reads a question's files. Appends each file's placeholder and text to the text of the message that
+ * contains the file.
  */
 export async function readMessages(
   messages: readonly Content[],
@@ -97,8 +103,8 @@ function readReference(reference: Reference, files?: ReadonlyMap<Attachment, Rea
 }
 
 /**
- * Limits the total size of a question's files; the first files have priority. Replaces an image beyond the byte limit
- * with the file's text. Cuts text at the character limit.
+ * Limits the total size of a question's files; the first files have priority. If an image does not fit into the byte
+ * limit, uses the text of its file instead. Cuts text at the character limit.
  */
 function bounded(
   all: readonly Attachment[],

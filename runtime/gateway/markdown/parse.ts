@@ -18,11 +18,11 @@ export type Block = Any.Block<Own>;
 export type Inline = Any.Inline<Own>;
 export type Item = Any.Item<Own>;
 
-/** Maximum nesting. Deeper markup is plain text. */
+/** Maximum nesting depth. Deeper markup is plain text. */
 const DEEPEST = 8;
-/** Maximum characters of a list that are parsed in one piece. */
+/** Maximum length, in characters, of a list that is parsed in one piece. */
 const LIST_WINDOW = 1_500;
-/** Maximum characters of a piece. */
+/** Maximum length of a piece, in characters. */
 const LONGEST_PIECE = 8_000;
 /** Maximum cost of parsing a piece: its length in characters, multiplied by its number of markup characters. */
 const MAX_WORK = 100_000;

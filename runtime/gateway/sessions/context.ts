@@ -8,7 +8,7 @@ import { oneLine, speakerText } from "../prompt/text.ts";
 
 const DAY_MS = 24 * 3_600_000;
 
-/** Maximum characters. Longer context messages are shortened. */
+/** Maximum length in characters. Longer context messages are shortened. */
 const LONGEST_TEXT = 2_000;
 const LONGEST_NAME = 200;
 /** Matches the first line of a message in the text format of older versions. */
@@ -55,7 +55,7 @@ export class ContextNotes {
     this.#remove = database.prepare("DELETE FROM session_context WHERE conversation = ? AND message = ?");
   }
 
-  /** Stores a message. Removes older ones, so that the conversation's last `keep` messages remain. */
+  /** Stores a message, then removes all except the conversation's last `keep` messages. */
   note(session: string, { delivery, message, sender, text, was, at }: ContextMessage, keep: number): void {
     if (keep <= 0) return;
     const { name, username } = storedSenderNames(sender);

@@ -40,7 +40,10 @@ interface ChatBackupsOptions {
   log: Log;
 }
 
-/** Returns the backups of one chat. A restore leaves the config unchanged, because it belongs to the deployment. */
+/**
+ * Returns the backups of one chat. A restore leaves the config unchanged, because the config belongs to the
+ * deployment.
+ */
 export function chatBackups({ tenant, gateway, data, clock, log }: ChatBackupsOptions): Backups {
   return new BackupService<Archive["content"]>({
     open: async () => {

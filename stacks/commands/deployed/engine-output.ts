@@ -1,7 +1,10 @@
 import { withoutErrors } from "../../../infra/shell/diagnostics.ts";
 
 const DIAGNOSTICS = "Diagnostics:";
-/** Matches a resource's row with the first line of its error: ` + pulumi:pulumi:Stack steward-dev create error: …`. */
+/**
+ * Matches the first line of a resource's error. This line begins with the resource's row: ` + pulumi:pulumi:Stack
+ * steward-dev create error: …`.
+ */
 const ERROR = /^( .*?) error: .*$/;
 
 export interface EngineOutput {

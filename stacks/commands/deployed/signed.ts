@@ -14,7 +14,10 @@ import { type DeployedState, findResource, gatewayOf } from "./stack.ts";
 
 /** Longer than the service's own timeouts. */
 const ANSWER_MS = 200_000;
-/** Attempts, within one minute, before the gateway counts as down. A cold start takes only seconds. */
+/**
+ * Number of failed attempts, over one minute, after which the gateway counts as down. A cold start takes only
+ * seconds.
+ */
 const READY_ATTEMPTS = 30;
 const READY_RETRY_MS = 2_000;
 
@@ -74,7 +77,7 @@ export function openStackReplay(state: DeployedState): (() => Promise<ReplayReco
 
 /**
  * Returns a function that reports which chats' containers run the new version, or `undefined` if the state has no URL
- * or signing key. It resolves to `null` if one sandbox serves every chat.
+ * or signing key. The function resolves to `null` if one sandbox serves every chat.
  */
 export function openStackRenewal(state: DeployedState): (() => Promise<Renewal | null>) | undefined {
   const ask = askerOf(state);

@@ -1,7 +1,7 @@
 import { isRecord, parseJson } from "../../../shared/json.ts";
 import type { ToolFile, ToolOutcome } from "../tools/tool.ts";
 
-/** Longest tool name that providers accept. */
+/** Maximum length of a tool name that providers accept. */
 const LONGEST_NAME = 64;
 const NOT_IN_NAMES = /[^A-Za-z0-9_-]/g;
 /**

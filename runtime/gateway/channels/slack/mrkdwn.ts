@@ -4,7 +4,7 @@ import { type Forms, writeMarkdown } from "../../markdown/write.ts";
 /** Slack truncates longer texts: https://docs.slack.dev/changelog/2018-truncating-really-long-messages */
 const LONGEST_CHARACTERS = 40_000;
 /**
- * Maximum bytes of an edit, after escaping. Slack refuses more with `msg_too_long`:
+ * Maximum length of an edit after escaping, in bytes. Slack refuses longer edits with `msg_too_long`:
  * https://docs.slack.dev/reference/methods/chat.update
  */
 const LONGEST_EDIT_BYTES = 4_000;
@@ -40,7 +40,7 @@ export function writeMrkdwn(markdown: string): string {
 interface Reference {
   start: number;
   end: number;
-  /** Text before the first `|`: a URL, or a character such as `@` and an id. */
+  /** Text before the first `|`: a URL, or a character such as `@` followed by an id. */
   id: string;
   label: string | undefined;
 }
