@@ -38,7 +38,7 @@ export async function startCloud({
 }: CloudOptions): Promise<Cloud> {
   const { ports, accountId, apiToken } = settings;
   const ends: (() => Promise<void>)[] = [];
-  // Close each part before its dependencies.
+  // Stop the servers in reverse order, because later ones depend on earlier ones.
   const close = async (): Promise<void> => {
     for (const end of ends.toReversed()) await end();
   };

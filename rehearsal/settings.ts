@@ -54,7 +54,7 @@ async function createSettings(): Promise<RehearsalSettings> {
     apiToken: hex(20),
     passphrase: hex(16),
     ports: schema.shape.ports.parse(Object.fromEntries(SERVERS.map((name, index) => [name, ports[index]]))),
-    // Generate keys in the format of real ones, so that format checks run too.
+    // Generate keys in the real format, so that they pass format checks.
     secrets: {
       slackBotToken: `xoxb-rehearsal-${hex(12)}`,
       slackSigningSecret: hex(16),

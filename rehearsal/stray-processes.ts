@@ -5,7 +5,7 @@ import { endProcesses } from "./running.ts";
 
 const VARIABLE = "STEWARD_REHEARSAL";
 
-/** Returns an environment variable that marks child processes with this process's id and their directory. */
+/** Returns an environment variable that marks child processes with this process's id and `dir`. */
 export function processMark(dir: string): Record<string, string> {
   return { [VARIABLE]: `${process.pid}:${dir}` };
 }

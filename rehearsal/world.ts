@@ -65,7 +65,7 @@ export function openWorld(
   );
 }
 
-/** Destroys a rehearsed stack with the content of its bucket. */
+/** Destroys a rehearsed stack and the content of its bucket. */
 export async function destroyWorld(
   target: Target,
   options: Place,

@@ -89,7 +89,7 @@ export async function baseImageRecipe(
     arch,
     id: () => imageId(image, env),
     earlier: async () => {
-      // If listing fails, assume there is no earlier image.
+      // If Docker cannot list its images, assume there is no earlier image.
       const { stdout } = await runProcess(
         "docker",
         ["images", REPOSITORY, "--format", "{{.Repository}}:{{.Tag}}"],

@@ -26,7 +26,7 @@ async function buildImage(): Promise<string> {
   return (await stewardImage(await buildBundle(), (line) => printError(`${line}\n`))).image;
 }
 
-/** Verifies the published image's signature and pulls it. Returns its name by digest. */
+/** Verifies the published image's signature and pulls the image. Returns its name with the digest. */
 async function pullPublished(): Promise<string | undefined> {
   const { image, container: bundle } = readBuildRecord() ?? {};
   if (image === undefined) return undefined;

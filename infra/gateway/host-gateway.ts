@@ -60,10 +60,10 @@ export class HostGateway extends pulumi.ComponentResource {
   readonly dataDirectory: string | undefined;
   /** Results of the service's checks, one line per check. */
   readonly readiness: pulumi.Output<string>;
-  /** Id of the Discord application with registered commands; `undefined` without Discord. */
+  /** Id of the Discord application whose commands were registered; `undefined` without Discord. */
   readonly discordCommands: pulumi.Output<string> | undefined;
 
-  /** @throws RunError with all problems of the arguments, before anything is registered */
+  /** @throws RunError that lists all problems of the arguments, before any resource is registered */
   constructor(name: string, args: HostGatewayArgs, opts?: pulumi.ComponentResourceOptions) {
     const settings = withDefaults("host", args);
     const checked = checkArgs("host", name, settings);

@@ -25,8 +25,8 @@ export interface ContainerArgs {
 const script = (name: string): string => programText(`infra/host/update/${name}`);
 
 /**
- * The service's container, created but not started. The readiness check stops the previous version and then starts
- * this container.
+ * The service's container, created but not started. The readiness check stops the previous version's container and
+ * then starts this one.
  */
 export class Container extends pulumi.ComponentResource {
   readonly containerId: pulumi.Output<string>;
@@ -113,8 +113,8 @@ function containerArgs(args: ContainerArgs): docker.ContainerArgs {
 }
 
 /**
- * Formats a CPU limit as the Docker provider does in a refresh (`nanoInt64ToDecimalString`). Otherwise, the next
- * update would replace the container.
+ * Formats a CPU limit as the Docker provider does in a refresh (`nanoInt64ToDecimalString`). With another format, the
+ * next update would replace the container.
  */
 function asProviderReads(cpus: string): string {
   const text = Number(cpus).toFixed(9);

@@ -10,14 +10,17 @@ import { containersOf, type InspectedContainer } from "./update/containers.ts";
 export interface PlacementInputs {
   container: string;
   image: string;
-  /** Name of the data's volume; empty if the data is in a host directory, or if a refresh did not find the volume. */
+  /**
+   * Name of the volume that contains the data; empty if the data is in a host directory, or if a refresh did not find
+   * the volume.
+   */
   volume: string;
   /** See {@link DEFAULTS}. */
   settings: Settings;
   dockerHost?: string;
   /** Number of times that `check` found the image missing. */
   imageRound?: number;
-  /** Number of times that `check` found the container missing or with other settings. */
+  /** Number of times that `check` found the container missing or with unexpected settings. */
   containerRound?: number;
 }
 

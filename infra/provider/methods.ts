@@ -111,7 +111,8 @@ function providerOf(urn: string): AnyProvider {
 }
 
 /**
- * Separates a resource's properties from the connection. Drops data of dynamic resources from versions before 0.1.0.
+ * Separates a resource's properties from the connection. Removes `__provider`, a property of dynamic resources from
+ * versions before 0.1.0.
  */
 function split(properties: Properties): { connection: Connection; own: Properties } {
   const { [CONNECTION]: connection = {}, ...own } = properties;

@@ -54,7 +54,7 @@ export async function serve(engine: string): Promise<number> {
     // The provider has no configuration: each resource's inputs include credentials and addresses.
     checkConfig: unary(() => new proto.CheckResponse().setInputs(toStruct({}))),
     diffConfig: unary(() => new proto.DiffResponse().setChanges(DIFF_NONE)),
-    // The engine requires a provider with components to accept secrets.
+    // The engine requires every provider that offers components to accept secrets.
     configure: unary(() => new proto.ConfigureResponse().setAcceptsecrets(true)),
     check: unary(check),
     diff: unary(diff),
@@ -217,7 +217,7 @@ function fields(struct: Struct | undefined): Record<string, unknown> {
 /**
  * Converts values for gRPC.
  *
- * @param like the request's properties; values that are secret there stay secret
+ * @param like The request's properties. A value that is secret in `like` stays secret.
  */
 function toStruct(values: object, like?: Struct): Struct {
   // Drop `undefined` values, which a Struct cannot contain.

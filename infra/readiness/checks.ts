@@ -145,7 +145,7 @@ const challenge: Check = {
   },
 };
 
-/** Checks that a public webhook is reachable without signing in, and rejects unsigned requests. */
+/** Checks that a public webhook requires no sign-in and rejects unsigned requests. */
 function unsigned(path: string): Check {
   return {
     name: `POST ${path} without a signature`,

@@ -7,9 +7,9 @@ import type { Platform } from "../../runtime/contract/delivery.ts";
 export interface ProbeArgs {
   /** Address of the deployed service, without a path. */
   url: pulumi.Input<string>;
-  /** Hash of the bundle that the service must run. Default: any. */
+  /** Hash of the bundle that the service must run. Default: any bundle. */
   bundle?: pulumi.Input<string> | undefined;
-  /** Attestation of the deployed secrets, from `AttestationKey`. Default: any. */
+  /** Attestation of the deployed secrets, from `AttestationKey`. Default: any attestation. */
   attestation?: pulumi.Input<string>;
   channels: readonly Platform[];
   /** True to send a test alert, which every destination must accept. */

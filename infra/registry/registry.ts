@@ -61,8 +61,8 @@ export class Repository {
   }
 
   /**
-   * Returns the contents of up to 32 artifacts of this type that refer to an image. Without the referrers API, reads
-   * the tag named after the digest.
+   * Returns the contents of up to 32 artifacts of this type that refer to an image. If the registry has no referrers
+   * API, reads the tag named after the digest.
    */
   async artifacts(digest: string, type: string): Promise<Uint8Array[]> {
     const listed =

@@ -65,7 +65,7 @@ export async function verifierOf(signer: Signer, authorities: () => Promise<Trus
   };
 }
 
-/** Signatures with a key need no transparency log, timestamp or certificate. */
+/** Thresholds for signatures made with a key. Such signatures need no transparency log, timestamp or certificate. */
 const ALONE = { ctlogThreshold: 0, tlogThreshold: 0, timestampThreshold: 0 };
 
 function byKey({ publicKey }: { publicKey: string }): (bundle: Bundle) => void {

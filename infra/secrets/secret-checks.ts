@@ -5,7 +5,7 @@ import type { ResourceProvider } from "../shell/provider.ts";
 import { TRIALS, type TriedVariable, type Verdict } from "./trial.ts";
 import { say } from "../shell/connection.ts";
 
-/** Inputs of a check. The state stores the value as a secret, to detect a change. */
+/** Inputs of a check. The state stores `value` as a secret, for comparison with the next value. */
 export interface SecretCheckInputs {
   variable: TriedVariable;
   value: string;

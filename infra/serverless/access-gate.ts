@@ -15,7 +15,7 @@ export interface AccessGateArgs {
 
 /** Lifetime of a sign-in. */
 const SESSION = "24h";
-/** Provider defaults, set explicitly because a refresh and `drift` compare only properties that the program sets. */
+/** Provider defaults. Set explicitly, because a refresh and `drift` compare only properties that the program sets. */
 const POLICY = { excludes: [], requires: [], sessionDuration: SESSION };
 
 /** Paths that need an identity. Folders become a wildcard such as `/_admin*`, single routes stay exact. */
@@ -24,8 +24,8 @@ const PRIVATE_PATHS = foldersOf(pathsWith("identity"));
 const PUBLIC_PATHS = [...pathsWith("webhook"), ROUTES.live.path];
 
 /**
- * The identity gateway for admin and debug paths, with an exception for public paths. The Worker also verifies the
- * gateway's tokens, against `audience`.
+ * Identity gateway for admin and debug paths. Public paths are exempt. The Worker also verifies that the gateway's
+ * tokens are issued for `audience`.
  */
 export class AccessGate extends pulumi.ComponentResource {
   readonly audience: pulumi.Output<string>;

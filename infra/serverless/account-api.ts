@@ -31,7 +31,10 @@ interface AccountRequest {
   method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** JSON, as a value or as text. */
   body?: object | string;
-  /** Maximum attempts; only {@link isTransient} errors are retried. Use 1 if a repeated request would do harm. */
+  /**
+   * Maximum number of attempts. Only {@link isTransient} errors are retried. Use 1 if a repeated request would do
+   * harm.
+   */
   attempts?: number;
 }
 

@@ -7,7 +7,7 @@ const WAIT_MS = 300_000;
 
 export type InstanceType = "lite" | "basic" | "standard-1" | "standard-2" | "standard-3" | "standard-4";
 
-/** Settings of a container application that can change in place. */
+/** Settings of a container application. Changing one of them does not replace the application. */
 export interface ApplicationSettings {
   image: string;
   instanceType: InstanceType;
@@ -104,8 +104,9 @@ interface Rollout {
 }
 
 /**
- * Rolls out an image and instance type, and prints the progress. Joins a running rollout to the same target. Returns
- * after five minutes even if the rollout continues, because Cloudflare decides when to replace a running container.
+ * Rolls out an image and instance type, and prints the progress. Waits for a running rollout to the same target
+ * instead of starting another. Returns after five minutes even if the rollout continues, because Cloudflare decides
+ * when to replace a running container.
  *
  * @throws StewardError `rollout_failed` if the rollout was reverted or replaced
  */
@@ -174,8 +175,8 @@ export interface Orphan {
 /** Returns the account's orphaned container applications, including those of other stacks. */
 export async function findOrphans(access: AccountAccess): Promise<Orphan[]> {
   const tied: Orphan[] = [];
-  // List applications before namespaces: a namespace is created before its application, so a new application is never
-  // mistaken for an orphan.
+  // List applications before namespaces. Otherwise, an application created between the two requests would look like
+  // an orphan, because its namespace would not be listed.
   const applications = listInAccount<ApplicationAnswer>(access, APPLICATIONS);
   for await (const { id, name, durable_objects: owner } of applications) {
     if (owner?.namespace_id) tied.push({ id, name, namespaceId: owner.namespace_id });

@@ -44,7 +44,7 @@ export interface CostInputs {
   instanceType: InstanceType;
   /** `never` or a duration. */
   sleepAfter: string;
-  /** Maximum concurrent containers, if each chat has its own. Default: one container serves all chats. */
+  /** Maximum number of concurrent containers, if each chat has its own. Default: one container serves all chats. */
   maxSandboxes?: number | undefined;
   /**
    * Expected running hours a day of all containers together, 0 to 24. Default for one container: estimated from
@@ -63,7 +63,7 @@ export interface MeasuredDuty extends Duty {
   sleepAfterMs: number | null;
 }
 
-/** Assumed conversations a day, and the hours that each takes. */
+/** Assumed number of conversations per day, and length of a conversation in hours. */
 const USE = { conversations: 8, hoursEach: 5 / 60 };
 /** Fraction of its CPU that the gateway uses while it runs. */
 const CPU_SHARE = 0.05;
@@ -118,7 +118,7 @@ export function containerCost(inputs: Pick<CostInputs, "instanceType">, awakeHou
   return Math.round(second * awakeHours * DAYS * 3_600 * 100) / 100;
 }
 
-/** Returns a running container's usage per second, with the allowance and price of each unit. */
+/** Returns the usage per second, the allowance and the price of each resource that a running container uses. */
 function chargesOf({ instanceType }: Pick<CostInputs, "instanceType">) {
   const { vcpu, memoryGiB, diskGB } = INSTANCES[instanceType];
   return [
@@ -136,7 +136,7 @@ export function isUnknown(inputs: CostInputs): boolean {
   return awakeHours === undefined || parseDuration(sleepAfter) === Number.POSITIVE_INFINITY;
 }
 
-/** Returns the estimate as text, with the difference from the deployed one. */
+/** Returns the cost estimate as text, with the difference from the deployed stack's estimate if it is known. */
 export function costLine(inputs: CostInputs, deployed?: CostInputs): string {
   if (isUnknown(inputs)) return hourlyLine(inputs);
   const cost = monthlyCost(inputs);

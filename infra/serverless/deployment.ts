@@ -27,8 +27,8 @@ interface DeploymentInputs {
   scriptName: string;
   versions: Share[];
   /**
-   * Tag of the last migration. A new tag deploys `versions` again, because each migration replaces them with its own
-   * version.
+   * Tag of the last migration. A migration replaces the deployed versions with its own version, so a new tag deploys
+   * `versions` again.
    */
   lastTag: string;
 }

@@ -19,7 +19,10 @@ import type { MeasuredDuty } from "./cost.ts";
 
 export interface DutyReading {
   measured?: MeasuredDuty;
-  /** Hours awake a day per chat, if each chat has its own container. */
+  /**
+   * Hours per day that each chat's container is awake. Absent if all chats share one container, or without a
+   * measurement.
+   */
   chats?: { tenant: TenantId; awakeHours: number }[];
   /** Set if there is no measurement. */
   unmeasured?: string;

@@ -104,8 +104,8 @@ export function pendingMigrations(
 }
 
 /**
- * Returns the entries that the account has applied. Adds the account's other classes to the last entry, because their
- * own entry is unknown.
+ * Returns the entries that the account has applied. Adds the account's other classes to the last entry, because it is
+ * unknown which entry created them.
  */
 export function appliedEntries(migrations: readonly Migration[], applied: AppliedMigrations): Migration[] {
   const unlisted = new Set(applied.classes);

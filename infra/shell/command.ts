@@ -15,7 +15,7 @@ const CLEAR_LINE = "\r\u001B[2K";
  */
 export interface CommandOutput {
   say: (text: string) => void;
-  /** Replaces the terminal's current line; an empty text clears it. Absent without a terminal. */
+  /** Replaces the terminal's current line; an empty string clears the line. Absent without a terminal. */
   status?: (line: string) => void;
   log: (line: string) => void;
   /** Writes the result as JSON; does nothing without `--json`. */

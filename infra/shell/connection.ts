@@ -16,8 +16,8 @@ export interface Connection {
   cloudflare?: { apiToken?: string | undefined; baseUrl?: string | undefined } | undefined;
   endpoints?: Endpoints | undefined;
   /**
-   * Package version that last deployed the resource, and the versions of its data formats. Absent if the package was
-   * older than 0.1.0.
+   * Package version that last deployed the resource, and the versions of its data formats. Absent if that package
+   * version was older than 0.1.0.
    */
   writer?: { version: string; formats: Readonly<Record<string, number>> } | undefined;
 }

@@ -39,7 +39,7 @@ async function addInterceptor(): Promise<void> {
   };
   // Otherwise, if a new engine uses an exited engine's port, the SDK would reuse the old connection.
   grpcClientOptions["grpc.use_local_subchannel_pool"] = 1;
-  /** Resolves when the newest program's first request has completed. */
+  /** Resolves when the first request of the latest Pulumi program has completed. */
   let reached = Promise.resolve();
   // The first request waits for the connection (https://grpc.io/docs/guides/wait-for-ready/); all other requests wait
   // for the first one's response.

@@ -134,7 +134,7 @@ export function unlistedPlugin(): BuildFailure {
   );
 }
 
-/** Replaces Cloudflare's JSON responses in a text with the error messages that they contain. */
+/** Replaces Cloudflare's JSON responses in a text with their HTTP status and error messages. */
 function withoutAnswers(text: string): string {
   return text.replaceAll(ANSWER, (whole: string, status: string | undefined, body: string) => {
     const { errors } = (parseJson(body) ?? {}) as { errors?: CloudflareError[] };

@@ -58,7 +58,7 @@ export interface Resource<Type extends string = string> {
 }
 
 export interface StackResource<Type extends string = string> extends Resource<Type> {
-  /** Resources from which each property's value comes, by property name. */
+  /** Resources that a property's value depends on, by property name. */
   sources: Readonly<Record<string, readonly StackResource[]>>;
 }
 

@@ -3,7 +3,7 @@ import { TYPES } from "../reading/resource.ts";
 import { list } from "../reading/values.ts";
 
 const KNOWN: readonly string[] = Object.values(TYPES);
-/** Types of the project's own components and resources, and of the providers that it uses. */
+/** Types of the project's own components and resources, and of its provider resources. */
 const OWN = [/^steward:/, /^pulumi:providers:(cloudflare|command|docker|steward)$/];
 
 /** Forbids resource types that no rule checks, because they could expose the stack to the internet unnoticed. */

@@ -21,7 +21,10 @@ import { messagePage, nothingDeployedPage, signedOutPage } from "./pages.ts";
 import { servedWorker } from "./served-worker.ts";
 
 const COOKIE = "CF_Authorization";
-/** Maximum tries to reach a version. A deployment may remove the chosen version before the connection opens. */
+/**
+ * Maximum number of attempts to reach a version. A deployment may remove the chosen version before the connection
+ * opens.
+ */
 const ATTEMPTS = 5;
 
 export interface FrontOptions {

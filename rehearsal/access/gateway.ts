@@ -37,7 +37,7 @@ export interface IdentityGateway {
 }
 
 /**
- * Starts a local Zero Trust team domain with its public keys, sign-in page and tokens:
+ * Starts a local Zero Trust team domain, which signs people in, issues tokens and publishes its public keys:
  * https://developers.cloudflare.com/cloudflare-one/access-controls/applications/http-apps/authorization-cookie/
  */
 export async function startIdentityGateway(options: IdentityGatewayOptions): Promise<IdentityGateway> {

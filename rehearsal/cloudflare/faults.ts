@@ -35,7 +35,10 @@ export class Faults {
     return resolve;
   }
 
-  /** Returns the outcome of a matching fault, and decrements the fault's count. */
+  /**
+   * Returns the outcome of a fault that matches the request, and decrements the fault's count; `undefined` if none
+   * matches.
+   */
   take(method: string, path: string): RequestFault["outcome"] | undefined {
     const below = path.replace(/^\/client\/v4\/accounts\/[^/]+/, "");
     const found = this.requests.find((one) => {

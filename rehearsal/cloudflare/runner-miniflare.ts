@@ -170,7 +170,7 @@ class MiniflareRunner implements WorkerRunner {
     const options = await this.#miniflareOptions(deployed);
     const began = performance.now();
     const miniflare = this.#runtime?.miniflare;
-    // Clear the key first, so that the next start restarts workerd if the new options fail.
+    // Clear the key first: if the new options fail, the empty key makes the next start restart workerd.
     if (this.#runtime) this.#runtime.key = "";
     this.#runtime = {
       miniflare: miniflare ? await changed(miniflare, options) : await created(options),
@@ -220,7 +220,7 @@ class MiniflareRunner implements WorkerRunner {
     await Promise.all(namespaces.map((id) => removeContainers(id)));
   }
 
-  /** Removes the databases of deleted namespaces. Miniflare names their directories by namespace id. */
+  /** Removes the databases of deleted namespaces. The name of a database's directory is its namespace's id. */
   #removeStorage(): void {
     const kept = new Set(this.#deployed.namespaces);
     const dir = join(this.#storage, "do");
@@ -267,8 +267,8 @@ function storageWorker(buckets: readonly string[]): MiniflareOptions["workers"][
 }
 
 /**
- * Returns the namespaces with containers to stop: those that the new deployment deletes, leaves without a container,
- * or gives another image.
+ * Returns the namespaces whose containers must stop, because the new deployment has no container for them or another
+ * image.
  */
 function endingNamespaces(before: DeployedAccount, after: DeployedAccount): string[] {
   const images = imagesOf(after);

@@ -10,7 +10,7 @@ const step = z.strictObject({
   renamed_classes: z.array(z.strictObject({ from: z.string(), to: z.string() })).optional(),
 });
 
-// transferred_classes is missing, because the emulation does not support it.
+// transferred_classes is omitted, because the emulation does not support it.
 const migrations = z.strictObject({
   old_tag: z.string().optional(),
   new_tag: z.string().optional(),

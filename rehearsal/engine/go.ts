@@ -4,7 +4,7 @@ import { BuildFailure } from "../../infra/shell/failure.ts";
 import { type Finished, runProcess, tail } from "../../infra/shell/process.ts";
 
 export interface GoBuild {
-  /** Name of the product, for progress and error messages. */
+  /** Name of the program to build, for progress and error messages. */
   what: string;
   /** Prefix of the error codes: `<prefix>_go_missing`, `<prefix>_build_failed`. */
   codePrefix: string;
@@ -57,9 +57,9 @@ export async function goBuild(build: GoBuild): Promise<void> {
 }
 
 /**
- * Downloads a module in the version that the build's go.mod requires.
+ * Downloads the version of a module that the build's go.mod requires.
  *
- * @returns folder of the module in Go's cache, with read-only files
+ * @returns the module's read-only folder in Go's cache
  * @throws BuildFailure `<prefix>_build_failed`
  */
 export async function downloadModule(build: GoBuild, name: string): Promise<string> {

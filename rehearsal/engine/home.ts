@@ -46,7 +46,8 @@ export async function prepareHome({ folder, own, plugins }: HomeOptions): Promis
     );
     const given = plugins[provider];
     if (given !== undefined) await linkTo(executable, given);
-    // The rehearsal has no substitute for the docker provider. If none is given, keep the link of an earlier run.
+    // The rehearsal has no substitute for the docker provider. If no executable is given, keep the link of an earlier
+    // run.
     else if (provider !== "docker") await place(PROVIDER_LAUNCHER, executable);
   }
 
@@ -78,7 +79,7 @@ async function keepNoLogs(home: string): Promise<void> {
   const place = join(home, "logs");
   if ((await stat(place).catch(() => undefined))?.isFile()) return;
   await mkdir(home, { recursive: true });
-  // This fails while another run writes logs. The next run tries again.
+  // Replacing the folder fails while another run writes logs. The next run tries again.
   await rm(place, { recursive: true, force: true })
     .then(() => writeFile(place, "In the place of a folder, so that the Pulumi CLI keeps no logs.\n"))
     .catch(() => undefined);

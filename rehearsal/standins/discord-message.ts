@@ -10,7 +10,7 @@ export interface DiscordMessage {
   original: boolean;
   edits: number;
   file?: string;
-  /** Id of the message to which this one replies. */
+  /** Id of the message to which this message replies. */
   answers?: string;
   buttons: readonly { label: string; custom_id: string }[];
 }

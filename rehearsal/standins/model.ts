@@ -32,7 +32,7 @@ export interface ModelOptions extends ListenOptions {
   wordMs?: number;
 }
 
-/** Maximum characters to quote, enough for all messages of a batch. */
+/** Maximum length of the quoted text, in characters: enough for all messages of a batch. */
 const QUOTED = 3_000;
 
 /** Returns a reply that names the stand-in and quotes the text. */

@@ -55,8 +55,8 @@ function said(
 }
 
 /**
- * Returns the event for an edited message (https://docs.slack.dev/reference/events/message/message_changed). For a
- * mention, the event is a new `app_mention` with the field `edited`:
+ * Returns Slack's event for an edited message (https://docs.slack.dev/reference/events/message/message_changed). If
+ * the message mentions the bot, Slack sends another `app_mention` with the field `edited` instead:
  * https://github.com/slackapi/java-slack-sdk/pull/755
  */
 export function edit({ event }: { event: SlackEvent }, text: string) {

@@ -17,7 +17,7 @@ interface ChatExportsOptions {
   ports: SupervisorPort;
   notes: Notes;
   service: Pick<BackupService<unknown>, "whileAwake">;
-  /** Container with the shared state, which served every chat before each had its own sandbox. */
+  /** Container with the shared state, which served every chat before each chat had its own sandbox. */
   container: { readonly running: boolean; readonly restored: boolean; whenDrained(): Promise<void> };
   clock: Clock;
   log: Log;
@@ -36,7 +36,9 @@ export class ChatExports {
     this.#state = new RemoteState(options.ports);
   }
 
-  /** Invalidates the cached list of chats. Call it when the container starts, because its state may be different. */
+  /**
+   * Invalidates the cached list of chats. Call it when the container starts, because the list may then be outdated.
+   */
   forget(): void {
     this.#options.notes.write(NOTE, "");
   }
@@ -84,13 +86,13 @@ export class ChatExports {
     const isSame = (): boolean => container.restored && notes.read("startedAt") === run;
     const { tenants, shared, broughtBack } = await this.#state.chats();
     if (!isSame()) throw restartedError();
-    // If all chats may read files of the state, every chat needs an export. In this case, store no list of chats.
+    // If all chats may read files of the state, every chat needs an export. An empty note excludes no chat.
     notes.write(NOTE, shared ? "" : JSON.stringify(tenants));
     if (!shared && !tenants.includes(tenant)) return;
     const store = this.#storeOf(tenant);
     const stored = await store.stored();
     const newest = stored.find(({ published }) => published);
-    // Keep the tenant's backup if it is newer than the one that was last merged into the shared state.
+    // Keep the tenant's backup if it is newer than the backup that was last merged into the shared state.
     if (newest !== undefined && newest.id > (broughtBack[tenant] ?? "")) return;
     const epoch = stored[0] === undefined ? 0 : readGenerationId(stored[0].id).epoch;
     const id = nameGeneration({ epoch: epoch + 1, sequence: 0 });

@@ -298,9 +298,9 @@ export class ContainerBackups {
 }
 
 /**
- * Chooses the config with which the container starts (specification, sections 2 and 7). `byHand` is the bucket's
- * config if it must replace the restored config: somebody edited it, or no generation exists. `config` is `fresh` if
- * there is no generation, or if the cached config and the marker were both deleted.
+ * Chooses the config with which the container starts (specification, sections 2 and 7). `config` is `fresh` if no
+ * generation exists, or if the cached config and the marker were both deleted. `byHand` is set if the bucket's config
+ * must be used instead: somebody edited it, or no generation exists.
  */
 function chooseConfig(
   { config: cached, marker }: Cached,

@@ -66,7 +66,9 @@ export class BackupRecord {
     this.#facts = facts;
   }
 
-  /** Begins a container run with an epoch higher than any in the bucket. */
+  /**
+   * Begins a container run. Its epoch exceeds those of the last run and of `newest`, the newest backup in the bucket.
+   */
   begin(newest: string | undefined): void {
     const written = newest === undefined ? 0 : readGenerationId(newest).epoch;
     this.note({ epoch: Math.max(this.facts.epoch, written) + 1, sequence: 0 });

@@ -72,7 +72,7 @@ export class RemoteState implements GatewayState<ReadableStream<Uint8Array>> {
     return false;
   }
 
-  /** Returns true if the gateway was started. A restore would then discard its changes. */
+  /** Returns true if the gateway was started. Restoring a backup would then discard the gateway's changes. */
   async hasGateway(): Promise<boolean> {
     const { data } = supervised.safeParse(await this.#supervisor.status());
     return data !== undefined && data.state !== "stopped" && data.start?.phase !== "restoring";

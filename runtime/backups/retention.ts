@@ -5,7 +5,7 @@ import { reason, type Reason } from "../contract/errors.ts";
  * Counts that suggest data loss if they fall by half. Files are excluded, because an assistant may tidy its workspace.
  */
 const WATCHED = ["sessions", "messages", "approvals"] as const;
-/** Minimum count in the previous backup. A smaller count is not checked for data loss. */
+/** Counts below this number in the previous backup are not checked for data loss. */
 const FEWEST = 20;
 
 /** Number of newest generations to keep at any age. */

@@ -21,7 +21,7 @@ export interface BackupServiceOptions<Content> {
   open(): Promise<{ store: BackupStore<Content>; state: GatewayState<Content> }>;
   record: BackupRecord;
   everyMs: number;
-  /** Makes the state reachable, for example by starting its container. */
+  /** Makes the state accessible, for example by starting the container. */
   awake?(): Promise<void>;
   /** True to queue operations. By default, the store refuses concurrent ones. */
   queues?: boolean;

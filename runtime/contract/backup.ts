@@ -16,8 +16,8 @@ export const BUCKET_KEYS = {
   /** The cached config file (specification, section 2). */
   config: `${AGENT}/${CONFIG_FILE}`,
   /**
-   * Marker of the last sync: {@link LastSync}. If it and the cached config are deleted, the next start writes a fresh
-   * config.
+   * Marker of the last sync; see {@link LastSync}. If both this marker and the cached config are deleted, the next
+   * start writes a fresh config.
    */
   marker: ".last-sync",
   /** Object that names the stack owning the bucket. */

@@ -119,12 +119,12 @@ export interface Conversation {
 export interface Hit {
   conversation: string;
   title: string;
-  /** The message's text around the first occurrence; empty if only the title contains it. */
+  /** Part of the message around the first match; empty for a matching title. */
   excerpt: string;
   at: number;
 }
 
-/** State of a conversation: its last messages and the unanswered ones. */
+/** State of a conversation: its last messages and its unanswered messages. */
 interface OpenConversation {
   history: ChatTurn[];
   items: ChatItem[];
@@ -148,7 +148,7 @@ interface InConversation {
 export type ChatItem =
   /** A file of `size` bytes. If `picture` is true, pages display it. */
   | { type: "file"; item: string; id: string; name: string; size: number; picture: boolean; caption?: string }
-  /** A question with buttons. If the buttons are gone, the question is closed and `note` gives the reason. */
+  /** A question with buttons. If `buttons` is empty, the question is closed and `note` gives the reason. */
   | ({
       type: "choices";
       item: string;
@@ -192,7 +192,7 @@ export type FromPage =
    */
   | { type: "hello"; deviceId: string; publicKey: string; displayName: string; signature: string }
   /**
-   * One piece of a base64 file. Pieces come in order, before the `say` of their message; `ends` marks the last one.
+   * One piece of a file, in base64. Pieces come in order, before the `say` of their message; the last has `ends`.
    * Accepted from approved devices only.
    */
   | { type: "file"; id: string; part: string; ends?: boolean; name?: string; mediaType?: string }

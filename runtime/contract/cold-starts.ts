@@ -12,7 +12,7 @@ export interface ColdStart {
 
 const MOST = 20;
 
-/** Returns the list with a new start at the front. If it is too long, drops the oldest start. */
+/** Returns the list with a new start at the front. Drops the oldest start if the list would be too long. */
 export function addColdStart(starts: readonly ColdStart[], start: ColdStart): ColdStart[] {
   return [start, ...starts].slice(0, MOST);
 }

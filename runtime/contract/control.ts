@@ -76,7 +76,7 @@ export interface StateRevision {
 }
 
 export interface SnapshotRequest {
-  /** The backup's id; by default the supervisor assigns the next one. */
+  /** Id of the new backup. Default: assigned by the supervisor. */
   id?: string;
 }
 
@@ -86,7 +86,7 @@ export interface ChatsReport {
   scheduled: TenantId[];
   /** True if the state has files that every chat may read. */
   shared: boolean;
-  /** Id of each tenant's last backup that was merged into the state. */
+  /** Id of the backup that was last merged into the state, by tenant. */
   broughtBack: Readonly<Record<TenantId, string>>;
 }
 
@@ -359,7 +359,7 @@ export interface UsageReport {
   days: string[];
   messages: DayMessages[];
   models: ModelUsage[];
-  /** Prices of the models in this report, by `<provider>/<model id>`. Models with an unknown price are left out. */
+  /** Prices of the models in this report, if known. Keys are `<provider>/<model id>`. */
   prices: Record<string, ModelPrice>;
   /** Persons and places that used the most tokens, in descending order; absent from older gateways. */
   sources?: Record<UsageRange, SourceUsage[]>;
@@ -395,7 +395,7 @@ export interface GatewayStatus {
   since: string;
   /** The first model to try, and the reason if its last request failed. */
   model: { id: string; reason?: Reason };
-  /** In the order in which the gateway tries them. */
+  /** Health of each model, in the order in which the gateway tries them. */
   models: ModelHealth[];
   channels: ChannelHealth[];
   counts: {
@@ -430,7 +430,7 @@ export interface ToolServerHealth {
   /** `unknown`: not used yet. */
   state: "unknown" | "ready" | "failing";
   tools: number;
-  /** Tools that cannot be offered to a model, each with the reason. */
+  /** Tools that cannot be offered to a model. `problem` is the reason. */
   leftOut: { name: string; problem: string }[];
   /** Set if `state` is `failing`. */
   problem?: string;

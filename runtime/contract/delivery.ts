@@ -77,8 +77,8 @@ export const ADMITTED = ["approval", "config", "everyone", "browser", "group", "
 export type Admitted = (typeof ADMITTED)[number];
 
 /**
- * Name that the edge requested in {@link ChatDeliveries}. One line of the response, `{names: LearnedName[]}`, lists
- * all names. Every other line is a {@link DeliveryEnd}.
+ * Entry for a name that the edge requested in {@link ChatDeliveries}. One line of the response, `{names:
+ * LearnedName[]}`, contains all entries. Every other line is a {@link DeliveryEnd}.
  */
 export interface LearnedName {
   key: string;

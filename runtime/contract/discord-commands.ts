@@ -33,7 +33,7 @@ export interface DiscordCommand {
 interface Entry {
   description: string;
   options?: DiscordCommandOption[];
-  /** True if, in servers, only the person who asked sees the answer. */
+  /** True if the answer in a server is visible only to the person who used the command. */
   private: boolean;
 }
 

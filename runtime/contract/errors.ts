@@ -34,7 +34,7 @@ export function isErrorCode(value: unknown): value is ErrorCode {
 /** Instructions for fixing an error; a function if they contain commands. */
 export type Fix = ErrorText["fix"];
 
-/** Returns the text of a fix. `commands` renders its commands for the current stack and installation. */
+/** Returns the text of a fix. `commands` writes the text's commands for the current stack and installation. */
 export function fixText(fix: Fix, commands: OperatorCommands = UNPLACED): string {
   return typeof fix === "string" ? fix : fix(commands);
 }

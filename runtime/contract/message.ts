@@ -87,7 +87,7 @@ export interface InboundMessage {
   target: ReplyTarget;
   /** The platform's message id, unique within its chat. */
   message?: string;
-  /** Set if the person edited this message. It may already have been answered. */
+  /** Set if the person edited this message. The previous text may already have been answered. */
   edited?: true;
   /** True if the message is in an existing thread. The answer must be sent to this thread. */
   inThread?: boolean;
@@ -121,7 +121,7 @@ export type Inbound =
   | ({ kind: "pressed" } & ButtonPress)
   /** `message` is the platform's message id. */
   | { kind: "deleted"; target: ReplyTarget; message: string }
-  /** A group message that does not address the bot. It becomes context for the bot's next answer there. */
+  /** A group message that does not address the bot. It becomes context for the bot's next answer in that group. */
   | ({ kind: "context" } & InboundMessage)
   /** A message from a sender who may not use the bot. `text` explains how to get access. */
   | { kind: "refused"; target: ReplyTarget; text: string; note: string }

@@ -312,8 +312,8 @@ export const SERVICE_OPERATIONS = {
     }),
   ),
   /**
-   * Content of a file. This request, `files.info`, returns the file's URL. A second request downloads the content
-   * (see slack-file.ts).
+   * Content of a file. The request `files.info` returns the file's URL, from which slack-file.ts downloads the
+   * content.
    */
   "slack/file": get("file", () => "/files.info", { id: isSlackFileId }),
   /** https://docs.discord.com/developers/resources/user#get-current-user */

@@ -1,9 +1,9 @@
 import { hmacHex, hmacKey } from "./digest.ts";
 
 /**
- * Header with which the stack signs its requests to the deployment. The signature is an HMAC, with ATTESTATION_KEY,
- * of the method, the path with query, and the time in seconds. Each signature is accepted only once, so every request
- * has a {@link NONCE_PARAMETER}.
+ * Header with which the stack signs its requests to the deployment. The signature is an HMAC of the method, the path
+ * with query, and the time in seconds. Its key is ATTESTATION_KEY. Each signature is accepted only once, so every
+ * request has a {@link NONCE_PARAMETER}.
  */
 export const STACK_SIGNATURE_HEADER = "x-steward-signature";
 

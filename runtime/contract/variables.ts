@@ -90,7 +90,7 @@ export function ownNameProblem(name: string): string | undefined {
   return RESERVED.test(name) ? "is reserved, or read by the system" : undefined;
 }
 
-/** Returns the sorted names of the operator's own variables; with `secretOnly`, only of the secrets. */
+/** Returns the names of the operator's own variables, sorted; only those of secrets if `secretOnly` is true. */
 export function ownNames(environment: Environment, { secretOnly = false } = {}): string[] {
   const lists = [
     environment["STEWARD_OWN_SECRETS"],
@@ -128,7 +128,9 @@ export function gatewayVariables(environment: Environment): Record<string, strin
  */
 export const CONTROL_TOKEN_VARIABLE = "STEWARD_CONTROL_TOKEN";
 
-/** Variable with the hash of the Worker's bundle. The stack sets it; a container reads the hash from its own bundle. */
+/**
+ * Variable that the stack sets to the hash of the Worker's bundle. Containers read the hash from their own bundle.
+ */
 export const BUNDLE_VARIABLE = "STEWARD_BUNDLE";
 
 /**

@@ -117,8 +117,8 @@ export function refuseForeignChanges(): MiddlewareHandler {
 }
 
 /**
- * Refuses requests that another origin's page causes, because the browser adds the session cookie to them. GET requests
- * are included, because some start the container. A person who followed a link can confirm the request.
+ * Refuses requests that another origin's page triggers, because the browser adds the session cookie to them. This
+ * includes GET requests, because some start the container. A person who followed a link can confirm the request.
  */
 export function refuseCrossSite(): MiddlewareHandler {
   return async function crossSiteMiddleware(context, next) {
@@ -131,8 +131,8 @@ export function refuseCrossSite(): MiddlewareHandler {
 }
 
 /**
- * Returns true if a GET request may change something: it comes from a program, from a page of this origin or from the
- * address bar. Another site's page may have sent any other request with the operator's session.
+ * Returns true if a GET request may change something, that is, if it comes from a program, from a page of this origin
+ * or from the address bar. Any other request may come from another site's page and carry the operator's session.
  */
 export function isTrustedSource({ headers }: Request, { isProgram }: Identity): boolean {
   return isProgram || OWN_SITES.has(headers.get("sec-fetch-site") ?? "");

@@ -154,7 +154,7 @@ function slackText(name: string, alerts: readonly Alert[]): string {
 
 export interface AlertsOptions extends AlertSender {
   sandbox: Pick<Sandbox, "status" | "peek">;
-  /** True if the gateway should always run, so that a stopped one is an outage. */
+  /** True if the gateway should always run. Alerts then report a stopped gateway as a failure. */
   neverSleeps: boolean;
   backups: Pick<Backups, "status">;
   /** Returns the arrival time of the oldest unanswered event, in milliseconds since the epoch. */
@@ -184,7 +184,7 @@ export class Alerts {
     this.#afterMs = parseDuration(options.settings.after) ?? 0;
   }
 
-  /** True if a known failure may end while the container sleeps, so that checks must continue. */
+  /** True if a current failure can end even while the container sleeps. Checks then continue during that time. */
   get isOpen(): boolean {
     return Object.keys(this.#read()).some((subject) => !isGatewayOnly(subject));
   }

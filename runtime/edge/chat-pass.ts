@@ -31,8 +31,8 @@ const NAMES: Partial<Record<OperationName, (answer: Record<string, unknown>) => 
 export class ChatPass {
   readonly #own: TenantChat;
   /**
-   * Files that responses have named, oldest first: paths of downloads, and for uploads the argument `files` of
-   * `slack/files.completeUploadExternal`.
+   * Files that requests may use because an earlier response named them, oldest first. A download is stored as its
+   * path, an upload as the argument `files` of `slack/files.completeUploadExternal`.
    */
   readonly #files = new Set<unknown>();
 

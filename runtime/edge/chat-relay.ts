@@ -20,7 +20,7 @@ interface ChatRelayOptions {
   onDevice?(deviceId: string, isLetIn: boolean): void;
 }
 
-/** Maximum characters of a page's first message that the relay parses. */
+/** Maximum length, in characters, of a page's first message. The relay does not parse a longer one. */
 const LONGEST_HELLO = 1_000;
 
 /**

@@ -6,14 +6,14 @@ import type { Clock, Notes, Sandbox } from "./ports.ts";
 const NOTE = "scheduleAt";
 /** Assumed duration of a container start in milliseconds, until one has been measured. */
 const COLD_START_MS = 5_000;
-/** Minimum sleep in milliseconds that is worth a stop and a start. */
+/** Shortest sleep, in milliseconds, for which the container is stopped and started again. */
 const SHORTEST_SLEEP_MS = 10_000;
 /**
  * Maximum time in milliseconds that the container stays awake for a schedule's run. The gateway aborts longer runs.
  */
 const LONGEST_RUN_MS = 3_600_000;
 
-/** Part of the gateway's status, validated because the agent may forge it. */
+/** Schema of a part of the gateway's status, which is validated because the agent may forge it. */
 const nextSchedule = once(() => z.object({ schedules: z.object({ nextAt: z.optional(z.string()) }) }));
 
 interface DueScheduleOptions {
@@ -22,7 +22,7 @@ interface DueScheduleOptions {
   clock: Clock;
 }
 
-/** Stores the next schedule's time before the container sleeps, so that the edge can wake it. */
+/** Records when the next schedule is due, so that the edge can wake a sleeping container in time. */
 export class DueSchedule {
   readonly #options: DueScheduleOptions;
 

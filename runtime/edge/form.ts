@@ -53,9 +53,9 @@ export const CHAT_PARAMETER = "chat";
 const MAX_VALUES = 100;
 
 /**
- * Reads all values of a form's only field.
+ * Reads all values of the field `name`, which must be the form's only field.
  *
- * @throws StewardError `form_invalid` if it is missing or malformed, or another field is present.
+ * @throws StewardError `form_invalid` if a value is missing or malformed, or another field is present.
  */
 export async function readField(request: Request, name: string, form: RegExp): Promise<string[]> {
   const entries = [...new URLSearchParams(await readBodyText(request))];

@@ -30,7 +30,10 @@ export function live(): Response {
   return new Response("ok", { headers: LIVE_HEADERS });
 }
 
-/** `GET /`: the home page, or 502 with the cause. Wakes a sleeping container, at most a few times an hour. */
+/**
+ * `GET /`: returns the home page, or 502 with the cause while the gateway is not ready. Wakes a stopped container, at
+ * most a few times an hour.
+ */
 export function home(sandbox: Sandbox, clock: Clock): Handler {
   return async function handleHome(context) {
     const status = await sandbox.status();

@@ -37,7 +37,7 @@ export interface AccessOptions {
 }
 
 /**
- * Returns a function that verifies the identity gateway's application token, because a request may bypass the
+ * Returns a function that verifies the identity gateway's application token, because a request may bypass that
  * gateway:
  * https://developers.cloudflare.com/cloudflare-one/access-controls/applications/http-apps/authorization-cookie/validating-json/
  */

@@ -20,7 +20,7 @@ export const PER_MINUTE = {
   wrongTokens: 30,
 } as const;
 
-/** Maximum tracked callers. The least recently seen is evicted. */
+/** Maximum number of tracked callers. The least recently seen caller is evicted. */
 const MAX_CALLERS = 5_000;
 
 interface RateLimitOptions {

@@ -213,7 +213,7 @@ interface AdminTokenOptions {
 
 /**
  * Identifies operators on a host without an identity gateway: by ADMIN_TOKEN as a Bearer token, or by a session. The
- * rate limit never refuses the right token. Against guessing, stacks require a token of at least 16 characters.
+ * rate limit applies only to wrong tokens. To prevent guessing, stacks require a token of at least 16 characters.
  */
 export function adminTokenAccess({ adminToken, clock }: AdminTokenOptions): {
   identify: Identify;

@@ -6,7 +6,7 @@ import { randomBytes } from "../process/random.ts";
 const KEEP_MS = 7 * 24 * 3_600_000;
 
 export type Action =
-  /** Sends `text` on behalf of the person who presses. */
+  /** Sends `text` on behalf of the person who presses the button. */
   | { does: "say"; text: string }
   /** Sends the answer to `delivery` as a file. */
   | { does: "file"; session: string; delivery: string }
@@ -36,7 +36,7 @@ interface Press {
   press: string;
   platform: ButtonPlatform;
   sender: string;
-  /** Id of the event that reports the press. A retry of the event is accepted again. */
+  /** Id of the event that reports the press. If the event is retried, its press is accepted again. */
   delivery: string;
 }
 

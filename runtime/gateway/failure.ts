@@ -25,7 +25,7 @@ export class RetryableError extends StewardError {
  * no longer allows editing the message.
  */
 export class RefusedError extends StewardError {
-  /** True if the person has blocked the bot, or the group has removed it. */
+  /** True if the person has blocked the bot, or the bot has been removed from the group. */
   readonly gone: boolean;
 
   constructor(

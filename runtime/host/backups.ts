@@ -15,8 +15,8 @@ import type { Supervisor } from "../supervisor/supervisor.ts";
 import type { Timers } from "../supervisor/timers.ts";
 
 /**
- * Delay from a start to the first backup, in milliseconds. Avoids backups of a start that fails, or of a state that
- * was just restored.
+ * Delay, in milliseconds, between a start and the first backup. Avoids backups of failed starts and of just-restored
+ * states.
  */
 const FIRST_MS = 10 * 60_000;
 const EVERY_MS = 3_600_000;

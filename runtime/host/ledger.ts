@@ -104,8 +104,8 @@ export function createLedger(options: LedgerOptions): RunningLedger {
       if (own === undefined && !ready) supervisor.needed();
       // Dispatch after responding: the platform waits for the record, not for the delivery.
       setImmediate(dispatch);
-      // Look for due notices: if an older message of the chat has waited long, the new message's notice is due
-      // immediately.
+      // Look for due notices: a new message's notice is due immediately if an older message of its chat has waited
+      // long.
       if (!willLook) setImmediate(lookForNotices);
       willLook = true;
       return { duplicate: recorded === "known", ready };

@@ -74,7 +74,10 @@ function hostAccess(
     : adminTokenAccess({ adminToken, clock: Date.now });
 }
 
-/** Returns the gateway's environment: its own and Node's variables, with passes for the broker instead of keys. */
+/**
+ * Returns the environment for the gateway's process: the gateway's and Node's variables, with passes for the broker
+ * instead of keys.
+ */
 function childEnvironment(environment: Environment, broker: { address: string; token: string }): Environment {
   const system = Object.entries(environment).filter(([name]) => /^(PATH|HOME|TZ|LANG|NODE_.*)$/.test(name));
   const own = withPasses(

@@ -1,4 +1,4 @@
-// Runs once while the image is built. Fills Node's compile cache with all programs:
+// Runs once, during the image's build. Compiles all programs into Node's compile cache:
 // https://nodejs.org/api/module.html#module-compile-cache
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -23,9 +23,9 @@ reduceMemoryUse();
 for (const name of readdirSync(join(APP, "chunks"))) await import(join(APP, "chunks", name));
 flushCompileCache();
 
-// 2. Run each service with its starting flags. Node writes the cache when a process exits normally.
+// 2. Run each service with the Node flags of a real start. Node writes the cache when a process exits normally.
 for (const service of ["supervisor/main.js", "host/main.js"]) {
-  // The previous service's gateway must exit first, since it could answer in place of the next one.
+  // The previous service's gateway must exit first, or `isReady` would take it for this service's gateway.
   await waitUntil(async () => !(await isReady()), "the previous gateway did not exit");
   const child = program(process.execArgv, service);
   const ended = once(child, "exit");

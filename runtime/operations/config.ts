@@ -6,7 +6,7 @@ import { argument, EVERYWHERE, flag, operation, option, TERMINAL } from "./opera
 
 const path = () => argument(z.string(), "for example channels.slack.dmPolicy, or in short slack.dmPolicy");
 
-/** `steward config`. A running gateway applies a changed file automatically. */
+/** Commands of `steward config`. A running gateway applies changes to the file automatically. */
 export const config = {
   get: operation({
     name: "config get",

@@ -112,7 +112,7 @@ export const sessions = {
       }));
       return { conversation, messages };
     },
-    // Keep a text from imitating another message: put names on one line and indent continuation lines.
+    // Prevent a message from imitating another one: put names on one line and indent continuation lines.
     text: ({ messages }) =>
       messages
         .map(({ at, from, text }) => {

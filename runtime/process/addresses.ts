@@ -26,8 +26,8 @@ export function isPublicAddress(address: string): boolean {
 }
 
 /**
- * Returns true if a proxy may have this address. Excludes link-local and cloud metadata addresses, also as IPv4
- * embedded in IPv6.
+ * Returns true if a proxy may have this address. Excludes link-local and cloud metadata addresses, even if an IPv6
+ * address embeds them.
  */
 export function isProxyAddress(address: string): boolean {
   if (address.includes("%") || !isFullForm(address)) return false;

@@ -11,7 +11,10 @@ export async function withScheduleChecks(reading: ConfigReading): Promise<Config
   return problems.length === 0 ? reading : { ...reading, result: { ok: false, problems } };
 }
 
-/** Runs `work` while holding the config file's lock. `work` must be short: see `withLock`. */
+/**
+ * Runs `work` while holding the config file's lock. `work` must be short, because it blocks every process that waits
+ * for the lock.
+ */
 export function withConfigLock<T>(path: string, work: () => T): T {
   return withLock(join(dirname(path), "config.lock"), work);
 }

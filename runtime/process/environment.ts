@@ -1,7 +1,7 @@
 import { closeSync, readSync } from "node:fs";
 import { secretNames, type Environment } from "../contract/variables.ts";
 
-/** Descriptor from which a child of the supervisor reads its secrets, if `STEWARD_SECRETS_FD` is set. */
+/** File descriptor from which the supervisor's child processes read their secrets. */
 export const SECRETS_FD = 3;
 const SECRETS_FD_VARIABLE = "STEWARD_SECRETS_FD";
 const CHUNK = 65_536;

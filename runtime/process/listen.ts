@@ -6,7 +6,7 @@ import { closeServer, openServer, type PortTaken, refuseRequest } from "./server
 
 export interface Listening {
   port: number;
-  /** Stops accepting connections, lets open requests finish for `graceMs`, then cuts them. */
+  /** Stops accepting new connections. Cuts connections that are still open after `graceMs` milliseconds. */
   close(graceMs: number): Promise<void>;
 }
 
@@ -71,7 +71,7 @@ export async function listen({
     void adapter.then((handle) => handle(request, response));
   });
   server.on("clientError", refuseRequest);
-  // Track upgraded connections: the server does not close them, but cannot close while they are open.
+  // Track upgraded connections: the server does not close them, and waits for them when it closes.
   const upgraded = new Set<Duplex>();
   if (onUpgrade !== undefined) {
     server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {

@@ -4,8 +4,8 @@ export interface BackoffRange {
 }
 
 /**
- * Returns the wait in milliseconds after this many consecutive failures. The wait doubles from `firstMs` up to
- * `longestMs`. `random`, from 0 to 1, spreads the wait over its upper half.
+ * Returns the wait, in milliseconds, after this many consecutive failures. The full wait doubles from `firstMs` up to
+ * `longestMs`. `random`, from 0 to 1, selects a wait between half the full wait and all of it.
  */
 export function backoffMs({ firstMs, longestMs }: BackoffRange, failures: number, random = 1): number {
   const full = Math.min(firstMs * 2 ** Math.min(failures - 1, 20), longestMs);

@@ -19,7 +19,7 @@ export type AccessDecision =
  */
 type GroupDecision =
   | { becomes: "message" | "context"; admission: Admission; reason: string }
-  /** `unlisted`: id of the group, if adding it to the config's list would allow the message. */
+  /** `unlisted`: the group's id, present if adding it to the config's list would allow the message. */
   | { becomes: "ignored"; reason: string; unlisted?: string };
 
 /** Access check of one channel. Refuses everyone whom no rule admits. Every decision contains a reason. */

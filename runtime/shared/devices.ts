@@ -72,10 +72,10 @@ export interface DeviceLists {
 
 /** Milliseconds until a request expires, so that nobody approves a forgotten one later. */
 const LIFE_MS = 5 * 60_000;
-/** Maximum pending requests, so that strangers cannot fill the store. */
+/** Maximum number of pending requests, so that strangers cannot fill the store. */
 const MAX_PENDING = 10;
 const MAX_PENDING_OF_NETWORK = 3;
-/** Shortest interval between updates of a device's last use. */
+/** Minimum interval between updates of a device's last use, in milliseconds. */
 const USED_EVERY_MS = 60_000;
 /** Milliseconds during which a revocation can be undone. */
 const UNDO_MS = 60_000;

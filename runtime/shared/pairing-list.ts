@@ -51,7 +51,7 @@ const FAIR_BYTES = 256 - (256 % LETTERS.length);
 
 /** Milliseconds until a code expires, so that a forgotten code cannot grant access later. */
 const LIFE_MS = 3_600_000;
-/** Maximum pending requests, so that strangers cannot fill the store. */
+/** Maximum number of pending requests, so that strangers cannot fill the store. */
 const MAX_PENDING = 20;
 /** Minimum age in milliseconds at which a full list may drop a request, so that the operator has time to approve it. */
 const KEPT_MS = 10 * 60_000;
@@ -96,7 +96,7 @@ export function approvedOperators({ allowFrom, operators }: Approvals): string[]
 
 /**
  * Adds a sender's request. A sender who asks again keeps code, position and expiry. A full list drops its oldest
- * request if that is at least ten minutes old.
+ * request if that request is at least ten minutes old.
  *
  * @returns `undefined` if there is no room.
  */
@@ -153,7 +153,7 @@ export function revokeAccess(list: Approvals, id: string): PairingChanged | unde
   return { change: { ...operatorsWith(list, id, false), allowFrom } };
 }
 
-/** A revoked approval or a rejected request, for undoing either. */
+/** Input of {@link restoreAccess}: a revoked approval or a rejected request. */
 export type RevokedAccess = { sender: string; role: GrantedRole } | { request: PairingRequest };
 
 /**
@@ -197,7 +197,7 @@ function ageOf({ createdAt }: PairingRequest, now: number): number {
 function newPairingCode(randomBytes: (length: number) => Uint8Array): string {
   let code = "";
   while (code.length < LENGTH) {
-    // Discard bytes from `FAIR_BYTES` on, which would favor the first letters.
+    // Discard values of `FAIR_BYTES` and above, because they would favor the first letters.
     const [byte = 255] = randomBytes(1);
     if (byte < FAIR_BYTES) code += LETTERS.charAt(byte % LETTERS.length);
   }

@@ -1,4 +1,4 @@
-/** Maximum connections from pages that are not admitted yet. */
+/** Maximum number of connections from pages that are not admitted yet. */
 const MOST = 50;
 const MAX_OF_NETWORK = 8;
 

@@ -1,4 +1,6 @@
-/** Formats a table with aligned columns. Removes control characters, because names in it come from strangers. */
+/**
+ * Formats a table with aligned columns. Removes control characters, because cells may contain names from strangers.
+ */
 export function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
   const cells = [heads, ...rows].map((row) => row.map((cell) => cell.replace(/\p{C}/gu, "")));
   const widths = heads.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));

@@ -14,7 +14,7 @@ import {
 /** Matches a quoted string, even if unterminated, or an unquoted word. */
 const PIECE = /"(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?|[^\s"'{}[\],:]+/g;
 const COLON = /\s*:/y;
-/** Matches a harmless value after the name of a secret: a reference, or a value that is not text. */
+/** Matches a harmless value after the name of a secret: a reference, a number, `true`, `false` or `null`. */
 const HARMLESS =
   /\s*:\s*(?:\{\s*"env"\s*:\s*"[A-Z][A-Z0-9_]*"\s*\}|(?:-?\d[\d.]*|true|false|null)(?=\s*[,}\n]))/y;
 const VARIABLE = /^[A-Z][A-Z0-9_]*$/;
@@ -54,8 +54,8 @@ interface Known {
 }
 
 /**
- * Returns `value` with its secrets masked, and adds their paths to `known.secrets`. Secrets are known values, and
- * strings that redaction has changed in `copy`.
+ * Returns `value` with its secrets masked, and adds the secrets' paths to `known.secrets`. Secrets are known values,
+ * and strings that differ in `copy`, the redacted form of `value`.
  */
 function mask(value: unknown, copy: unknown, path: readonly string[], known: Known): unknown {
   if (typeof value === "string") {

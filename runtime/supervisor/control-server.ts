@@ -25,7 +25,7 @@ export interface ControlServer {
  */
 export async function serveControl(control: Control, hostname: string, port: number): Promise<ControlServer> {
   const server = createServer((request, response) => {
-    // The connection is broken, so nobody can be answered.
+    // The connection is broken, so no response can be sent.
     answer(control, request, response).catch(() => response.destroy());
   });
   const opened = await openServer(server, { hostname, port, taken: "inner_port_in_use" });

@@ -21,7 +21,7 @@ const BACKUP_ROUTES = [
   CONTROL_ROUTES.restore,
   CONTROL_ROUTES.chats,
 ];
-/** Longest body of an operation request, in characters. */
+/** Maximum length of an operation request's body, in characters. */
 const LONGEST_REQUEST = 128 * 1024;
 
 type Handler = (query: URLSearchParams, body: string) => ControlAnswer | Promise<ControlAnswer>;

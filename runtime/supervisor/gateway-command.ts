@@ -37,7 +37,7 @@ export function gatewayEnvironment({
   return {
     ...SMALL_MALLOC,
     ...environment,
-    // Only the supervisor waits for a restore. It starts the gateway afterwards.
+    // The gateway need not wait for a restore: the supervisor starts the gateway afterwards.
     [AWAIT_RESTORE_VARIABLE]: undefined,
     [CONTROL_TOKEN_VARIABLE]: controlToken,
     [SUPERVISED_VARIABLE]: "1",

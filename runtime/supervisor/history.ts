@@ -61,8 +61,8 @@ export class StartHistory {
   }
 
   /**
-   * Number of gateway restarts under previous supervisor processes. A supervisor that ended without a stop request
-   * adds one.
+   * Number of gateway restarts under previous supervisor processes. A supervisor's end without a stop request counts
+   * as one more restart.
    */
   get earlierRestarts(): number {
     return (this.#earlier ??= readRestarts(this.#restarts.read()));

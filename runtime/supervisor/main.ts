@@ -12,8 +12,8 @@ import { printError } from "../shared/terminal.ts";
 // Restored files must not be readable by other users.
 process.umask(0o077);
 try {
-  // 1. Read the environment. Without a configured control token, a random one makes the control API refuse every
-  // request.
+  // 1. Read the environment. If no control token is configured, use a random one, so that the control API refuses
+  // every request.
   const settings = readProcessSettings(process.env);
   const controlToken = settings.controlToken ?? (await randomToken());
 

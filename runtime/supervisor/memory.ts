@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 
 /**
- * Flags that limit V8's young generation, because V8 sizes its heap by the machine and not by the container. With the
- * flags of process/memory.ts, they reduce the memory after a thousand messages to 70 % (`npm run bench -- --only
- * memory`).
+ * Flags that limit V8's young generation, because V8 sizes its heap by the machine's memory, not the container's.
+ * With the flags of process/memory.ts, they reduce memory use after a thousand messages by 30 % (`npm run bench --
+ * --only memory`).
  */
 export const SMALL_HEAP = ["--max-semi-space-size=2"] as const;
 
@@ -17,7 +17,7 @@ export const SMALL_MALLOC = {
   MALLOC_MMAP_THRESHOLD_: "65536",
 } as const;
 
-/** Files that count out-of-memory kills of the container, for cgroup v2 and v1. */
+/** Files that contain the number of out-of-memory kills in the container, first for cgroup v2, then for cgroup v1. */
 const COUNTERS = ["/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom_control"];
 
 /** Returns the number of processes OOM-killed in this container; 0 if the kernel does not report it. */

@@ -14,7 +14,7 @@ import type { Timers } from "./timers.ts";
 
 /** Maximum size of a file to show, in bytes. */
 const LARGEST_FILE = 1024 * 1024;
-/** Flags that refuse a link and do not block on a pipe without a writer. */
+/** Flags for opening a file: a link is refused, and a pipe without a writer does not block. */
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /** Files that may be shown: current and earlier configs, and lists of who may write to the bot. All are JSON. */
@@ -49,8 +49,9 @@ export type RunOperation = (request: Unchecked) => Promise<OperationReply>;
 type Unchecked = Partial<Record<keyof OperationRequest, unknown>>;
 
 /**
- * Creates the runner of the console's operations. Each runs in a separate process without a shell. Rejects with
- * `command_not_allowed` or `usage_invalid` before anything runs, and with `commands_busy` if too many run.
+ * Creates the function that runs operations for the console. Each operation except `cat` runs in a separate process
+ * without a shell. The function rejects with `command_not_allowed`, `usage_invalid`, or, if too many operations are
+ * running, `commands_busy`.
  */
 export function createOperations(options: OperationsOptions): RunOperation {
   let running = 0;

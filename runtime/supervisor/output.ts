@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import type { Redactor } from "../shared/redact.ts";
 
 const LONGEST_LINE = 8 * 1024;
-/** Maximum characters of an unfinished line. A longer one counts as finished. */
+/** Maximum length of an unfinished line, in characters. A longer line counts as finished. */
 const LONGEST_BUFFER = 64 * 1024;
 const KEPT_LINES = 500;
 const KEPT_STDERR = 200;
@@ -15,8 +15,8 @@ export interface OutputOptions {
   limitBytes: number;
   redact: Redactor;
   /**
-   * Number of the first line. Each new supervisor begins with a higher number, so readers can tell which lines are
-   * new.
+   * Number of the first output line. Each new supervisor begins with a higher number, so readers can tell which lines
+   * are new.
    */
   firstNumber: number;
   /** Receives every redacted line, without its line feed. */

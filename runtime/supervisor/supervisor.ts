@@ -41,7 +41,7 @@ export interface SupervisorOptions {
   cli: readonly [string, ...string[]];
   /** Base of the gateway's environment. The supervisor adds `home`, `gatewayPort` and `controlToken`. */
   environment: Environment;
-  /** Gateway that already runs with this command and environment. */
+  /** Gateway process that already runs, started with `command` and `environment`. */
   child?: Child;
   /** The data directory. */
   home: string;
@@ -264,7 +264,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       volume.stop();
       happened({ type: "stop" });
       await dying;
-      // Wait for the write, so that the process does not end before it.
+      // Wait until the history is written, because the process may end afterwards.
       history.note(lifecycle.restarts, true);
       await history.written();
     },

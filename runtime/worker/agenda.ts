@@ -24,7 +24,7 @@ const SHORTEST_ALARM_MS = 500;
 
 export interface AgendaItem {
   name: string;
-  /** Milliseconds since the epoch; `undefined` if the item needs no alarm. */
+  /** Returns the due time in milliseconds since the epoch; `undefined` if the item needs no alarm. */
   dueAt(now: number): number | undefined;
   /** True if every alarm runs the item, even if it is not due. An evicted object forgets when it ran the item. */
   everyAlarm?: true;
@@ -40,7 +40,7 @@ export class Agenda {
     this.#options = options;
   }
 
-  /** Sets the items in the order in which they run. */
+  /** Replaces the agenda with these items, which run in the given order. */
   fill(items: readonly AgendaItem[]): void {
     this.#items = items;
   }
@@ -63,7 +63,8 @@ export class Agenda {
         if (item.everyAlarm || (item.dueAt(now) ?? Number.POSITIVE_INFINITY) <= now) await item.run();
       }
     } catch (error) {
-      // Log instead of throwing: Cloudflare stops retrying a failing alarm, and nothing would wake the object for its events.
+      // Log instead of throwing: Cloudflare stops retrying an alarm that keeps failing, so waiting events would not
+      // be delivered.
       log.error("the alarm's work failed", { error: String(error) });
     }
     this.schedule();

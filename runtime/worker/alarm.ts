@@ -6,7 +6,10 @@ interface AlarmOptions {
   waitUntil(promise: Promise<unknown>): void;
 }
 
-/** The object's only alarm. The earliest request wins; the others must be repeated after the alarm fires. */
+/**
+ * The object's only alarm. Of several requested times, only the earliest counts; request the others again after the
+ * alarm fires.
+ */
 export class Alarm {
   readonly #options: AlarmOptions;
   #at = Number.POSITIVE_INFINITY;
@@ -16,8 +19,8 @@ export class Alarm {
   }
 
   /**
-   * Loads the stored alarm. Call this before any request: if a due alarm creates the object, setting another alarm
-   * first would cancel the due one.
+   * Loads the stored alarm. Call this before any request. Otherwise, a request could replace an alarm that is already
+   * due.
    */
   async load(): Promise<void> {
     this.#at = (await this.#options.storage.getAlarm()) ?? Number.POSITIVE_INFINITY;

@@ -245,7 +245,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
   const alerts =
     settings.alerts &&
     new Alerts({
-      // Each object sends its own alerts, which name its chat.
+      // Each object sends its own alerts. A chat's object adds its tenant id to the alerts' name.
       settings:
         tenant === undefined
           ? settings.alerts

@@ -15,7 +15,7 @@ export interface ContainerLifecycle {
   draining: boolean;
   /** Gateway restarts in this run, as last reported by the supervisor. */
   restarts: number;
-  /** Runs that ended before their supervisor answered, since the last start request. */
+  /** Number of runs since the last start request that ended before their supervisor answered. */
   bootFailures: number;
   /**
    * Number of starts refused because the instance limit was reached. A start request or the supervisor's answer
@@ -30,7 +30,7 @@ export interface ContainerLifecycle {
  */
 const ALL_RUN = "Maximum number of running container instances exceeded";
 
-/** Returns true if the platform refused a start at the instance limit. */
+/** Returns true if the platform refused to start the container because the instance limit was reached. */
 export function isRefusal(crash: string): boolean {
   return crash.startsWith(ALL_RUN);
 }
@@ -128,7 +128,7 @@ export function isGivenUp({ bootFailures }: ContainerLifecycle): boolean {
 }
 
 type StartStep =
-  /** The gateway is ready, or this start cannot make it ready. */
+  /** The gateway is ready, or further waiting would not help. */
   | { type: "end" }
   /** The config stopped the gateway; another config may help. */
   | { type: "replaceConfig"; why: Reason }

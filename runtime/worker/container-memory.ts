@@ -6,7 +6,7 @@ import type { Clock } from "../edge/ports.ts";
 import type { ContainerFacts } from "./container-lifecycle.ts";
 
 const NOTE = "lastUse";
-/** Minimum interval between writes of the last use to disk, because every event counts as a use. */
+/** Minimum interval between writes of the last use's time. Without it, every event would cause a write. */
 const NOTED_EVERY_MS = 10_000;
 
 const HOUR_MS = 3_600_000;

@@ -58,13 +58,13 @@ export interface SandboxContainerOptions {
   mayRun(): boolean;
   /** Copies into the bucket the data that the container's first start needs. */
   prepare(): Promise<void>;
-  /** Resolves to false while other containers still have to prove that this version works. */
+  /** Resolves to false while the new version is still being tested in other containers. */
   mayRenew(): Promise<boolean>;
   clock: Clock;
   log: Log;
 }
 
-/** Manages the container's run: carries out the effects of {@link advance} and reports events to it. */
+/** Manages the container's run. Passes events to {@link advance} and carries out the resulting effects. */
 export class SandboxContainer {
   /** Resolves when it is known whether the running container is outdated. */
   readonly adopted: Promise<void>;
@@ -128,7 +128,8 @@ export class SandboxContainer {
   }
 
   /**
-   * Prepares the bucket for the container's start. Concurrent callers share one attempt.
+   * Prepares the bucket for the container's start, unless the container runs or the chat is not admitted. Concurrent
+   * callers share one attempt.
    *
    * @throws StewardError `restore_failed` if the preparation fails.
    */
@@ -344,7 +345,7 @@ export class SandboxContainer {
       this.#advance({ type: "drainFailed" });
       await pause(DRAIN_RETRY_MS);
     }
-    // A run that has started meanwhile is not outdated.
+    // Do not stop a new run that has started in the meantime.
     if (this.#end === outdated) await this.stop();
   }
 

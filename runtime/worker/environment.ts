@@ -44,7 +44,7 @@ export interface FormerObject {
   /** Exports the chat's part of the shared state to the chat's prefix in the bucket. */
   moveOut(tenant: TenantId): Promise<void>;
   /**
-   * Returns the ISO 8601 time at which this object began to serve all chats; `unknown` if it was not stored,
+   * Returns the ISO 8601 time at which this object began to serve all chats; `unknown` if no time was stored,
    * `undefined` if the object has no state.
    */
   servedAllSince(): Promise<string | undefined>;

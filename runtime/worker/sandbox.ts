@@ -19,12 +19,12 @@ import { callBackups } from "./remote-backups.ts";
 import { toResult } from "./rpc.ts";
 import { TenantCalls } from "./tenant-calls.ts";
 
-/** Delay before a page retries a refused chat socket; the same as on a host. */
+/** Delay before a page retries a refused chat socket. Hosts use the same delay. */
 const ASK_AGAIN_SECONDS = 5;
 
 /**
- * Durable Object that owns one container, records events and delivers them to it. It serves the whole deployment or one
- * chat.
+ * Durable Object that owns one container, for the whole deployment or for one chat. Records events and delivers them
+ * to the container.
  */
 export class Sandbox extends TenantCalls implements SandboxCalls {
   admit(event: Delivery) {
@@ -148,7 +148,7 @@ export class Sandbox extends TenantCalls implements SandboxCalls {
     const { agenda, broker, duty, gateway, ledger } = this.parts;
     const status = await gateway.status();
     if (status.state === "ready") ledger.onReady();
-    // Applies a changed SANDBOX_SLEEP_AFTER, and sets the alarm again if the object was recreated.
+    // Apply a changed SANDBOX_SLEEP_AFTER, and set the alarm again if the object was recreated.
     agenda.schedule();
     return { ...status, duty: duty.duty, broker: { ...broker.counts } };
   }

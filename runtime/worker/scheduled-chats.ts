@@ -10,7 +10,10 @@ const RETRY = { firstMs: 10_000, longestMs: 30 * 60_000 };
 interface ScheduledChatsOptions {
   notes: Notes;
   find(): Promise<TenantId[]>;
-  /** Starts a chat's sandbox, which then knows when its next schedule is due. Rejects if it does not become ready. */
+  /**
+   * Starts a chat's sandbox, which then knows when its next schedule is due. Rejects if the sandbox does not become
+   * ready.
+   */
   begin(tenant: TenantId): Promise<void>;
   clock: Clock;
   log: Log;

@@ -10,7 +10,7 @@ import { toResult, type Remote } from "./rpc.ts";
 /** Interval between alarms, in milliseconds, while this version fails to construct the object. */
 const BUILD_AGAIN_MS = 60_000;
 
-/** Methods that the directory and other sandboxes' objects call, if each chat has its own sandbox. */
+/** Methods for calls from the directory and from other sandboxes' objects. Used if each chat has its own sandbox. */
 export abstract class TenantCalls
   extends DurableObject<WorkerEnvironment>
   implements Remote<TenantObject & FormerObject>
@@ -42,8 +42,8 @@ export abstract class TenantCalls
     try {
       parts = this.parts;
     } catch {
-      // Set another alarm: the platform drops an alarm after six failures, and nothing would wake the object for its
-      // events.
+      // Set another alarm: the platform drops an alarm after six failures. Without an alarm, nothing would wake the
+      // object for waiting events.
       await this.ctx.storage.setAlarm(Date.now() + BUILD_AGAIN_MS);
       return;
     }

@@ -1,7 +1,6 @@
 /**
- * Delays the loading of modules that `@pulumi/pulumi` needs only to serialize functions: the TypeScript compiler and
- * npm's dependency tree, over half of a command's startup time. Must be the first import, because other imports load
- * `@pulumi/pulumi`.
+ * Delays the loading of modules that `@pulumi/pulumi` needs only to serialize functions, because loading them takes
+ * over half of a command's startup time. Must be the first import, because other imports load `@pulumi/pulumi`.
  */
 import Module, { createRequire } from "node:module";
 

@@ -164,7 +164,10 @@ function unknownKey(key: string, { target, allowed, commands }: Allowed): Config
   };
 }
 
-/** Returns the commands that move a value to another key. They omit the value, which may be a secret. */
+/**
+ * Returns the commands that move a value to another key. They contain a placeholder instead of the value, which may
+ * be a secret.
+ */
 function moveCommands(key: string, meant: string, commands: OperatorCommands): string {
   const set = commands.configSet(NAMESPACE + meant, "<value>", { secret: isSecretKey(meant) });
   return `\`${commands.configRemove(key)}\`, then \`${set}\``;

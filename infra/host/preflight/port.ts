@@ -18,7 +18,7 @@ export async function portProblems(plan: HostPlan, { local }: HostFacts): Promis
   // Processes outside containers are visible only if the engine runs on this machine.
   if (!local || (await isFree(port))) return [];
   const holder = await processAt(port.external);
-  // Do not suggest killing Docker's proxy: that would only cut off its container.
+  // Do not suggest killing Docker's proxy, which would cut off the container but not stop it.
   if (holder?.name === "docker-proxy") {
     const look = `docker --context <name> ps --filter publish=${port.external}, with a name of docker context ls, shows it`;
     return [portInUse(plan, "a container of another Docker engine on this machine", look)];

@@ -157,7 +157,8 @@ export async function restorePrevious(containers: Containers, name: string): Pro
 }
 
 /**
- * Restores the newest backup if the data's schema is too new for the container. Returns the backup's id, if restored.
+ * Restores the newest backup if the data's schema is too new for the container. Returns the backup's id, or
+ * `undefined` if nothing was restored.
  */
 async function restoreNewerData(containers: Containers, container: string): Promise<string | undefined> {
   const found = await containers.inspect(container);

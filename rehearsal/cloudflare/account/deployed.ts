@@ -36,7 +36,7 @@ function scriptsOf(state: AccountState, worker: WorkerRecord, modules: ModuleSto
 }
 
 /**
- * Returns the name and bindings of the canary's script. Its bindings point to the Durable Objects of the main script.
+ * Returns the name and bindings of the canary's script. The bindings point to the Durable Objects of the main script.
  */
 function canaryScript(
   worker: WorkerRecord,

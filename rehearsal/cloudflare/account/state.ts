@@ -119,7 +119,7 @@ export interface ApplicationRecord {
   /** max_instances, constraints, observability, rollout_active_grace_period. */
   settings: Settings;
   rollouts: RolloutRecord[];
-  /** Time of removal in milliseconds since the epoch. A deleted application stays readable until then. */
+  /** Time at which a deleted application disappears from the API, in milliseconds since the epoch. */
   goneAt?: number;
 }
 

@@ -23,8 +23,8 @@ export function scriptRoutes(account: AccountContext): Hono {
   const { store } = account;
   const routes = new Hono();
 
-  // Lists Workers as ScriptListResponse of the official SDK. Omits Workers without a version; Cloudflare does not
-  // document whether it lists them.
+  // Lists Workers in the form of the official SDK's ScriptListResponse. Omits Workers without a version, because
+  // Cloudflare does not document whether such Workers are listed.
   routes.get("/", (context) => {
     const { workers, versions } = store.state;
     const uploaded = workers.filter(({ id }) => versions.some(({ workerId }) => workerId === id));

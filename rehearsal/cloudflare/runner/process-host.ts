@@ -9,12 +9,15 @@ import { freePorts } from "../../ports.ts";
 import type { Log } from "../runner.ts";
 import { ContainerProcess } from "./process.ts";
 
-/** Error if no container is available. The package cloudflare/containers looks for this text (src/lib/container.ts). */
+/**
+ * Error message if no container is available. The package cloudflare/containers looks for this text
+ * (src/lib/container.ts).
+ */
 const NO_INSTANCE =
   "There is no container instance that can be provided to this Durable Object, try again later";
 /**
- * Error if the maximum number of containers is running. Cloudflare does not document the text, but its sandbox-sdk
- * recognizes it as `max_container_instances_exceeded` (packages/sandbox).
+ * Error message if the maximum number of containers is running. Cloudflare does not document the text, but its
+ * sandbox-sdk recognizes it as `max_container_instances_exceeded` (packages/sandbox).
  */
 const ALL_RUN =
   "Maximum number of running container instances exceeded. Try again later, or try configuring a higher value for max_instances";

@@ -9,7 +9,7 @@ const DEFAULTS: Properties = {
   sessionDuration: "24h",
 };
 
-/** An Access application. Its `aud` is the audience of its sign-in tokens. */
+/** An Access application. Its `aud` is the audience of the sign-in tokens that Access issues. */
 export const accessApplication: ResourceDefinition = {
   type: "cloudflare:index/zeroTrustAccessApplication:ZeroTrustAccessApplication",
   required: ["accountId", "name", "type"],

@@ -15,7 +15,7 @@ const INPUTS = new Set([
   "stdin",
   "triggers",
 ]);
-/** Inputs that replace the resource if they change, so that `create` runs again. */
+/** Inputs whose change replaces the resource, so that `create` runs again. */
 const REPLACE_ON = new Set(["triggers"]);
 
 export function createCommandProvider(): Provider {

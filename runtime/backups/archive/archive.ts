@@ -118,7 +118,7 @@ async function addFile(pack: Pack, { name, path }: ContentEntry, written: Writte
 }
 
 /**
- * Yields the first `size` bytes of a file, which may have grown since.
+ * Yields the first `size` bytes of a file, which may have grown since its size was read.
  *
  * @throws StewardError `backup_failed` if the file has become shorter
  */

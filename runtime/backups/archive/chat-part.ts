@@ -45,7 +45,7 @@ export function chatFoldersOf({ platform, chat }: TenantChat): ChatFolders {
 }
 
 /**
- * Returns the chat with the id that the stored data uses. A Telegram group that became a supergroup is stored under its
+ * Returns the chat with the id used in the stored data. A Telegram group that became a supergroup is stored under its
  * first known id.
  */
 export function storedChat(tenant: TenantId, database: DatabaseSync | undefined): TenantChat {
@@ -90,8 +90,8 @@ export function conditionsOf({ platform, chat }: TenantChat, of: string): Record
       OR id IN (SELECT 'schedule:' || schedule || ':' || due_at FROM ${of}.schedule_runs
         WHERE schedule IN ${ownSchedules}))`,
     chat_moves: `platform = ${where} AND former = ${own}`,
-    // Buttons do not record their chat, only who may press them. Copy the buttons of people who write only in this
-    // chat.
+    // The table names the person who may press a button, but not the chat. Copy the buttons of people who write only
+    // in this chat.
     chat_actions: `platform = ${where} AND action ->> '$.does' IN ('say', 'file')
       AND by IN (SELECT sender FROM ${of}.messages WHERE ${conversation})
       AND by NOT IN (SELECT sender FROM ${of}.messages WHERE sender IS NOT NULL AND NOT ${conversation})`,
@@ -100,7 +100,7 @@ export function conditionsOf({ platform, chat }: TenantChat, of: string): Record
   };
 }
 
-/** SQL statements that recompute the totals that triggers maintain, by table. */
+/** SQL statements that recompute tables of totals, by table name. Normally, triggers maintain these tables. */
 const SUMS: Readonly<Record<string, string>> = {
   session_totals:
     "INSERT INTO session_totals SELECT 1, (SELECT count(*) FROM sessions), (SELECT count(*) FROM messages)",
@@ -194,7 +194,7 @@ async function hasFiles(home: string, folder: string): Promise<boolean> {
   return false;
 }
 
-/** Chat that a schedule or the heartbeat writes to. */
+/** Chat that receives the messages of a schedule or of the heartbeat. */
 const address = z.object({ platform: z.string(), chat: z.string() });
 const scheduling = z.object({
   schedules: z._default(z.record(z.string(), z.object({ to: address })), {}),
@@ -222,7 +222,7 @@ function mergedVersions(database: DatabaseSync): BroughtBack {
   return Object.fromEntries(rows.map(({ name, version }) => [String(name), String(version)]));
 }
 
-/** Returns the SHA-256 of each file in a folder, by its path in the data directory. */
+/** Returns the SHA-256 digests of a folder's files. Keys are paths relative to the data directory. */
 export async function digestsBelow(home: string, folder: string): Promise<Map<string, string>> {
   const digests = new Map<string, string>();
   for await (const { name, path, stats } of contentBelow(home, folder)) {

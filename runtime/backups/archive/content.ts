@@ -9,7 +9,7 @@ import { STATE_FILE } from "../../contract/names.ts";
 import { WORKSPACE_FOLDERS } from "../../contract/workspace.ts";
 
 const TABLES = ["sessions", "messages", "schedules"] as const;
-/** Maximum size in bytes of a list whose approvals are counted. */
+/** Maximum size of an approval list in bytes. Approvals in larger lists are not counted. */
 const LARGEST_LIST = 16 * 1024 * 1024;
 
 export interface ContentEntry {
@@ -22,15 +22,15 @@ export interface ContentEntry {
 /** Matches temporary files of a running process, and corrupt files that were set aside. Backups omit them. */
 const TEMPORARY = /\.lock(?:-journal)?$|\.tmp$|\.corrupt-|-(?:wal|shm|journal)$/;
 /**
- * Folders with the assistant's files, which may be named like temporary files. Of these files, backups omit only
- * unfinished writes.
+ * Folders with the assistant's files. Such files may be named like temporary files, so backups omit only unfinished
+ * writes from these folders.
  */
 const ASSISTANTS: ReadonlySet<string> = new Set(Object.values(WORKSPACE_FOLDERS));
 const UNFINISHED_WRITE = /\.\d+\.tmp$/;
 
 /**
- * Yields the entries at and below a name in the data directory, sorted, each directory before its content. Omits links,
- * pipes and temporary files.
+ * Yields the file or directory `name` of the data directory and everything below it: sorted, each directory before
+ * its content. Omits links, pipes and temporary files.
  */
 export async function* contentBelow(home: string, name: string): AsyncGenerator<ContentEntry> {
   const path = join(home, name);

@@ -10,7 +10,9 @@ import {
   type TranscriptEntry,
 } from "./merge.ts";
 
-/** The connection's databases: `main` is the state that serves every chat, `theirs` is the tenant's. */
+/**
+ * Names of the connection's databases: `main` has the state that all chats share, `theirs` the state of one tenant.
+ */
 type Schema = "main" | "theirs";
 
 interface Position {

@@ -24,7 +24,7 @@ interface TenantPart {
   directory: string;
 }
 
-/** Point at which the tenant's data was copied from the state that served every chat. */
+/** Record of the data that was copied to a tenant from the state that serves every chat. */
 interface PartOrigin {
   transcript: Origin | undefined;
   /** SHA-256 that each file had when the tenant's data was copied, by the file's path in the data directory. */
@@ -158,7 +158,7 @@ async function mergeFiles(
 /**
  * Moves a file into the data directory.
  *
- * @returns false if a folder has the file's name, or a file has its folder's name
+ * @returns false if a folder exists at the file's path, or a file at the path of a parent folder
  */
 async function tryPlace(directory: string, home: string, name: string): Promise<boolean> {
   try {

@@ -24,7 +24,7 @@ export interface MergedTranscript {
   deleted: number[];
   /**
    * Messages to append to our transcript, in order: those that only the other copy has, and our own that are newer
-   * than the first of them.
+   * than the oldest of those.
    */
   appended: Side[];
   /** Ours has messages that theirs lacks. */
@@ -83,8 +83,8 @@ export interface Summary {
 }
 
 /**
- * Returns the summary with the latest end; `undefined` if there is none. Ignores a summary if its copy lacks a
- * message before the summary's end.
+ * Returns the summary with the latest end; `undefined` if no summary is usable. A summary is usable if its copy has
+ * all messages up to the summary's end.
  *
  * @param positions Positions of the merged messages since the last reset.
  */

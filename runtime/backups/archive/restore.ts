@@ -205,7 +205,7 @@ async function clear(home: string, scratch: string): Promise<void> {
   await rm(scratch, { recursive: true, force: true });
 }
 
-/** Makes renames in a directory survive a power cut. */
+/** Makes renames in a directory survive a power failure. */
 async function sync(directory: string): Promise<void> {
   const handle = await open(directory);
   try {

@@ -24,7 +24,7 @@ export interface StoredGeneration {
   /** Bytes; absent without an archive. */
   archiveSize?: number;
   storedAt: Date;
-  /** True if the manifest exists. Without it, the upload was interrupted. */
+  /** True if the backup has a manifest, which is uploaded last. */
   published: boolean;
 }
 
@@ -181,7 +181,7 @@ export class BucketStore implements BackupStore<StreamedArchive["content"]> {
     const sized = new FixedLengthStream(size);
     const cut = new AbortController();
     const piped = content.pipeTo(sized.writable as unknown as WritableStream, { signal: cut.signal });
-    // Ignore this error: a broken stream also makes the upload fail, which reports it.
+    // Ignore a stream error here: the upload then also fails and reports the failure.
     piped.catch(() => {});
     try {
       await this.#put(id, "archive", sized.readable as unknown as Value, { sha256 });

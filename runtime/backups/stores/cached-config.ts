@@ -14,7 +14,7 @@ export interface Cached {
     text: string;
     etag: string;
     sha256: string;
-    /** True if a sync wrote the config and nobody has changed it since. */
+    /** True if the config is unchanged since a sync wrote it. */
     synced: boolean;
   };
   marker?: { text: string; etag: string };
@@ -28,7 +28,7 @@ export const ABSENT = { etagDoesNotMatch: "*" } as const;
 interface CachedConfigOptions {
   bucket: R2Bucket;
   keys: StateKeys;
-  /** True if the config belongs to the deployment. This sandbox then reads but never writes it. */
+  /** True if the config belongs to the deployment, so this sandbox must not write it. */
   sharesConfig: boolean;
   onConfig?: (() => void) | undefined;
   record: BackupRecord;
@@ -67,7 +67,7 @@ export class CachedConfig {
     throw new StewardError("backup_stale");
   }
 
-  /** Returns true if the config was deleted or replaced after the container took it. */
+  /** Returns true if somebody has edited the config, or deleted it or the marker, since the container read them. */
   async isReplaced(): Promise<boolean> {
     // Read the record before the bucket. Otherwise, a sync between these reads would look like a deletion.
     const { seen } = this.#options.record.facts;
@@ -105,7 +105,7 @@ export class CachedConfig {
   }
 
   /**
-   * Writes the config into the bucket, unless an operator has edited the bucket's config since the container took it.
+   * Writes the config into the bucket, unless an operator has edited the bucket's config since the container read it.
    *
    * @returns the new etag; `undefined` if the config was not written
    */
@@ -126,8 +126,8 @@ function byHand({ config }: Cached, seen: Seen): Cached["config"] {
 }
 
 /**
- * Returns true if the operator has deleted the config or the marker since the container read them. After such a
- * deletion, a sync must write neither: the operator may delete the other one next.
+ * Returns true if the operator has deleted the config or the marker since the container read them. A sync must then
+ * write neither, because the operator may be about to delete both.
  */
 function isCleared(now: Cached, seen: Seen): boolean {
   const markerGone = seen.marker !== undefined && now.marker === undefined;

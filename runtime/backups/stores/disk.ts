@@ -102,8 +102,8 @@ export class DiskStore extends BackupDirectory implements BackupStore<Content>, 
   }
 
   /**
-   * Fetches the next backup from another process with `send`, verifies it and stores it, unless `accept` throws an
-   * error.
+   * Stores a backup that another process creates. `send` gets the new backup's id and returns the archive, which is
+   * verified before it is stored.
    *
    * @throws StewardError `backup_corrupt`, or an error of `send` or `accept`. After an error, no backup is stored.
    */

@@ -42,7 +42,10 @@ export function idOrAll({ form, words }: IdForm) {
   );
 }
 
-/** Formats of operators' ids. In the web chat, an operator has the browser's id: the SHA-256 of its key. */
+/**
+ * Formats of operators' ids. In the web chat, an operator's id is the browser's id: the SHA-256 of the browser's
+ * public key.
+ */
 const OPERATOR_IDS = [
   ...Object.entries(USER_IDS).map(([name, { form }]) => `${name}:${form}`),
   "web:[0-9a-f]{64}",

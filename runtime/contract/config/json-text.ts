@@ -5,7 +5,7 @@ import type { ConfigProblem } from "./index.ts";
  * take quadratic time.
  */
 const TOKEN = /"(?:[^"\\]|\\[^])*"?|[{}[\],]|\n/g;
-/** Maximum length of a parsed text, in characters. */
+/** Maximum length of a JSON text, in characters. */
 const LONGEST = 256 * 1024;
 const DEEPEST = 64;
 const BYTE_ORDER_MARK = "\ufeff";

@@ -45,7 +45,7 @@ export function mendConfigValue(value: unknown): MendedConfig {
   }
 }
 
-/** Returns true if an unknown key may restrict access: its name suggests so, or it is in the settings of one group. */
+/** Returns true if an unknown key may restrict access, by its name or because it belongs to a single group. */
 function restrictsAccess({ path, at = [], unknownKey = "" }: ConfigProblem): boolean {
   if (deprecatedKey(path, unknownKey) !== undefined) return false;
   return RIGHTS.test(unknownKey) || (at[0] === "channels" && at.length > 3);

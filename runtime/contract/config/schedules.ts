@@ -33,7 +33,7 @@ export const schedule = z
     ...what,
     to: chatAddress,
     enabled: z._default(z.boolean(), true),
-    // Optional without a default: a stored schedule has this key only if it is set, because older versions refuse
+    // Optional without a default, so that a stored schedule has this key only if it is set. Older versions refuse
     // unknown keys.
     sendElsewhere: withHelp(
       z.optional(sendElsewhere),

@@ -22,7 +22,7 @@ export function schemaKeys(): ReadonlySet<string> {
   return keys;
 }
 
-/** A zod schema. `def` has the parts that contain other schemas. */
+/** A zod schema. Its `def` declares the schema's type and the fields that can contain other schemas. */
 interface Node extends z.core.$ZodType {
   def: {
     type: string;

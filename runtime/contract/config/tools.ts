@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { chatAddress, withHelp, duration, httpUrl, integer, whenFieldsValid, secret } from "./values.ts";
 
-/** An MCP server: a program on its standard streams, or a URL (streamable HTTP). */
+/** An MCP server: a program that uses standard input and output, or a URL (streamable HTTP). */
 const mcpServer = z
   .strictObject({
     command: z.optional(z.string().check(z.minLength(1))),

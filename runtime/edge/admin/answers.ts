@@ -25,7 +25,10 @@ interface AskOptions<T> {
   isWhole?(value: T): boolean;
 }
 
-/** The container's status, and the time since which stored answers count as current. */
+/**
+ * The container's status, and `reuseAfter`: a stored answer from this time or later is used without asking the
+ * container.
+ */
 type AnswerContext = Pick<Visitor, "reuseAfter"> & { facts: Pick<Visitor["facts"], "status"> };
 
 /**

@@ -2,7 +2,7 @@ import { structuredPatch } from "diff";
 import { createRedactor } from "../../shared/redact.ts";
 
 const CONTEXT_LINES = 2;
-/** Maximum changed lines in a diff. Beyond this, the search for the shortest diff takes too long. */
+/** Maximum number of changed lines in a diff. For more lines, the search for the shortest diff takes too long. */
 const MAX_CHANGES = 500;
 const LONGEST = 8_000;
 

@@ -71,7 +71,7 @@ export function nothingToMendPage(context: PageContext, why: string): Promise<Re
   return adminPage(context, { title: "Repair" }, content);
 }
 
-/** Explains that literal secrets prevent editing, and what to do. */
+/** Explains that literal secrets prevent editing, and how to remove them. */
 export function SecretsAlert({ secrets = [] }: Pick<ConfigText, "secrets">): Markup {
   const places = secrets.filter((path) => path !== "").join(", ");
   const where = places === "" ? "The file is not JSON and may contain a secret" : `A secret is in ${places}`;

@@ -98,8 +98,8 @@ export async function knownAccess(
 }
 
 /**
- * `POST /_admin/devices/approve` and `…/reject`, with one or more fields `request`. Settles exactly the requests
- * that the page showed. Approval grants a person's rights unless the request names the operator role.
+ * `POST /_admin/devices/approve` and `…/reject`, with one or more fields `request`. Settles exactly the requests that
+ * the page showed. An approval grants the role `person`, unless the field ends with `:operator`.
  */
 export async function settleRequests(
   context: PageContext,

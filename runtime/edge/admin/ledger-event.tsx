@@ -32,7 +32,8 @@ export async function showEvent(context: PageContext, options: AdminOptions): Pr
 }
 
 /**
- * `POST /_admin/ledger/event`, field `key`: the event's page with its text. The activity log records who read the text.
+ * `POST /_admin/ledger/event`, field `key`: the event's page, including the text. The activity log records who read
+ * the text.
  */
 export async function showEventText(context: PageContext, options: AdminOptions): Promise<Response> {
   const { key } = await readFields(context.req.raw, { key: EVENT_KEY });

@@ -48,7 +48,7 @@ export async function downloadLogs(
   { sandbox, answers }: AdminOptions,
 ): Promise<Response> {
   const { lines, next } = await readLog(sandbox, answers, LIMIT_MS);
-  // The page's script requests the lines from this number on.
+  // After this download, the page's script requests only lines from number `next` on.
   if (next !== undefined) context.header("x-log-next", String(next));
   context.header("content-disposition", 'attachment; filename="steward-logs.jsonl"');
   return context.body(lines.map((line) => `${line}\n`).join(""), 200, {

@@ -79,7 +79,7 @@ export async function showOverview(context: PageContext, options: AdminOptions):
   return adminPage(context, { title: "Overview", asOf: visitor.asOf, waits: true }, content);
 }
 
-/** Loads the overview's data. Parts that do not arrive in time are missing. */
+/** Loads the overview's data. Parts that take too long are omitted. */
 async function read(options: AdminOptions, visitor: Visitor, now: number) {
   const { sandbox, answers, ledger, directory, activity } = options;
   // While the gateway crashes repeatedly, only a few processes may run concurrently. Start one only for the access
@@ -121,7 +121,7 @@ async function read(options: AdminOptions, visitor: Visitor, now: number) {
   };
 }
 
-/** Returns the newest ignored message of each unlisted group, unless a later message was answered. */
+/** Returns the newest ignored message of each unlisted group, unless a later message there was answered. */
 function silentGroups(ignored: readonly LedgerEntry[], answered: readonly LedgerEntry[]): LedgerEntry[] {
   const groups = new Map<string, LedgerEntry>();
   for (const entry of ignored) {

@@ -12,7 +12,7 @@ export type ScheduleRow = z.infer<ReturnType<typeof schedules.list.output>>["sch
 
 export type RunRow = z.infer<ReturnType<typeof schedules.history.output>>["runs"][number];
 
-/** Ways to specify a schedule's time, by command-line option: label and example value. */
+/** Label and example value of each command-line option that specifies a schedule's time. */
 const KINDS = {
   cron: ["Cron expression", "0 9 * * 1-5"],
   every: ["Every", "1h30m"],

@@ -9,7 +9,7 @@ import { adminPage, PAGES } from "../ui/console.tsx";
 import { Card } from "../ui/document.tsx";
 import type { AdminOptions, PageContext } from "./options.ts";
 
-/** Actions that the search finds, with the pages on which they start. */
+/** Actions that the search can find, and the page on which each starts. */
 const ACTIONS = Object.entries({
   "Add a schedule": `${ROUTES.schedulesPage.path}#add`,
   "Approve or revoke people and browsers": ROUTES.devicesPage.path,

@@ -100,8 +100,8 @@ export async function showFile(context: PageContext, { sandbox }: AdminOptions):
 }
 
 /**
- * `POST /_admin/workspace/save`, fields `name`, `expected` and `text`: writes the file. The previous version is
- * stored.
+ * `POST /_admin/workspace/save`, fields `name`, `expected` and `text`: writes the file and stores its previous
+ * version.
  */
 export async function saveFile(context: PageContext, options: AdminOptions): Promise<Response> {
   const { sandbox } = options;
@@ -120,7 +120,7 @@ export async function saveFile(context: PageContext, options: AdminOptions): Pro
   return goTo(context, ROUTES.workspacePage, "written");
 }
 
-/** `POST /_admin/workspace/remove`, fields `name` and `expected`: removes the file. Its last version is stored. */
+/** `POST /_admin/workspace/remove`, fields `name` and `expected`: removes the file and stores its last version. */
 export async function removeFile(context: PageContext, options: AdminOptions): Promise<Response> {
   const { name, expected } = await readFields(context.req.raw, { name: FILE, expected: EXPECTED });
   const made = operate(options.sandbox, workspace.remove, { file: name, expected });

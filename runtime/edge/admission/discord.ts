@@ -112,7 +112,7 @@ export function discordInteractions({
   };
 }
 
-/** An event, and the response to send once it is stored. */
+/** Result of reading an interaction. `response` is sent after any `delivery` has been stored. */
 interface InteractionRead {
   response: object;
   delivery?: Delivery;

@@ -64,7 +64,10 @@ const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(?:;|$)/i;
 // Cache the imported key: importing costs more than using it.
 let cached: { secret: string; key: Promise<SigningKey> } | undefined;
 
-/** Maximum characters of a body that is parsed before its signature is checked. Slack's URL challenge is shorter. */
+/**
+ * Maximum length, in characters, of a body that is parsed before its signature is checked. Slack's URL challenge is
+ * shorter.
+ */
 const LONGEST_UNSIGNED = 8_192;
 
 interface SlackEventsOptions {
@@ -96,7 +99,11 @@ export function slackEvents({ signingSecret, clock }: SlackEventsOptions): Webho
     return eventOrNothing(slackDelivery(short ?? parseJsonObject(text), clock()));
   };
 
-  /** @throws StewardError unless Slack has signed the request. */
+  /**
+   * Verifies that Slack has signed the request.
+   *
+   * @throws StewardError `channel_not_configured`, `signature_invalid`
+   */
   async function verify(request: Request, body: string): Promise<void> {
     if (signingSecret === undefined)
       throw new StewardError("channel_not_configured", "SLACK_SIGNING_SECRET is not set.");
@@ -158,8 +165,8 @@ async function verifySlack(secret: string, request: SignedRequest, now: number):
 }
 
 /**
- * Returns the delivery of a verified body; `undefined` if the event needs no answer. Each thread of a channel is a
- * conversation; a direct-message channel is a single one.
+ * Returns the delivery of a verified body; `undefined` if the event needs no answer. Each thread in a channel, and
+ * each direct-message channel, is one conversation.
  */
 function slackDelivery(body: unknown, receivedAt: number): Delivery | undefined {
   const parsed = eventCallback().safeParse(body);

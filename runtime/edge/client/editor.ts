@@ -103,7 +103,7 @@ const help = hoverTooltip((view, pos) => {
   return { pos: found.from, end: found.to, above: true, create };
 });
 
-/** Marks a problem at the key that the message names, or at the whole line. */
+/** Marks the key that a problem's message or path names, or the whole line if the line does not contain that key. */
 function markOf({ path, message, line, help: more }: ToldProblem, text: Text): Diagnostic {
   const { from: start, text: written } = text.line(Math.min(Math.max(line ?? 1, 1), text.lines));
   const [, key, meant] = /"([^"]+)"(?:; did you mean "([^"]+)")?/.exec(message) ?? [];

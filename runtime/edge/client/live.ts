@@ -23,7 +23,7 @@ const content = element("content", HTMLElement);
  */
 const isLive = document.body.dataset["live"] !== undefined;
 const FRAME = [".bar", ".side"];
-/** Selects the focused element. Excludes a link that was clicked: its focus is invisible. */
+/** Selects the focused element. Excludes a link that was clicked, because its focus is invisible. */
 const FOCUSED = ":focus:not(a:not(:focus-visible))";
 
 let loadedAt = Date.now();
@@ -32,7 +32,7 @@ let changed = false;
 /** True if the last update did not replace the content because the user was using it. */
 let stale = false;
 
-/** Returns the page's address without the parameters that report the last button's result. */
+/** Returns the page's address without the parameters that report the result of the last button press. */
 function address(): string {
   const url = new URL(location.href);
   url.searchParams.delete("done");

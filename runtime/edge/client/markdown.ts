@@ -6,12 +6,12 @@
 import type { Block, Inline, Item } from "../../contract/markdown.ts";
 import { copies, fill, made } from "./dom.ts";
 
-/** Matches a code fence that fills a line. Only a line feed ends a line. */
+/** Matches a code fence that fills a line. Lines are separated by line feeds only. */
 const FENCE = /(?<![^\n])```([\w+#.-]*)[ \t]*(?![^\n])/;
 const WEB = /^https?:\/\/./;
 const LONGEST_COLOURED = 50_000;
 
-/** Renders parsed blocks. Without blocks, renders a person's text verbatim, except for its code fences. */
+/** Renders `blocks`. If they are missing, renders `text` verbatim except for its code fences. */
 export function render(target: HTMLElement, text: string, blocks?: readonly Block[]): void {
   const shown = document.createDocumentFragment();
   fill(shown, blocks === undefined ? plain(text) : blocks.map(blockNode));

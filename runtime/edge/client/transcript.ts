@@ -104,7 +104,10 @@ export class Transcript {
     this.#offer();
   }
 
-  /** Returns the element of a message or, if the role is `item`, of the item with this `key`. Creates it if missing. */
+  /**
+   * Returns the element of a message or item, and creates it if missing. `id` is the message's id, `key` the id of
+   * the message or item itself.
+   */
   place(role: Role | "item", id: string, key: string, at = Date.now()): HTMLElement {
     const known = this.#articles.get(`${role} ${key}`);
     if (known !== undefined) return known;

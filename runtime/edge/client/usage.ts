@@ -10,7 +10,7 @@ interface ChartData {
 }
 
 const HEIGHT = 190;
-/** Fraction of each label's space on the axis that all its bars together fill. The rest is a gap. */
+/** Fraction of a label's width on the axis that the label's bars fill together. The rest is a gap. */
 const BARS = 0.8;
 const WIDEST_BAR = 40;
 /** Axis increments for whole numbers. */

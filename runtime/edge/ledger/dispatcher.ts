@@ -10,7 +10,7 @@ const KEEP_SETTLED_MS = 7 * 24 * 3_600_000;
 const RETRY = { firstMs: 1_000, longestMs: 5 * 60_000 };
 /** Maximum retry delay, in milliseconds, while no gateway answers. Chats resume soon after the gateway returns. */
 const LONGEST_ABSENT_MS = 15_000;
-/** Time before an event's expiry at which it gets a final attempt, in milliseconds. */
+/** Time between an event's last attempt and the event's expiry, in milliseconds. */
 const LAST_TRY_MS = 10 * 60_000;
 const PRUNE_BATCH = 500;
 const TIDY_MS = 60_000;
@@ -81,7 +81,7 @@ export class Dispatcher {
     this.#options = options;
   }
 
-  /** Stops starting deliveries, and resolves when no delivery is in progress. */
+  /** Starts no further deliveries, and resolves when none is in progress. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.idle();
@@ -103,8 +103,8 @@ export class Dispatcher {
   }
 
   /**
-   * Expires old events and prunes settled ones. If the clock was ahead when an event arrived, makes the event due
-   * now. Runs at most once a minute.
+   * Expires old events and prunes settled ones, at most once a minute. Events that arrived while the clock was ahead
+   * become due now.
    */
   tidy(): void {
     const { store, clock, log } = this.#options;
@@ -220,7 +220,7 @@ export class Dispatcher {
 
   #end(entry: DueEntry, result: AttemptResult): void {
     const { key } = entry;
-    // Remove the key first, so that the next run can reset the entry if its result cannot be stored.
+    // Remove the key before the result is stored: if storing fails, the next run can then reset the entry.
     this.#open.delete(key);
     try {
       this.#conclude(entry, result);
@@ -298,7 +298,7 @@ export class Notices {
       const next = due <= now ? store.nextNotice() : due;
       if (next !== undefined) wakeAt(Math.max(next, now + LOOK_AGAIN_MS));
     } catch (error) {
-      // The disk may be full. The next event retries.
+      // The disk may be full. The notices are read again on the next event.
       log.error("due notices could not be read from the ledger", { error: String(error) });
     }
   }

@@ -42,7 +42,7 @@ const TERMS = {
   outcome: "state",
 };
 
-/** Returns one page of a search. A short page with `next` means that older rows remain to be searched. */
+/** Returns one page of a search. If `next` is set, more rows remain to be searched, even if the page is not full. */
 function searchEntries(sql: Sql, query: LedgerQuery): LedgerPage {
   const {
     state = null,

@@ -9,7 +9,7 @@ import { displayName, hueOf } from "../../shared/display-name.ts";
 import type { NameEntry, NamePage, NameQuery, Sighting } from "../ports.ts";
 import type { Row, Sql } from "./sql.ts";
 
-/** Maximum stored entries. The least recently seen are dropped. */
+/** Maximum number of stored entries. The least recently seen entries are dropped. */
 const MAX_ENTRIES = 5_000;
 /** Minimum interval between updates of `seen_at`, in milliseconds. It avoids a write per message. */
 const SEEN_MS = 60_000;
@@ -17,7 +17,7 @@ const SEEN_MS = 60_000;
 const ASK_AGAIN_MS = 24 * 3_600_000;
 /** Interval after a failed lookup. */
 const FAILED_AGAIN_MS = 3_600_000;
-/** Maximum characters of a key. No platform uses longer ids. */
+/** Maximum length of a key, in characters. No platform uses longer ids. */
 const LONGEST_KEY = 256;
 
 /**

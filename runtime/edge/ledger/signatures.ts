@@ -1,7 +1,7 @@
 import type { Clock, SignatureUse } from "../ports.ts";
 import type { Sql } from "./sql.ts";
 
-/** Maximum unexpired signatures. Normal use needs a few hundred. */
+/** Maximum number of stored signatures. Normal use needs a few hundred. */
 const MOST = 10_000;
 /**
  * Time, in milliseconds, to keep expired signatures. If the clock is set back, they are valid again and must still
@@ -9,7 +9,7 @@ const MOST = 10_000;
  */
 const KEPT_MS = 3_600_000;
 
-/** Accepted signatures, stored until expiry to prevent replays. */
+/** Accepted signatures, stored to prevent replays. */
 export class SignatureStore {
   readonly #sql: Sql;
   readonly #clock: Clock;

@@ -6,7 +6,7 @@ import type { Tenants } from "./ports.ts";
 
 /** Format of a pass, which a container sends instead of API keys. Older gateways send the pass in the URL. */
 const PASS = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/;
-/** Maximum look-ups of unknown tenants in the directory, per client and minute. */
+/** Maximum number of look-ups of unknown tenants in the directory, per client and minute. */
 const UNKNOWN_PER_MINUTE = 60;
 /** Cache duration of a refusal. Shorter than a container's start, so that a newly admitted chat is not refused. */
 const REFUSED_MS = 2_000;
@@ -34,10 +34,10 @@ export class BrokerDoor {
   }
 
   /**
-   * Returns the error response for a refused request; `undefined` if the request may pass. Rejects if the directory
-   * does not answer.
+   * Returns the error response if the request must be refused; `undefined` if it may pass.
    *
    * @param client The sender's network.
+   * @throws if the directory does not answer.
    */
   async refusal(tenant: TenantId, request: Request, client: string): Promise<Response | undefined> {
     const { knows, clock } = this.#options;

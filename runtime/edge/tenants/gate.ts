@@ -85,7 +85,7 @@ export class TenantGate {
     return this.#options.notes.read("admitted") === "yes";
   }
 
-  /** The tenant to which this chat's events now belong, if its id has changed. */
+  /** The tenant that now gets this chat's events; `undefined` unless the chat's id has changed. */
   get movedTo(): TenantId | undefined {
     return this.#options.notes.read("movedTo");
   }
@@ -125,7 +125,9 @@ export class TenantGate {
   }
 
   /**
-   * Asks the directory whether to admit an event's sender. Caches refusals. Rejects if the directory does not answer.
+   * Asks the directory whether to admit an event's sender. Caches refusals.
+   *
+   * @throws if the directory does not answer.
    */
   ask(event: Delivery): Promise<AdmissionDecision> {
     const { clock } = this.#options;

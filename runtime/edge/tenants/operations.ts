@@ -83,7 +83,7 @@ interface DeploymentParts {
 }
 
 /**
- * Returns a chat's sandbox. Requests for its config file and operations about people go to the deployment instead.
+ * Wraps a chat's sandbox. The deployment handles operations about people and requests for the config file instead.
  */
 export function withDeploymentParts(sandbox: Sandbox, { deployment, operate }: DeploymentParts): Sandbox {
   const whose = (port: SandboxPort | undefined, { path }: PortRequest): Sandbox =>
@@ -128,8 +128,8 @@ interface AdoptOptions {
 
 /**
  * Copies approvals and requests from the sandbox that served every chat. This starts the sandbox's container. If the
- * sandbox has loaded the approvals of version `stored`, its lists replace the directory's lists. Otherwise, the lists
- * are merged.
+ * sandbox has loaded the approvals of version `stored`, the sandbox's lists replace the directory's lists. Otherwise,
+ * both are merged.
  *
  * @throws StewardError, and copies nothing, if the container does not answer.
  */

@@ -10,7 +10,7 @@ const BATCH = 20;
 interface TenantOutboxOptions {
   sql: Sql;
   table: string;
-  /** Maximum attempts to send a message. The delay between attempts doubles, up to 10 minutes. */
+  /** Maximum number of attempts to send a message. The delay between attempts doubles, up to 10 minutes. */
   mostAttempts: number;
   /** Rejects if the tenant did not accept the text. */
   send(tenant: TenantId, text: string): Promise<void>;

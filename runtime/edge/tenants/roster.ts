@@ -92,7 +92,8 @@ export class TenantRoster {
 
   /** Returns tenants with problems, then healthy ones, both ordered by id. */
   list({ limit, after }: TenantQuery): Tenant[] {
-    // Select `?2` instead of the column `id`. Otherwise, SQLite would not seek by both columns.
+    // Select `?2` instead of the column `id`. Otherwise, SQLite would not use both columns of the index to find the
+    // page's first row.
     const from =
       after === undefined ? "" : "WHERE (is_well, id) > (SELECT is_well, ?2 FROM tenants WHERE id = ?2)";
     const rows = this.#sql.all(

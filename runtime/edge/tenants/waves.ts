@@ -104,7 +104,10 @@ export class Waves {
     );
   }
 
-  /** Returns true if the updated container has answered, else false; `undefined` if its update may not begin yet. */
+  /**
+   * Returns `undefined` if the tenant's container may not be replaced yet; otherwise, whether the new container has
+   * answered.
+   */
   #hasAnswered(tenant: TenantId): boolean | undefined {
     const [row] = this.#options.sql.all("SELECT answers FROM tenant_renewals WHERE tenant = ?", tenant);
     return row && row["answers"] === 1;

@@ -9,7 +9,7 @@ interface Series {
 
 export interface Chart {
   title: string;
-  /** Meaning of the labels, such as "Day", for the table's header. */
+  /** Heading of the table's column of labels, such as "Day". */
   labelled: string;
   labels: readonly string[];
   /** Shown as adjacent bars; at most two, since the style defines two colours. */
@@ -22,7 +22,7 @@ const dollars = (value: number): string =>
   value > 0 && value < 0.01 ? "under $0.01" : `$${value.toFixed(2)}`;
 
 export const FORMATS = { count: (value: number) => value.toLocaleString("en-US"), dollars };
-/** Minimum value at the top of the scale. The middle label shows half the top value, at least 1 or $0.01. */
+/** Minimum value at the top of the scale. The middle label, half the top value, is then at least 1 or $0.01. */
 const LEAST = { count: 2, dollars: 0.02 };
 
 const HEIGHT = 100;

@@ -79,7 +79,7 @@ interface FrameOptions {
   waits?: boolean;
   /** Scripts in addition to `live.js`. */
   scripts?: readonly AssetName[];
-  /** ISO 8601 time of the displayed state; absent if it is current. */
+  /** ISO 8601 time of the displayed state; absent for the current state. */
   asOf?: string | undefined;
 }
 

@@ -40,7 +40,7 @@ export function Moment({ at }: { at: string }): Markup {
   );
 }
 
-/** Renders words before a time, or nothing without a time. */
+/** Renders `words` and then a time, or nothing without a time. */
 export function TimeAfter({ words, at }: { words: string; at: string | undefined }): Markup | null {
   if (at === undefined) return null;
   return (

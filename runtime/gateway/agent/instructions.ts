@@ -14,7 +14,7 @@ const NOTHING = { files: [], memories: [] };
 const MEMORY = "MEMORY.md";
 const MAX_SKILLS = 50;
 const DESCRIPTION = "description:";
-/** Maximum characters to read from a skill's file, which begins with its description. */
+/** Maximum number of characters to read from a skill's file in search of its description. */
 const LONGEST_HEAD = 4_000;
 
 interface InstructionsOptions {
@@ -28,8 +28,8 @@ interface InstructionsOptions {
 }
 
 /**
- * Builds the system prompt from the workspace's current files. Place and time are in `circumstances`, so that
- * providers can cache `instructions`.
+ * Builds the system prompt from the workspace's current files. The platform and the time are in `circumstances`, so
+ * that providers can cache `instructions`.
  */
 export function instructions(
   options: InstructionsOptions,

@@ -9,7 +9,7 @@ const MINUTE_MS = 60_000;
 /** Days of stored token counts. Limits use only the current day. */
 const KEPT_DAYS = 7;
 
-/** Stores the tokens that each chat and person used per UTC day. */
+/** Stores the number of tokens that each chat and person used per UTC day. */
 export class SpendingStore {
   readonly #database: DatabaseSync;
   readonly #add: StatementSync;

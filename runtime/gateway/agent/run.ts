@@ -83,7 +83,7 @@ export class AnswerRun {
     return [...this.#steps.values()].flat();
   }
 
-  /** Runs a step's calls that were not started yet. Marks calls that a crash interrupted as failed. */
+  /** Runs the step's calls that have not been started yet. Marks calls that a crash interrupted as failed. */
   async #finish(step: Step): Promise<void> {
     const { question, rights, sessions, tools, signal } = this.#options;
     const { session, platform, target, direct } = question;
@@ -167,8 +167,8 @@ export class AnswerRun {
   }
 
   /**
-   * Omits files after a refusal that they may have caused. Returns false if there are no files or this was already
-   * tried.
+   * Omits the files from the request. Returns false if there are none, if they cannot have caused the refusal, or if
+   * they were already omitted.
    */
   #withhold({ code, tooLong }: ModelRefusal): boolean {
     if (this.#withheld || (code !== "model_failed" && !tooLong)) return false;

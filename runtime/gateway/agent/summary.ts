@@ -5,7 +5,7 @@ import type { PlacedTurn } from "../sessions/store.ts";
 
 const CHARACTERS_A_TOKEN = 4;
 const TOKENS_AN_IMAGE = 1_600;
-/** Estimated tokens of a document's page. The model gets each page both as a picture and as text. */
+/** Estimated number of tokens per document page. The model gets each page both as a picture and as text. */
 const TOKENS_A_PAGE = 3_000;
 /** Minimum size of a request for {@link tokenRatio}, in estimated tokens. Smaller requests are mostly overhead. */
 const SMALLEST_SAMPLE = 1_000;

@@ -77,7 +77,10 @@ export class Toolbox {
     };
   }
 
-  /** Reads the files of a tool's result for the model and stores them in the chat's folder. */
+  /**
+   * Converts a tool's result, including its files, to text and images for the model. Also stores the files in the
+   * chat's folder.
+   */
   async #read(tool: string, { text, files }: ToolOutcome, context: ToolContext) {
     if (files.length === 0) return { text, images: [] };
     const { workspace, media, config } = this.#options;

@@ -34,7 +34,7 @@ export interface Channel {
   /** True if a reply is sent early and edited while it is generated. Otherwise it is sent when it is complete. */
   readonly streams: boolean;
 
-  /** Maximum bytes of a received file. The model gets no content of a larger file. */
+  /** Maximum size of a received file in bytes. The model gets no content of a larger file. */
   readonly mediaMaxBytes: number;
 
   /**
@@ -81,7 +81,7 @@ export interface Channel {
 
   edit?(target: ReplyTarget, id: string, text: string): Promise<void>;
 
-  /** Shows a typing indicator for `typingMs`. Never rejects. */
+  /** Shows or renews the typing indicator. Never rejects. */
   typing?(target: ReplyTarget): Promise<void>;
 
   /** Milliseconds between renewals of the typing indicator. Default: 6000. */

@@ -94,7 +94,7 @@ async function readJson<T>(url: string, headers: Record<string, string> = {}): P
   return answer?.status === 200 ? (answer.body as T | undefined) : undefined;
 }
 
-/** Sends a POST if there is a body, else a GET. Resolves to `undefined` if no response arrives in time. */
+/** Sends a POST if there is a body, else a GET. Resolves to `undefined` if the request fails or times out. */
 // Uses `node:http`, because loading `fetch` takes a quarter of a command's time.
 function exchange(
   url: string,

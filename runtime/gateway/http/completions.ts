@@ -49,7 +49,7 @@ const completionSchema = z.object({
   tools: z.nullish(z.array(z.unknown()).check(z.maxLength(0, "tools of the caller are not supported"))),
 });
 
-/** Maximum request body in bytes, including images in base64. */
+/** Maximum size of a request body in bytes, including images in base64. */
 const LONGEST_BODY = 20 * 1024 * 1024;
 /** Model name that callers use to try the configured models in order. */
 const DEFAULT_MODEL = "steward";

@@ -8,11 +8,11 @@ import type { UnansweredMessage } from "./replies.ts";
 
 /** Milliseconds to wait for the rest of an album, or of a long text that Telegram's app split. */
 const HOLD_MS = 800;
-/** Milliseconds in which a person can add messages to a question in progress, counted from its first message. */
+/** Milliseconds after a question's first message during which the sender can add messages. */
 const FOLLOW_UP_MS = 5_000;
 /**
- * Number of messages at which no more are added to a question in progress. Each added message restarts the request to
- * the model.
+ * Number of messages at which a question in progress accepts no more. Each added message restarts the request to the
+ * model.
  */
 const MAX_JOINED = 5;
 

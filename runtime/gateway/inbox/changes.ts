@@ -8,7 +8,10 @@ import type { Bursts, Waiting } from "./bursts.ts";
 import type { ChatQueues } from "./chat-queues.ts";
 import type { DeliveryRecords } from "./records.ts";
 
-/** Maximum number of edits stored for the next answer, unless `historyLimit` is higher. */
+/**
+ * Maximum number of context messages per conversation after an edit is added. A higher `historyLimit` takes
+ * precedence.
+ */
 const MAX_EDITS = 10;
 const DELETED = ignored("deleted before it was answered");
 

@@ -19,7 +19,7 @@ interface Waiting<Message> {
 
 interface ChatQueue<Message> {
   waiting: Waiting<Message>[];
-  /** Run in progress. It settles its `entries`; `restart` moves them back to `waiting`. */
+  /** Current run. `restart` moves its `entries` back to `waiting`. */
   run: { entries: Waiting<Message>[]; abort: AbortController } | undefined;
 }
 
@@ -67,8 +67,8 @@ export class ChatQueues<Message> {
   }
 
   /**
-   * Stops the current run and all queued messages, and returns their number. Other queued work remains. `settle`
-   * stores the outcome before the messages' promises resolve.
+   * Stops all running and queued messages of a conversation and returns their number. `settle` stores the messages'
+   * outcome before their promises resolve.
    */
   stop(session: string, settle: (messages: readonly Message[]) => void): number {
     const state = this.#queues.get(session);

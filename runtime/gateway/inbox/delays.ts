@@ -65,8 +65,8 @@ export class Delays {
   }
 
   /**
-   * Sends a notice for a message that the edge delays or has given up. Commands and messages not for the bot get
-   * none.
+   * Sends a notice for a message that the edge delays or has given up. Sends none for a command, or for a message
+   * that is not for the bot.
    */
   async notifyDelayed(delivery: Delivery, notice: DeliveryNotice): Promise<DeliveryOutcome> {
     const { parts, replies, clock } = this.#options;

@@ -42,7 +42,7 @@ export const DELIBERATE_LIMITS: ReadonlySet<ErrorCode> = new Set([
   "message_limit_reached",
 ]);
 
-/** Button that sends `text` in the name of the person `by`. */
+/** Button that sends `text` on behalf of the person `by`. */
 interface SayButton {
   label: string;
   by: string;

@@ -1,6 +1,6 @@
 import { unzipSync } from "fflate";
 
-/** Maximum total bytes of the unpacked parts, by the sizes that the archive declares. */
+/** Maximum total size, in bytes, that an archive may declare for its unpacked parts. */
 const MAX_UNPACKED = 64_000_000;
 /** Characters. No question can contain more. */
 const MAX_TEXT = 1_000_000;
@@ -99,8 +99,8 @@ function slides(parts: Parts): string {
 }
 
 /**
- * Extracts text from `w:t` and `a:t` in Microsoft's formats, and from paragraphs in OpenDocument. A table row
- * becomes a line with tabs between cells.
+ * Extracts text from the elements `w:t` and `a:t` in Microsoft's formats, and from paragraphs in OpenDocument. A
+ * table row becomes a line with tabs between cells.
  */
 function xmlText(xml: string): string {
   const lines: string[] = [];

@@ -26,7 +26,7 @@ const MAX_PDF_PAGES = 100;
 
 const MAX_TEXT_BYTES = 1_000_000;
 const PDF = "%PDF-";
-/** Bytes at a PDF's start and end within which PDF readers accept its header and its end marker. */
+/** Number of bytes, at each end of a PDF, in which PDF readers accept the header or the end marker. */
 const PDF_MARGIN = 1_024;
 
 const documentSchema = z.object({

@@ -52,7 +52,7 @@ interface Bitmap {
   height: number;
 }
 
-/** Returns the picture upright, by its Exif orientation, and with white instead of transparency. */
+/** Turns the picture upright according to its Exif orientation, and replaces transparency with white. */
 function turn({ pixels, width, height }: Bitmap, orientation: number): Bitmap {
   const isSwapped = orientation >= 5;
   const isFromRight = [2, 3, 7, 8].includes(orientation);

@@ -80,8 +80,8 @@ export function addressOf(reference: string, config: Config, environment: Enviro
 }
 
 /**
- * Returns a configured server's URL and key. If the server uses the deployment's OpenAI key, the URL is the
- * deployment's instead of the configured one.
+ * Returns a configured server's URL and key. If the config refers to the deployment's OpenAI key, returns the
+ * deployment's OpenAI URL instead of the configured URL.
  */
 export function serverOf(
   { baseUrl, apiKey }: { baseUrl: string; apiKey?: Secret | undefined },

@@ -55,7 +55,9 @@ function eventStream(text: string): Response {
   return new Response(text, { status: 200, headers: { "content-type": "text/event-stream" } });
 }
 
-/** Adds a finish reason before `[DONE]` if the server omits it, since the client would report a truncated answer. */
+/**
+ * Adds a finish reason before `[DONE]` if the server omits it. Otherwise, the client would report a truncated answer.
+ */
 export function withFinishReason(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
   return async (input, init) => {
     const response = await fetch(input, init);

@@ -24,7 +24,7 @@ export interface ReadingOptions {
 }
 
 const LONGEST_DETAIL = 300;
-/** Maximum characters of an error message to process. */
+/** Number of characters of an error message that are processed. The rest is ignored. */
 const LONGEST_READ = 4_000;
 const TOO_LONG =
   /prompt is too long|exceeds? the (?:maximum|context)|maximum context|context (?:window|length|limit)/i;
@@ -77,8 +77,8 @@ export function answerInterruptedError(
 }
 
 /**
- * Classifies a response that is not a stream. JSON with an error is classified by its kind; any other body does not
- * come from a model.
+ * Classifies a response that is not a stream: JSON with an error by the error's kind, any other body as
+ * `model_not_streamed`.
  */
 function notStreamed({ message, body }: NoStreamError, options: ReadingOptions): Error {
   const kinds = errorKinds(body);

@@ -29,7 +29,7 @@ class ReasoningFilter {
    * tag and this text.
    */
   #element: { text: string; isOwnLine: boolean } | undefined;
-  /** State of a gpt-oss message: its header so far, or whether the message is for people. */
+  /** Current gpt-oss message: `head` is its incomplete header; `isFinal` is true if the message is for people. */
   #message: { head: string } | { isFinal: boolean } | undefined;
   #isEmpty = true;
   #hasEnded = false;

@@ -158,7 +158,7 @@ function readInput(text: string): Pick<ReceivedCall, "input" | "whole"> {
   }
 }
 
-/** Returns true if a call has an input. Client libraries replace a missing input with an empty object. */
+/** Returns true if a call's input is not empty. Client libraries replace a missing input with an empty object. */
 function hasInput({ input }: ToolCall): boolean {
   return typeof input === "object" && input !== null && Object.keys(input).length > 0;
 }
@@ -195,7 +195,7 @@ function requireComplete(
   const cut = finish === "length";
   const isEnd = cut || finish === "stop" || finish === "tool-calls" || finish === "content-filter";
   if (!isEnd) throw answerInterruptedError(reference, { how: finish });
-  // Drop a call that the token limit cut off, since its input is incomplete or missing.
+  // Drop a call that the token limit cut off, because its input is incomplete or missing.
   const kept = calls.filter((call, at) => !cut || (call.whole && (at < calls.length - 1 || hasInput(call))));
   const toolCalls = kept.map(({ id, name, input }) => ({ id, name, input }));
   if (toolCalls.length > 0) return { text, toolCalls };

@@ -9,7 +9,7 @@ import { errorKinds, messageOf, providerFailure } from "./provider-errors.ts";
 
 /** OpenAI's limit of 25 MB per file: https://platform.openai.com/docs/guides/speech-to-text */
 const MAX_BYTES = 25_000_000;
-/** Maximum seconds of a recording: the limit of gpt-4o-transcribe. */
+/** Maximum length of a recording in seconds: the limit of gpt-4o-transcribe. */
 const MAX_SECONDS = 1_500;
 const LONGEST_ANSWER_BYTES = 1_000_000;
 const TIMEOUT_MS = 100_000;
@@ -94,8 +94,8 @@ export function createTranscriber(
 }
 
 /**
- * Returns a file name extension for a recording's format. Servers detect the format by extension, and some refuse
- * Telegram's `.oga`.
+ * Returns a file name extension for a recording's format. Servers infer the format from the extension, and some
+ * reject Telegram's `.oga`.
  */
 function audioFormat(data: Uint8Array): string | undefined {
   const head = Buffer.from(data.subarray(0, 12)).toString("latin1");
@@ -104,7 +104,7 @@ function audioFormat(data: Uint8Array): string | undefined {
   if (head.startsWith("RIFF") && head.endsWith("WAVE")) return "wav";
   if (head.startsWith("\x1a\x45\xdf\xa3")) return "webm";
   if (head.startsWith("ftyp", 4)) return "m4a";
-  // MP3 begins with an ID3 tag, or with the sync bits of an MPEG audio frame with a valid layer.
+  // An MP3 file begins with an ID3 tag or an MPEG audio frame. A frame has sync bits and a valid layer.
   const isFrame = data[0] === 0xff && ((data[1] ?? 0) & 0xe0) === 0xe0 && ((data[1] ?? 0) & 0x06) !== 0;
   return head.startsWith("ID3") || isFrame ? "mp3" : undefined;
 }

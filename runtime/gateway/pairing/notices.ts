@@ -11,7 +11,9 @@ import type { WaitingSender, WaitingSenders } from "./desk.ts";
 
 const LOOK_EVERY_MS = 1_000;
 const RETRY = { firstMs: 5_000, longestMs: 10 * 60_000 };
-/** Maximum attempts per notice. The waits double, so the last attempt is about 40 minutes after the first. */
+/**
+ * Maximum number of attempts per notice. The delays double, so the last attempt is about 40 minutes after the first.
+ */
 const MAX_ATTEMPTS = 10;
 
 export interface ApprovalNoticesOptions {
@@ -79,7 +81,7 @@ export class ApprovalNotices {
     try {
       const senders = waiting.on(platform);
       if (senders.length === 0) return false;
-      // An approval writes the approvals before the requests. Read in the opposite order, so that no approval is
+      // An approval is stored before its request is removed. Read in the opposite order, so that no approval is
       // missed.
       const pending = new Set(
         stores(platform)

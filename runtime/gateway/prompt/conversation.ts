@@ -19,7 +19,7 @@ import {
 const LONGEST_TOOL_NAME = 64;
 /** Maximum length of a speaker's mark, such as `[#person]`, in characters. */
 const MARK_ROOM = 200;
-/** Maximum characters of a tool result in a nearly full context. */
+/** Maximum length of a tool result in a nearly full context, in characters. */
 const SHORT_OUTPUT = 2_000;
 export const INTERRUPTED = "Interrupted: this may or may not have happened. It was not run again.";
 /** Maximum number of pictures from tools in one request. */
@@ -109,7 +109,10 @@ export function turnMessage(turn: Turn): ModelMessage {
     : { role: "assistant", text: modelPrompt(turn.text) };
 }
 
-/** Builds a request to summarise turns and the previous summary. Drops the oldest turns beyond `most` characters. */
+/**
+ * Builds a request to summarise turns and the previous summary. Omits the oldest turns if all turns together exceed
+ * `most` characters.
+ */
 export function summaryRequest(
   { summary, turns }: { summary: ModelText | undefined; turns: readonly Turn[] },
   most: number,

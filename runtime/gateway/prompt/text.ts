@@ -46,10 +46,10 @@ const BLANKS = /[\p{C}\p{DI}\p{Z}\u2800]+/gu;
  * punctuation are allowed.
  */
 const NOT_IN_LABELS = /(?:[^\p{L}\p{M}\p{N}\p{So}\p{Sk}\p{Sc} .,;'’()&+!?/_%=$~"-]|[ː꞉⌗])+/gu;
-/** Maximum characters of a name before normalisation, which can make it longer. */
+/** Maximum length, in characters, of a name before normalisation, which can make the name longer. */
 const LONGEST_UNCUT = 1_000;
 
-/** Maximum characters of one fact in a remark, enough for a Telegram poll with all its answers. */
+/** Maximum length, in characters, of one fact in a remark. Allows a Telegram poll with all its answers. */
 const LONGEST_FACT = 1_500;
 
 export const memoryText = (text: string): MemoryText => text as MemoryText;
@@ -71,7 +71,7 @@ export function verbatim(text: OperatorText): Prompt {
   return sanitize(text) as Prompt;
 }
 
-/** Returns the model's text, for a message in the model's own role. */
+/** Sanitizes the model's own text for a message in the model's role. */
 export function modelPrompt(text: ModelText): Prompt {
   return sanitize(text) as Prompt;
 }
@@ -104,7 +104,7 @@ export function oneLine(text: string, most: number): Prompt {
 export function label(name: string, most: number): Prompt {
   const shown = name.toWellFormed().replace(BLANKS, " ").trim().slice(0, LONGEST_UNCUT).toWellFormed();
   const plain = shown.normalize("NFKC").replace(BLANKS, " ").replace(NOT_IN_LABELS, " ");
-  // Remove leading combining characters, which would attach to the mark before the name.
+  // Remove leading combining characters, which would attach to the character before the name.
   return cut(
     plain
       .replace(/^[\p{M}\s]+/u, "")

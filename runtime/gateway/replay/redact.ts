@@ -18,7 +18,7 @@ export interface Redaction {
 
 /** Maximum nesting. Deeper parts become `null`. */
 const DEEPEST = 64;
-/** Matches field names of platforms. Other keys are redacted like text. */
+/** Matches field names that platforms define. Keys that do not match are redacted like text. */
 const FIELD = /^[a-z][a-z0-9_]{0,40}$/;
 /** Fields with protocol words as values. */
 const PROTOCOL_FIELDS = new Set(["type", "subtype", "channel_type", "mode", "t"]);
@@ -32,7 +32,7 @@ const MEASURES = new Set(
 );
 const OPTIONS = new Set(["text", "name", "file"]);
 
-/** Matches an @name, a command, an id or capitalised word, a number, or a single letter. */
+/** Matches an @name, a command, an id or uppercase word, a number, a single letter, or a non-ASCII character. */
 const TOKEN =
   /@(\w+)|(?<![^\s>])\/([A-Za-z]{1,16})(?!\w)|((?<![A-Za-z0-9])[A-Z][A-Z0-9]+(?![A-Za-z0-9]))|(\d+)|[A-Za-z]|[^!-~\s]/g;
 /** Slack's own bot has this id in every workspace. */

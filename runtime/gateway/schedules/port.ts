@@ -8,13 +8,16 @@ import { dueAfter, periodOf, type When } from "./times.ts";
 
 const MINUTE_MS = 60_000;
 const WHEN = ["at", "every", "cron", "timezone"] as const;
-/** Shortest pause between two runs, in minutes, by source. It limits the number of model requests. */
+/** Minimum interval between two runs, in minutes, by source. It limits the number of model requests. */
 const SHORTEST: Readonly<Record<Exclude<ScheduleSource, "config">, number>> = { chat: 15, cli: 1 };
-/** Number of pauses between runs that are checked to find the shortest. 100 pauses of 15 minutes exceed a day. */
+/**
+ * Number of intervals that are checked to find the shortest interval between two runs. 100 intervals of 15 minutes
+ * exceed a day.
+ */
 const LOOKED_AT = 100;
 
 const MAX_FROM_CHATS = 100;
-/** Maximum schedules of one chat, so that it cannot use up {@link MAX_FROM_CHATS}. */
+/** Maximum number of schedules of one chat, so that it cannot use up {@link MAX_FROM_CHATS}. */
 const MAX_FROM_CHAT = 10;
 
 /** Access of a chat to the schedules that send to it. */
@@ -133,7 +136,7 @@ export function runSchedule(store: ScheduleStore, id: string, now: number): void
     throw new StewardError("schedule_invalid", `the previous run of ${id} has not ended`);
 }
 
-/** Removes a schedule. Returns the removed rows, for an undo. */
+/** Removes a schedule. Returns the removed rows, so that the removal can be undone. */
 export function removeSchedule(store: ScheduleStore, id: string): RemovedSchedule {
   if (store.get(id)?.source === "config") {
     throw new StewardError("schedule_invalid", `${id} is in the config file: remove it there`);

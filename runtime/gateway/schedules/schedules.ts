@@ -126,7 +126,8 @@ export class Schedules {
     const { store, clock, log } = this.#options;
     if (this.#stopped) return;
     const now = clock();
-    // At startup, the clock's last reading is unknown. Bring forward only attempts that are due implausibly late.
+    // At startup, the clock's last reading is unknown, so bring forward only attempts scheduled implausibly far
+    // ahead.
     if (this.#lookedAt === Number.NEGATIVE_INFINITY) await this.#bringForward(now, now + GIVE_UP_MS);
     else if (now < this.#lookedAt - SET_BACK_MS) {
       const byMs = this.#lookedAt - now;
@@ -246,7 +247,7 @@ function requestOf({ schedule: { id, spec, madeBy = [] }, dueAt, begunAt }: Pend
   };
 }
 
-/** Returns the milliseconds before the next attempt; infinite if a retry cannot help. */
+/** Returns the milliseconds before the next attempt; `Infinity` if a retry cannot help. */
 function retryWait({ attempts }: PendingRun, error: unknown): number {
   if (!(error instanceof RetryableError || isStoreError(error))) return Number.POSITIVE_INFINITY;
   const wait = backoffMs(RETRY, attempts + 1);
@@ -273,7 +274,7 @@ interface SyncOptions {
 
 /**
  * Synchronizes the stored schedules with the config. Unchanged schedules keep their times, so that a restart does not
- * repeat them.
+ * repeat a run.
  */
 async function syncSchedules({ store, config, serves, now, log }: SyncOptions): Promise<void> {
   const wanted = configSchedules(config, serves);

@@ -10,7 +10,7 @@ export type CallState = "waiting" | "begun" | "done" | "failed";
 export interface StepCall extends ToolCall {
   state: CallState;
   output?: string;
-  /** Pictures in the result. They are not stored, so an answer continues without them after a restart. */
+  /** Pictures in the result. They are not stored, so they are missing if the answer resumes after a restart. */
   images?: readonly ModelImage[];
 }
 

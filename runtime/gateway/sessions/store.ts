@@ -29,7 +29,7 @@ interface QuestionEntry {
     quoted?: readonly Quoted[];
     /** The platform's id of the message. */
     message?: string;
-    /** Length of the sender's own words at the beginning of `text`. Remarks about files follow them. */
+    /** Number of characters at the beginning of `text` that the sender wrote. Remarks about files follow. */
     words?: number;
   }[];
   /** True for a group. Its prompt names the senders and includes messages that did not address the bot. */
@@ -69,10 +69,10 @@ interface SessionSummary {
 }
 
 /**
- * Stores one session per conversation, with its transcript. A retried delivery finds its message and any generated
- * answer.
+ * Stores one session per conversation, with its transcript. A retried delivery reuses its stored message and any
+ * generated answer.
  *
- * A session that starts over hides its earlier messages from the model.
+ * Resetting a session hides its earlier messages from the model.
  */
 export class Sessions {
   readonly steps: Steps;
@@ -94,8 +94,10 @@ export class Sessions {
   }
 
   /**
-   * Stores a question's messages, each once, and updates unanswered messages that were edited. Attaches the session's
-   * context notes to the first new message. A power cut may lose these writes, but a retry repeats them.
+   * Stores a question's messages, each once, and updates edited messages that are unanswered. The session's context
+   * notes are stored with the first new message.
+   *
+   * If a power cut undoes these writes, a retry repeats them.
    */
   ask({ session, messages, group, at }: QuestionEntry): void {
     lightTransaction(this.#database, () => {
@@ -127,8 +129,8 @@ export class Sessions {
   }
 
   /**
-   * Removes an unanswered message and the steps of its answer. The next question gets the context that was stored
-   * with the message.
+   * Removes an unanswered message and the steps of its answer. The next question gets the removed message's context
+   * notes.
    */
   retract(session: string, delivery: string, at: number): void {
     transaction(this.#database, () => {

@@ -189,7 +189,7 @@ export class WebChat {
 
   /**
    * Waits up to `graceMs` for answers in progress, then aborts them. Pages resend unanswered messages after the
-   * restart.
+   * gateway has restarted.
    */
   async drain(graceMs: number): Promise<void> {
     this.#queues.dismissWaiting(new RetryableError("gateway_unavailable", "The gateway is restarting."));
@@ -258,8 +258,8 @@ export class WebChat {
   }
 
   /**
-   * Stores the text so far as the answer and tells the pages that it was stopped. If there is no text yet, shows
-   * `otherwise`.
+   * Stores the text so far as the answer and tells the pages that the answer was stopped. If there is no text yet,
+   * the pages show `otherwise`.
    */
   #settleStopped(session: string, said: WebMessage, otherwise = ""): void {
     const { sessions, history, clock } = this.#options;

@@ -9,10 +9,10 @@ import { readWebSession, webSession } from "./outbox.ts";
 const SHOWN = 200;
 /** Maximum number of messages that a search reads. */
 const MAX_SEARCHED = 5_000;
-/** Maximum characters that a search reads of each message. */
+/** Maximum number of characters that a search reads from each message. */
 const LONGEST_SEARCHED = 20_000;
 const MAX_HITS = 30;
-/** Characters of an excerpt on each side of the match. */
+/** Number of characters that an excerpt shows on each side of the match. */
 const AROUND = 60;
 
 /** State of a message without a complete answer: the answer was stopped, or the message was removed. */

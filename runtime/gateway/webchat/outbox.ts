@@ -161,8 +161,8 @@ export class WebOutbox {
   }
 
   /**
-   * Returns a file as it was when sent to the device; `undefined` if the id is unknown or the workspace no longer has
-   * the content.
+   * Returns the version of a file that was sent to the device; `undefined` if the id is unknown or the workspace no
+   * longer has that version.
    */
   file(workspace: Workspace, device: string, id: string): { data: Uint8Array; picture?: string } | undefined {
     const row = this.#one.get(id);

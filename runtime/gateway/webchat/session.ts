@@ -238,7 +238,7 @@ class Rate {
     this.#at = clock();
   }
 
-  /** Takes one message from the rate limit. Returns false if none is left. */
+  /** Counts one message against the rate limit. Returns false if the limit is reached. */
   take(): boolean {
     const now = this.#clock();
     this.#left = Math.min(BURST, this.#left + Math.max(0, now - this.#at) / REFILL_MS);

@@ -88,7 +88,7 @@ export class ChatSockets {
     );
   }
 
-  /** Asks every page to reconnect later, and refuses new ones. */
+  /** Asks every page to reconnect later, and refuses new pages. */
   close(): void {
     this.#closing = true;
     clearInterval(this.#timer);

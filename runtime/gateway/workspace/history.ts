@@ -6,9 +6,9 @@ import { ensureDirectory, writeFileAtomic } from "../../process/files.ts";
 /** Per file and author. */
 const VERSIONS = 20;
 const VERSION = /^(\d{1,15})\.(operator|agent)$/;
-/** File with the original name, for people who inspect the folder. */
+/** Name of the file that stores the original file's name, for people who inspect the folder. */
 const NAME = "name";
-/** File with the digest of the text that the agent last wrote. */
+/** Name of the file that stores the digest of the text that the agent last wrote. */
 const BY_AGENT = "by-agent";
 
 /** Author of a text. Edits on disk count as the operator's. */
@@ -98,9 +98,9 @@ export class FileHistory {
   }
 
   /**
-   * Removes versions until the limits hold: the agent's before the operator's, oldest first.
+   * Removes versions until at most `most` remain: first the agent's, then the operator's, each oldest first.
    *
-   * @returns the remaining number and bytes.
+   * @returns the number and total bytes of the remaining versions
    */
   prune(most: Versions): Versions {
     const all = this.#all().toSorted((a, b) => (a.by === b.by ? a.at - b.at : a.by === "agent" ? -1 : 1));

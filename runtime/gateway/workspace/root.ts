@@ -52,7 +52,7 @@ export interface Change {
 
 export interface ChangeOptions {
   by: Author;
-  /** Expected digest of the current file. If it differs, the change fails. Default: any digest. */
+  /** Required digest of the current file. With another digest, the change fails. Default: any digest. */
   expected?: string;
 }
 

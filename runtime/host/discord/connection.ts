@@ -58,7 +58,7 @@ export class DiscordConnection {
   #isUnanswered = false;
   #isReady = false;
   #isBroken = false;
-  /** Events that wait to be handled. `#handled` resolves after the last of them. */
+  /** Events still to be handled. `#handled` resolves when the queue is empty. */
   readonly #queue: Payload[] = [];
   #handled = Promise.resolve();
   #end: ConnectionEnd | undefined;
@@ -214,7 +214,7 @@ export class DiscordConnection {
       this.#isReady = true;
       log.info("the session with Discord is resumed");
     }
-    // An event without a delivery needs no record: the next heartbeat stores its sequence number, and a replay is
+    // Other events need no record: the next heartbeat stores their sequence numbers, and handling them twice is
     // harmless.
     if (kind === "RESUMED" || delivery !== undefined) record.answered(place);
   }

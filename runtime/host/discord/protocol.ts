@@ -16,8 +16,8 @@ export const OP = {
 } as const;
 
 /**
- * Intents: https://docs.discord.com/developers/events/gateway#list-of-intents. The text of direct messages and mentions
- * is available without the privileged MESSAGE_CONTENT
+ * Gateway intents: https://docs.discord.com/developers/events/gateway#list-of-intents. The text of direct messages
+ * and mentions is available without the privileged MESSAGE_CONTENT
  * (https://docs.discord.com/developers/events/gateway#message-content-intent).
  */
 const GUILD_MESSAGES = 1 << 9;

@@ -1,7 +1,7 @@
 import { IntakeLease, type LeaseOptions } from "../intake/lease.ts";
 import type { Session } from "./protocol.ts";
 
-/** One bot's database row: the lease, the session, and the position in its events. */
+/** One bot's database row: the lease, the session, and the number of the last event that was handled. */
 export class SessionRecord extends IntakeLease {
   constructor(options: LeaseOptions) {
     super("discord", options);

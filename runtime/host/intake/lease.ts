@@ -6,7 +6,7 @@ import type { ErrorCode } from "../../contract/errors.ts";
 import { hasEnded } from "../../process/ended.ts";
 import { type FetchedPlatform, INTAKE_TABLES, type IntakeState } from "../../process/intake.ts";
 
-/** Time after which a lease expires if its holder does not renew it. */
+/** Time after which a lease expires if its holder does not renew it, in milliseconds. */
 const LEASE_MS = 60_000;
 
 export interface LeaseOptions {

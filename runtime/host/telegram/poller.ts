@@ -86,7 +86,7 @@ export class Poller {
     this.#attempt(() => record.release());
   }
 
-  /** Deletes an earlier webhook, since the config asks for polling. Telegram keeps pending updates. */
+  /** Deletes an earlier webhook, because the config asks for polling. Telegram keeps pending updates. */
   async #prepare(): Promise<void> {
     await this.#call("deleteWebhook", { drop_pending_updates: false });
   }

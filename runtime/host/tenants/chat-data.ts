@@ -39,7 +39,7 @@ export class ChatData {
   /** Last operation on each chat. The chat's next operation waits for it. */
   readonly #turns = new Map<TenantId, Promise<unknown>>();
   readonly #ready = new Set<TenantId>();
-  /** Chats with data that may be in no backup. */
+  /** Chats that may need another backup. */
   readonly #changed: Set<TenantId>;
   /**
    * Earliest times of a chat's next backup, in milliseconds since the epoch: while its gateway runs, and while it
@@ -124,7 +124,7 @@ export class ChatData {
   }
 
   /**
-   * Replaces a chat's state with one of its backups, after a backup of the current state.
+   * Replaces a chat's state with one of the chat's backups. First backs up the current state.
    *
    * @param stop Ends the chat's gateway, which must not start again before the restore has ended.
    */
@@ -168,8 +168,8 @@ export class ChatData {
     const store = await this.store(tenant);
     const isNew = !users.has(tenant);
     if (backupDirectory.read(tenant, "changed") === undefined) {
-      // A folder without backups comes from a version that did not back up chats. Back up its data before it is
-      // replaced.
+      // A folder without backups comes from a version that did not back up chats. Back up the folder before its
+      // content is replaced.
       if (!isNew && (await store.list()).length === 0) await this.#copy(tenant, () => false);
       await this.#export(tenant, store);
     }
@@ -199,7 +199,7 @@ export class ChatData {
     }
   }
 
-  /** Replaces the content of a chat's folder with a backup. The next `prepare` repeats an interrupted call. */
+  /** Replaces the content of a chat's folder with a backup. The next `prepare` repeats an interrupted replacement. */
   async #place(tenant: TenantId, id: string): Promise<void> {
     const { backupDirectory } = this.#options;
     const store = await this.store(tenant);

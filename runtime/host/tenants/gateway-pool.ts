@@ -19,7 +19,7 @@ type Occupant = Pick<TenantGateway, "tenant" | "isRunning" | "isBusy" | "usedAt"
 };
 
 /**
- * Limits the chats' gateways that run concurrently. Starts and stops are serialized, so that the limit is never
+ * Limits how many chats' gateways run concurrently. Starts and stops are serialized, so that the limit is never
  * exceeded.
  */
 export class GatewayPool {

@@ -108,8 +108,8 @@ export class TenantGateway implements Sandbox {
   }
 
   /**
-   * Stores the times of the gateway's last use and next schedule. Repeated calls within a minute do nothing, unless
-   * the gateway has worked in between.
+   * Stores the times of the gateway's last use and next schedule. Does nothing if called again within a minute,
+   * unless the gateway has finished work in the meantime.
    */
   async noteSchedule(): Promise<void> {
     const { clock } = this.#options;
@@ -172,9 +172,9 @@ export class TenantGateway implements Sandbox {
   }
 
   /**
-   * Restores a backup that this version can read, at most once per process.
+   * Restores the newest backup that this version can read. Only the first call has an effect.
    *
-   * @returns false if there is none
+   * @returns true if a backup was restored
    */
   async #restoreReadable(): Promise<boolean> {
     if (this.#wentBack) return false;

@@ -12,7 +12,10 @@ interface ScheduledStartsOptions {
   mark(): string;
   notes(tenant: TenantId): Notes;
   find(): Promise<readonly TenantId[]>;
-  /** Starts a chat's gateway and stores when its next schedule is due. Rejects if it does not become ready. */
+  /**
+   * Starts a chat's gateway and stores when the chat's next schedule is due. Rejects if the gateway does not become
+   * ready.
+   */
   begin(tenant: TenantId): Promise<void>;
   clock: Clock;
   log: Log;

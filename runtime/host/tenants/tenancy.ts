@@ -40,7 +40,7 @@ const MAX_CHATS = 1_000;
 const FULL_AGAIN_MS = 5_000;
 const FULL = reason("sandboxes_full");
 
-/** Folders of a data directory that record approvals. */
+/** Subfolders of a data directory in which approvals are stored. */
 const APPROVALS = ["credentials", "devices"];
 
 export interface HostTenancyOptions extends Omit<RunSurroundings, "sharedConfig"> {
@@ -139,7 +139,7 @@ export class HostTenancy {
       clock,
       log,
     });
-    // The gateways of these chats ran when the previous process ended, so their rows are outdated.
+    // Chats whose gateways ran when the previous process ended have outdated rows in the list of tenants.
     this.#changed = new Set(this.#reception.roster.running());
   }
 
@@ -220,7 +220,7 @@ export class HostTenancy {
     if (!gate.isOpen) {
       const standing = await gate.ask(first);
       if (!standing.admitted) {
-        // The group has just received another id. The next attempt finds its gateway by that id.
+        // The group's id has just changed. The next attempt finds the gateway by the new id.
         if (standing.movedTo !== undefined) return { kind: "retry", note: standing.note, absent: true };
         return refusedResult(standing);
       }
@@ -359,7 +359,7 @@ export class HostTenancy {
       // Do not wait: copying a large chat takes long.
       void this.#data.copyChanged(this.#isRunning);
       void this.#scheduled.run();
-      // Start waiting chats: a gateway that has finished its schedule may now be stopped for them.
+      // Start waiting chats: a gateway that has finished its schedule may now be stopped to make room.
       void this.#pool.offer();
     } catch (error) {
       log.error("the checks of the chats' gateways failed", { error: String(error) });

@@ -46,8 +46,8 @@ export class TenantNotes {
   }
 
   /**
-   * Forgets all admission decisions if `since` differs from the last call's value. `since` is the time when one
-   * gateway last began to serve all chats. Earlier decisions may be outdated.
+   * Forgets all admission decisions if `since` differs from the last call's value. `since` is the time of the last
+   * change from one gateway per chat to one gateway for all chats.
    */
   servedAllSince(since: string): void {
     if ((this.deployment.read(SERVED_ALL) ?? "") === since) return;

@@ -38,7 +38,8 @@ export class TenantUsers {
   }
 
   /**
-   * Makes this process run as the owner of the data directory. It can still become root for single operations.
+   * Makes this process run as the owner of the data directory. The process can still become root for single
+   * operations.
    *
    * @throws StewardError `tenancy_unsupported` if this process cannot give chats their own users.
    */
@@ -137,7 +138,10 @@ function takeDirectory(home: string): number {
   return CONTAINER_USER;
 }
 
-/** Returns the user with this id. `withRights` runs the synchronous `work` as root, then switches to user `base`. */
+/**
+ * Returns the user with this id. Its `withRights` method runs a synchronous function as root, and then switches back
+ * to the user `base`.
+ */
 function userOf(id: number, base: number): ProcessUser {
   return {
     id,

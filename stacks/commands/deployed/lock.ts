@@ -10,7 +10,7 @@ import { hasEnded } from "../../../runtime/process/ended.ts";
 import { parseJson } from "../../../runtime/shared/json.ts";
 import { ANSWER_MS } from "./cli.ts";
 
-/** Lock file of a backend in a folder (pulumi pkg/backend/diy/lock.go). */
+/** Content of the lock file that Pulumi writes for a backend in a local folder (pulumi pkg/backend/diy/lock.go). */
 const lockFile = z.object({
   pid: z.number(),
   username: z.string(),

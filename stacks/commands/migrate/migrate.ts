@@ -39,7 +39,7 @@ export interface MigrateResult {
   tag: string | undefined;
   /** Description for people, one line per entry. */
   plan: string[];
-  /** Planned steps of an update with the new name. */
+  /** Planned steps of an update with the Worker's new name. */
   steps: PlannedStep[];
   accepted: boolean;
   file: string;

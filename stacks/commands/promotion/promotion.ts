@@ -83,10 +83,10 @@ async function requireUnchanged({ stack, state }: DeployedStack, proven: Deploye
 }
 
 /**
- * Returns the build that a stack's newest recorded rollout deployed and probed.
+ * Returns the build that a stack's newest rollout deployed and probed. Ignores rollouts that stopped before their
+ * update.
  *
- * @throws StewardError `promotion_unproven` if there is no record, or if the newest rollout that changed something did
- * not succeed.
+ * @throws StewardError `promotion_unproven` if no rollout is recorded, or if the newest one did not succeed.
  */
 function provenBuild(folder: string, stack: string): DeployedBuild {
   const newest = newestRecord(folder, (entries) => entries.some(namesBuild));
@@ -103,10 +103,7 @@ function provenBuild(folder: string, stack: string): DeployedBuild {
   return last["deployed"] as DeployedBuild;
 }
 
-/**
- * Returns true if an entry names the deployed build. Entries of previews, and of rollouts that stopped before their
- * update, do not.
- */
+/** Returns true if an entry shows that its rollout reached the update. */
 function namesBuild({ step, deployed }: RecordEntry): boolean {
   return step === "updating" || deployed !== undefined;
 }

@@ -12,8 +12,8 @@ export interface RolloutOptions extends CommandOptions, PolicyOptions {
   /** If true, starts without calling `confirm`. Default: false. */
   yes?: boolean | undefined;
   /**
-   * Called before the first change, unless `yes` is set. Returns `true` to start, otherwise the reason. Default:
-   * refuses.
+   * Called before the first change, unless `yes` is set. Returns `true` to start, otherwise the reason for refusing.
+   * Default: the rollout does not start.
    */
   confirm?: ((plan: UpdatePlan) => Promise<true | string>) | undefined;
   /** Tag of the migration that may be applied, such as `v2`. */

@@ -102,7 +102,7 @@ function summaryOf(steps: readonly PlannedStep[]): string {
 interface BackupOutcome {
   made?: string;
   skipped?: string;
-  /** Id of an interrupted rollout's backup that this rollout reuses. */
+  /** Id of the backup that this rollout reuses from an interrupted rollout. */
   earlier?: string;
   refused?: string;
 }

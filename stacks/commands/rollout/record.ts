@@ -26,7 +26,10 @@ export class RolloutRecord {
   }
 }
 
-/** Returns the entries of the last rollout that began its update, if it was interrupted; otherwise `undefined`. */
+/**
+ * Returns the entries of the last rollout that reached the step `updating`; `undefined` if there is none, or if it
+ * has ended.
+ */
 export function readInterruptedRollout(folder: string): RecordEntry[] | undefined {
   const newest = newestRecord(folder, (entries) => entries.some(({ step }) => step === "updating"));
   return newest?.at(-1)?.step === "ended" ? undefined : newest;

@@ -39,7 +39,9 @@ export interface Comparison {
   running: Record<Fate, number>;
   next: Record<Fate, number>;
   changes: Change[];
-  /** The new version's time to read an event, divided by the running version's. */
+  /**
+   * The new version's time to read the events, divided by the running version's; `undefined` if the latter is zero.
+   */
   factor: number | undefined;
   left: ReplayRecord["left"];
 }

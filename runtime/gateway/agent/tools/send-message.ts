@@ -11,8 +11,8 @@ export interface SendMessageOptions {
 }
 
 /**
- * Creates a tool that sends a message to the current chat or to a chat that the config allows. With other targets, a
- * person or a fetched page could make the bot write to strangers.
+ * Creates a tool that sends a message to the current chat or to a chat that the config allows. If any target were
+ * allowed, a person or a fetched page could make the bot write to strangers.
  */
 export function sendMessageTool({ channels }: SendMessageOptions): Tool {
   return defineTool({

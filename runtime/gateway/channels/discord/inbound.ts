@@ -89,7 +89,9 @@ function readMessage(received: DiscordMessage, bot: string, access: ChannelAcces
   };
 }
 
-/** Returns true if the text mentions the bot, or Discord added the mention because the message is a reply. */
+/**
+ * Returns true if the text mentions the bot, or if Discord added a mention because the message replies to the bot.
+ */
 function isAddressedIn({ mentions = [], content = "" }: DiscordMessage, bot: string): boolean {
   return (
     mentions.some(({ id }) => id === bot) || content.includes(`<@${bot}>`) || content.includes(`<@!${bot}>`)

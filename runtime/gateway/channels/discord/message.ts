@@ -129,7 +129,7 @@ export function unknownParts(payload: Record<string, unknown>): string[] {
 /** A mention of a user; the form with `!` is deprecated: https://docs.discord.com/developers/reference#message-formatting-formats */
 const USER = /<@!?(\d{1,20})>( ?)/g;
 
-/** Returns a message's text without mentions of the bot. Other mentions become names. */
+/** Returns a message's text without mentions of the bot. Other mentions are replaced with names. */
 export function readWords({ content: said = "", mentions = [], poll: asked }: Content, bot: string): string {
   const names = new Map(mentions.map((one) => [one.id, nameOf(one, one.member?.nick)]));
   const text = said
@@ -184,7 +184,7 @@ function readSticker({ id, name = "", format_type: format }: z.infer<typeof stic
 /** A reference's type: https://docs.discord.com/developers/resources/message#message-reference-types */
 const FORWARD = 1;
 
-/** Returns the message that this one replies to or forwards. */
+/** Returns the messages that `received` forwards, or the message to which it replies. */
 export function readReferences(received: DiscordMessage, bot: string): Reference[] {
   const {
     message_reference: reference,

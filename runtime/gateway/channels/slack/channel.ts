@@ -90,8 +90,8 @@ interface SlackFilesOptions {
 }
 
 /**
- * Returns a function that fetches files through the broker or with the bot token. It throws a StewardError if a file
- * cannot be fetched.
+ * Returns a function that fetches files, through the broker or with the bot token. The returned function throws a
+ * StewardError if a file cannot be fetched.
  */
 function slackFiles({ botToken: key, environment, maxBytes }: SlackFilesOptions) {
   const open = (id: string, signal: AbortSignal): Promise<Response> =>

@@ -27,7 +27,10 @@ export interface InboundOptions {
  */
 const OPENING = /^\/start(?: [\w-]{1,64})?$/;
 
-/** Minimum characters of a text that may continue in the next message: apps split above 4,096 characters. */
+/**
+ * Minimum length, in characters, of a text that may continue in the next message. Apps split texts above 4,096
+ * characters.
+ */
 const NEARLY_CUT = 4_000;
 
 /** Delay in milliseconds before the edge retries an event that arrived before the bot's name was known. */
@@ -53,7 +56,7 @@ function readMessage(received: TelegramMessage, whole: unknown, options: Inbound
   const direct = message.chat.type === "private";
   if (!direct && message.chat.type !== "group" && message.chat.type !== "supergroup")
     return ignored(`a chat of type ${message.chat.type}`);
-  // Ignore ephemeral messages: they are commands, none of which steward registers.
+  // Ignore ephemeral messages: only commands can be ephemeral, and steward registers no commands with Telegram.
   if (message.ephemeral_message_id !== undefined) return ignored("a message that only its sender sees");
   const moved = readMove(message, options);
   if (moved !== undefined) return moved;

@@ -11,8 +11,8 @@ const user = z.object({
 });
 
 /**
- * A formatted part of a text: https://core.telegram.org/bots/api#messageentity. Offsets are in UTF-16 code units, as
- * in JavaScript.
+ * A formatted part of a message's text: https://core.telegram.org/bots/api#messageentity. `offset` and `length` are
+ * in UTF-16 code units, as in JavaScript.
  */
 const entity = z.object({
   type: z.string(),
@@ -92,8 +92,8 @@ const message = z.extend(content, {
   chat: z.extend(chat, { type: z.string() }),
   reply_to_message: maybe(
     z.extend(content, {
-      // Set if the replied-to message created the forum topic. In a topic, Telegram reports this message with every
-      // message that is not a reply.
+      // Set if the replied-to message created the forum topic. Telegram marks every message in a topic as a reply to
+      // the topic's first message, unless the person replied to another one.
       forum_topic_created: maybe(z.unknown()),
     }),
   ),
@@ -127,7 +127,7 @@ const press = z.object({
 export const updateSchema = z.looseObject({
   update_id: z.number(),
   message: z.optional(message),
-  /** Telegram reports edits to bots, but not deletions. */
+  /** Telegram informs bots of edited messages, but not of deleted ones. */
   edited_message: maybe(message),
   callback_query: maybe(press),
 });

@@ -1,7 +1,7 @@
 import { splitMarkdown } from "../../markdown/split.ts";
 import { type Forms, writeMarkdown } from "../../markdown/write.ts";
 
-/** Longest message in characters, counted without markup: https://core.telegram.org/bots/api#sendmessage */
+/** Maximum length of a message in characters, not counting markup: https://core.telegram.org/bots/api#sendmessage */
 const LONGEST_SHOWN = 4_096;
 
 function escape(text: string): string {
