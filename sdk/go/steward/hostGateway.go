@@ -21,7 +21,7 @@ type HostGateway struct {
 	ContainerId pulumi.StringOutput `pulumi:"containerId"`
 	// Host directory of the data; `undefined` if the data is in a volume.
 	DataDirectory pulumi.StringPtrOutput `pulumi:"dataDirectory"`
-	// Id of the Discord application with registered commands; `undefined` without Discord.
+	// Id of the Discord application whose commands were registered; `undefined` without Discord.
 	DiscordCommands pulumi.StringPtrOutput `pulumi:"discordCommands"`
 	// Id of the container's image.
 	Image pulumi.StringOutput `pulumi:"image"`
@@ -241,7 +241,7 @@ func (o HostGatewayOutput) DataDirectory() pulumi.StringPtrOutput {
 	return o.ApplyT(func(v *HostGateway) pulumi.StringPtrOutput { return v.DataDirectory }).(pulumi.StringPtrOutput)
 }
 
-// Id of the Discord application with registered commands; `undefined` without Discord.
+// Id of the Discord application whose commands were registered; `undefined` without Discord.
 func (o HostGatewayOutput) DiscordCommands() pulumi.StringPtrOutput {
 	return o.ApplyT(func(v *HostGateway) pulumi.StringPtrOutput { return v.DiscordCommands }).(pulumi.StringPtrOutput)
 }

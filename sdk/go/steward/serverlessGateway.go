@@ -24,7 +24,7 @@ type ServerlessGateway struct {
 	BundleHash             pulumi.StringOutput `pulumi:"bundleHash"`
 	ContainerApplicationId pulumi.StringOutput `pulumi:"containerApplicationId"`
 	Cost                   pulumi.StringOutput `pulumi:"cost"`
-	// The container's image, by digest if it was pushed.
+	// Reference to the container's image; contains the digest if the image was pushed.
 	Image pulumi.StringOutput `pulumi:"image"`
 	// Results of the service's checks, one line per check.
 	Readiness pulumi.StringOutput `pulumi:"readiness"`
@@ -270,7 +270,7 @@ func (o ServerlessGatewayOutput) Cost() pulumi.StringOutput {
 	return o.ApplyT(func(v *ServerlessGateway) pulumi.StringOutput { return v.Cost }).(pulumi.StringOutput)
 }
 
-// The container's image, by digest if it was pushed.
+// Reference to the container's image; contains the digest if the image was pushed.
 func (o ServerlessGatewayOutput) Image() pulumi.StringOutput {
 	return o.ApplyT(func(v *ServerlessGateway) pulumi.StringOutput { return v.Image }).(pulumi.StringOutput)
 }

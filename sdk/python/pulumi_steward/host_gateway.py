@@ -738,7 +738,7 @@ class HostGateway(pulumi.ComponentResource):
     @pulumi.getter(name="discordCommands")
     def discord_commands(self) -> pulumi.Output[Optional[_builtins.str]]:
         """
-        Id of the Discord application with registered commands; `undefined` without Discord.
+        Id of the Discord application whose commands were registered; `undefined` without Discord.
         """
         return pulumi.get(self, "discord_commands")
 

@@ -835,7 +835,7 @@ class ServerlessGateway(pulumi.ComponentResource):
     @pulumi.getter
     def image(self) -> pulumi.Output[_builtins.str]:
         """
-        The container's image, by digest if it was pushed.
+        Reference to the container's image; contains the digest if the image was pushed.
         """
         return pulumi.get(self, "image")
 
