@@ -72,7 +72,7 @@ test.skipIf(browserIsMissing)("the operator approves a browser of the web chat a
   await expect.poll(() => chat?.locator("#state").textContent(), SOON).toBe("Connected");
   await look("devices-paired");
   await page.getByRole("button", { name: "Revoke" }).click();
-  await page.getByText("Revoked. The device is disconnected within a second.").waitFor();
+  await page.getByText("Revoked. The device will be disconnected within a second.").waitFor();
   await expect.poll(() => chat?.locator("#state").textContent(), SOON).toBe("Revoked");
   expect(refusedByPolicy).toEqual([]);
 });

@@ -43,7 +43,7 @@ export const DEPLOYMENT_ERRORS = {
   bucket_not_empty: {
     status: 409,
     title: "The bucket cannot be emptied",
-    cause: "The bucket has content that cannot be listed, or a program still writes to it.",
+    cause: "The bucket has content that cannot be listed, or a program is still writing to it.",
     fix: "Stop the programs that write to the bucket, abort unfinished uploads in Cloudflare's dashboard (they expire after a week), then destroy again.",
   },
   application_gone: {

@@ -78,7 +78,7 @@ export const GATEWAY_ERRORS = {
   command_failed: {
     status: 502,
     title: "The command failed",
-    cause: "The command failed, or its output has an unexpected form.",
+    cause: "The command failed, or its output has an unexpected format.",
     fix: "Run it with /debug/cli, which shows the whole output, or with `steward` in the container.",
   },
   command_not_allowed: {

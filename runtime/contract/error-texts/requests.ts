@@ -31,7 +31,7 @@ export const REQUESTS_ERRORS = {
     status: 403,
     title: "Not one of the gateway's requests",
     cause: "The request does not carry the running gateway's pass.",
-    fix: "The deployment itself is fine. If another program needs this external service, give that program its own key in steward:secrets.",
+    fix: "No action needed for the deployment. If another program needs the service, add an API key for it to steward:secrets.",
   },
   broker_operation_unknown: {
     status: 403,

@@ -98,7 +98,7 @@ async function proposeReset(sandbox: Sandbox): Promise<Proposal> {
   return {
     title: "Reset the configuration to defaults",
     about: ABOUT_FRESH,
-    nothing: "The file already has the defaults.",
+    nothing: "All settings already have their default values.",
     before,
     edited: { text: after, expected },
     problems: [],

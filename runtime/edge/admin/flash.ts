@@ -9,7 +9,7 @@ export const DONE = {
   approvedOperator: "Approved with an operator’s rights.",
   granted: "The new rights apply from the next message.",
   rejected: "Rejected.",
-  revoked: "Revoked. The device is disconnected within a second.",
+  revoked: "Revoked. The device will be disconnected within a second.",
   removed: "Revoked. This person needs a new approval to write.",
   restarting: "The gateway is restarting.",
   scheduled: "Added.",
