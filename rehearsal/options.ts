@@ -10,7 +10,7 @@ export const TARGETS = ["serverless", "host"] as const satisfies readonly Target
 export type SandboxChoice = "auto" | "docker" | "process";
 
 export interface RehearsalOptions {
-  /** Target in the arguments; `undefined` if they name none. */
+  /** Target that the arguments name, if any. */
   target: Target | undefined;
   once: boolean;
   /** True to print one JSON object as the last line of standard output, and progress to standard error. */

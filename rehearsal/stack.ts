@@ -76,7 +76,7 @@ export function stackVariables({ dir, passphrase }: Pick<OpenStackOptions, "dir"
   return {
     PULUMI_BACKEND_URL: fileBackend(state),
     PULUMI_CONFIG_PASSPHRASE: passphrase,
-    // Acts like --config-file in every command that supports the option.
+    // Acts like --config-file in every command with that option.
     PULUMI_OPTION_CONFIG_FILE: settings,
   };
 }

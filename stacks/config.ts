@@ -13,7 +13,7 @@ import type { StackConfigSource } from "./config/source.ts";
 
 type Plain<Of extends Target> = pulumi.Unwrap<WithDefaults<Of>>;
 
-/** Arguments of the gateway as plain values. The component makes the secret values Pulumi secrets. */
+/** Arguments of the gateway as plain values. The component turns secret values into Pulumi secrets. */
 export interface ServerlessConfig extends Plain<"serverless"> {
   target: "serverless";
   workerName: string;

@@ -12,7 +12,7 @@ export async function host(config: HostConfig, names: HostNames = HOST_NAMES): P
   const engine = await resolveEngine(configured);
   void pulumi.log.info(`Docker engine: ${engine.address} (${engine.source})`);
   const provider = new docker.Provider("docker", engine.provider);
-  // Pass the provider's address on, so that a later refresh uses the same engine for all resources.
+  // Give the gateway the Docker provider's address, so that a later refresh uses the same engine for all resources.
   const dockerHost = engine.provider.certPath === undefined ? engine.provider.host : undefined;
   const gateway = new HostGateway(
     GATEWAY,

@@ -8,7 +8,7 @@ export interface ArgumentProblem {
   fix: string;
 }
 
-/** Phrases for problems, in terms of a program's arguments or of stack settings. */
+/** Phrases for problems. They name either a program's arguments or stack settings. */
 export interface Wording {
   name(path: string): string;
   /** @param value suggested value. Default: none */

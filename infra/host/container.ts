@@ -56,11 +56,11 @@ export class Container extends pulumi.ComponentResource {
     const container = new docker.Container(name, wanted, {
       parent: this,
       dependsOn: former,
-      // Contains all variables, including the secret ones.
+      // Includes the secret variables.
       additionalSecretOutputs: ["envs"],
       // A refresh adds the image's labels to the state.
       ignoreChanges: ["labels"],
-      // The Docker provider requests this by default, but not if only the replacement trigger changes.
+      // The Docker provider does not request this if only the replacement trigger changes.
       deleteBeforeReplace: true,
       transformations: [runBeforeCreate(args.hooks)],
       ...(args.round !== undefined && { replacementTrigger: args.round }),

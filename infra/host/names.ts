@@ -26,7 +26,7 @@ export interface NameHooks {
 }
 
 /**
- * Returns hooks that reject names of existing containers and volumes. The lists are filled when `registered`
+ * Returns lists of hooks that reject names of existing containers and volumes. The lists are filled when `registered`
  * resolves. They stay empty if the Pulumi language host does not support hooks.
  */
 export function nameHooks({ container, volume }: HostNames, dockerHost: string | undefined): NameHooks {

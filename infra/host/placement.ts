@@ -60,7 +60,7 @@ export const placementProvider: ResourceProvider<PlacementInputs, PlacementInput
     if (!isKept) throw new StewardError("volume_gone", `The engine has no volume ${news.volume}.`);
     return {
       ...news,
-      // Do not count a renamed image, because the new name already makes Pulumi create it.
+      // Do not count an image with a new name, which Pulumi creates anyway.
       imageRound: imageRound + Number(imageMissing && olds.image === news.image),
       containerRound: containerRound + Number(containerWrong),
     };

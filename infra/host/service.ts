@@ -28,7 +28,6 @@ interface Runs {
 
 export interface ServiceInputs extends Runs {
   probe: Record<string, string>;
-  /** Secret key with which the stack signs its requests. */
   key: string;
   dockerHost?: string;
 }

@@ -8,7 +8,7 @@ import { askAsStack } from "./ask-as-stack.ts";
 
 export interface Check {
   name: string;
-  /** Group of checks that share one line of the report if they pass. Default: a separate line. */
+  /** Name of a group whose checks share one line of the report if they pass. Default: a separate line. */
   group?: string;
   /** Resolves to `undefined` if the check passes, else to the problem. Rejects if there is no response. */
   run(fetch: typeof globalThis.fetch, url: string): Promise<string | undefined>;

@@ -50,7 +50,7 @@ export class Readiness extends pulumi.ComponentResource {
       { parent: this },
     );
 
-    // Pulumi treats the output as secret because of the key. The report contains no secret.
+    // Pulumi marks the output as secret because `key` is secret. The report contains no secret.
     this.report = pulumi.unsecret(probe.stdout);
     this.registerOutputs({ report: this.report });
   }

@@ -24,7 +24,10 @@ export const configCheckProvider: ResourceProvider<{ problem: string }, object> 
   },
 };
 
-/** Fails a preview or update that would keep the gateway from starting. Everything deployed must depend on it. */
+/**
+ * Fails a preview or update after which the gateway would not start. Everything deployed must depend on this
+ * resource.
+ */
 export class ConfigCheck extends OwnResource {
   constructor(name: string, { problem }: ConfigCheckArgs, opts?: pulumi.CustomResourceOptions) {
     super("secrets:ConfigCheck", name, { problem }, opts);

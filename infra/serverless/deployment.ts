@@ -59,7 +59,7 @@ export const deploymentProvider: ResourceProvider<DeploymentInputs, DeploymentOu
     const live = await newestDeployment(accessTo(props.accountId), props.scriptName);
     if (live === undefined) return { id: "" };
     const read = { ...props, versions: live.versions, deploymentId: live.id };
-    // Pulumi's type requires all outputs, but `deploymentId` is not an input.
+    // Remove `deploymentId`, which is not an input. The cast is needed: Pulumi's type requires all outputs.
     const { deploymentId: _, ...inputs } = read;
     return { id, inputs: inputs as DeploymentOutputs, props: read };
   },

@@ -5,8 +5,8 @@ import { AGENT } from "../../runtime/contract/names.ts";
 export const BUCKET_NAME = /^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$/;
 
 /**
- * A Worker's name is a DNS label on workers.dev, limited to 63 characters. Preview addresses prepend 8 digits and a
- * dash, which leaves 54: https://github.com/cloudflare/workers-sdk/issues/3227
+ * Pattern of a Worker's name. Preview addresses prepend 8 digits and a dash to the name, which leaves 54 of a DNS
+ * label's 63 characters: https://github.com/cloudflare/workers-sdk/issues/3227
  */
 export const WORKER_NAME = /^[a-z0-9]([a-z0-9-]{0,52}[a-z0-9])?$/;
 

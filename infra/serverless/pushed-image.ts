@@ -15,7 +15,7 @@ export interface PushedImageArgs {
   hash: pulumi.Input<string>;
   /** Month of the base image, such as `2026-11`. A new month rebuilds the image, unless `source` is set. */
   baseMonth: string;
-  /** Cloudflare credentials; the token is a Pulumi secret. CLOUDFLARE_* variables replace missing values. */
+  /** Cloudflare credentials; the token is a Pulumi secret. CLOUDFLARE_* variables supply missing values. */
   api: ApiCredentials;
 }
 

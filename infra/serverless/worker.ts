@@ -133,7 +133,7 @@ function bindings(args: WorkerArgs): pulumi.Input<Binding[]> {
   ];
   const complete = (text = ""): Binding[] =>
     [...all, ...emailBinding(text)].sort((a, b) => (a.name < b.name ? -1 : 1));
-  // Return an output only if necessary: secret alert settings would make the whole list secret.
+  // Return a plain list if possible: with secret alert settings, an output would be secret as a whole.
   return alerts === undefined || typeof alerts === "string"
     ? complete(alerts)
     : (pulumi.output(alerts).apply(complete) as pulumi.Input<Binding[]>);

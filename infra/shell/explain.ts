@@ -47,7 +47,7 @@ function knownError(error: unknown): StewardError | BuildFailure | undefined {
 
 const CODE = /\(([a-z]+(?:_[a-z]+)+)\)/;
 
-/** Returns the engine's error if its text contains a code that the program or a provider added. */
+/** Combines the engine's errors into one if their text contains a code that the program or a provider added. */
 function explainedError(errors: readonly EngineError[]): BuildFailure | undefined {
   const text = errors.map((error) => error.text).join("\n");
   const [, code] = CODE.exec(text) ?? [];
@@ -95,7 +95,7 @@ const PLUGIN =
 /** Matches the engine's errors for a Pulumi.yaml without an entry for this package's provider. */
 const OWN_PLUGIN = /no resource plugin '(?:pulumi-resource-)?steward'|latest version for provider steward\b/;
 
-/** Recognizes known errors in the text of the engine and of official providers. */
+/** Recognizes known errors in the output of Pulumi's engine and official providers. */
 function engineError(text: string): StewardError | BuildFailure | undefined {
   if (LOCKED.test(text)) return new StewardError("rollout_under_way", lockText(text));
   if (OWN_PLUGIN.test(text)) return unlistedPlugin();

@@ -80,7 +80,7 @@ export function seenStack(resources: readonly PolicyResource[]): StackResource[]
   return resources.map(see);
 }
 
-/** Returns operator commands for the stack in the resource's URN, `urn:pulumi:<stack>::…`. */
+/** Returns operator commands for the stack named in the resource's URN, `urn:pulumi:<stack>::…`. */
 export function commandsForResource({ urn }: Resource): OperatorCommands {
   return commandsOfStack(urn.split("::", 1)[0]?.split(":")[2]);
 }

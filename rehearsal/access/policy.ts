@@ -112,7 +112,7 @@ function pattern(text: string, inside: string): RegExp {
   return new RegExp(`^${source}$`, "i");
 }
 
-/** Scores a destination: more literal characters win; on a tie, the one without a wildcard. */
+/** Returns a destination's rank: twice its number of literal characters, plus 1 if it has no wildcard. */
 function specificity(uri: string): number {
   return uri.replaceAll("*", "").length * 2 + (uri.includes("*") ? 0 : 1);
 }

@@ -30,7 +30,7 @@ const HOP_BY_HOP = new Set([
   "upgrade",
 ]);
 
-/** Maximum bytes of a body to send in one write. Larger bodies are streamed. */
+/** Maximum size, in bytes, of a body to send in one write. Larger bodies are streamed. */
 const MAX_IN_ONE_PIECE = 2 * 1024 * 1024;
 
 /** Forwards a request and streams back the response. Calls `failed` if the target is unreachable. */

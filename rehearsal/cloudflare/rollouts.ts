@@ -15,8 +15,10 @@ export const rolloutBody = z.looseObject({
 });
 
 /**
- * Starts a rollout. Kind `full_auto` stops running containers, and the next request starts the target image:
- * https://developers.cloudflare.com/containers/platform-details/rollouts/ Kind `full_manual` stays pending.
+ * Starts a rollout: https://developers.cloudflare.com/containers/platform-details/rollouts/
+ *
+ * A `full_auto` rollout stops running containers, and the next request starts the target image. A `full_manual` one
+ * stays pending.
  */
 export async function createRollout(
   context: AccountContext,

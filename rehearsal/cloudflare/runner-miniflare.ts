@@ -267,8 +267,8 @@ function storageWorker(buckets: readonly string[]): MiniflareOptions["workers"][
 }
 
 /**
- * Returns the namespaces whose containers must stop, because the new deployment has no container for them or another
- * image.
+ * Returns the namespaces whose container image the new deployment changes or removes. The containers of these
+ * namespaces must stop.
  */
 function endingNamespaces(before: DeployedAccount, after: DeployedAccount): string[] {
   const images = imagesOf(after);

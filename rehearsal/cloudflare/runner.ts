@@ -7,7 +7,7 @@ export type Log = (message: string, fields?: Record<string, unknown>) => void;
 
 export interface DeployedClass {
   className: string;
-  /** Namespace id, also used as storage key and in the names of containers. */
+  /** Namespace id, also used as storage key and in container names. */
   namespaceId: string;
   sqlite: boolean;
   containerEnabled: boolean;

@@ -4,8 +4,8 @@ import type { Stack, UpdateSummary } from "@pulumi/pulumi/automation/index.js";
 import { runProcess } from "../../infra/shell/process.ts";
 
 /**
- * Reads a stack's outputs and last summary from the state's files, which is a second faster than the CLI. Encrypted
- * outputs still come from the CLI.
+ * Makes `stack` read its outputs and last summary from the state's files, which is a second faster than the CLI. Uses
+ * the CLI if an output is encrypted.
  *
  * @param state folder of the backend
  */

@@ -18,7 +18,7 @@ const MODULES = ["load-later.cjs", "end-with-engine.cjs", "run-policies.cjs", "l
 export interface HomeOptions {
   /** Parent folder of the Pulumi home, and of the engine if it was built here. */
   folder: string;
-  /** True if the engine was built from Go modules and needs launchers. */
+  /** True if the engine was built from Go modules. Launchers are then installed in its folder. */
   own: boolean;
   /** Provider executables to use instead of the rehearsal's own. */
   plugins: InstalledPlugins;
@@ -46,8 +46,7 @@ export async function prepareHome({ folder, own, plugins }: HomeOptions): Promis
     );
     const given = plugins[provider];
     if (given !== undefined) await linkTo(executable, given);
-    // The rehearsal has no substitute for the docker provider. If no executable is given, keep the link of an earlier
-    // run.
+    // Keep an earlier link to a docker provider, because the rehearsal has no substitute for it.
     else if (provider !== "docker") await place(PROVIDER_LAUNCHER, executable);
   }
 

@@ -32,7 +32,7 @@ export interface DiscordStandIn extends Listening {
   gateway: DiscordGateway;
   /** Queues responses for the next requests, except requests for the current user and the gateway's address. */
   next(...faults: DiscordFault[]): void;
-  /** Marks an interaction as deferred. Its token stays valid until `expire`. */
+  /** Marks an interaction as deferred. Its token stays valid until `expire` is called. */
   defer(token: string, flags?: number): void;
   expire(token: string): void;
   /** Tokens of unanswered deferred interactions. */

@@ -22,7 +22,7 @@ interface Place {
 export interface PageOptions {
   platform: "Slack" | "Telegram" | "Discord";
   transcript: PageTranscript;
-  /** Text about the platform's behaviour, and about features that are not modelled. */
+  /** Returns text about the platform's behaviour and the features that are not modelled. */
   note(): string;
   /** Returns the ways to write to the bot: all, or those for the thread that starts with `root`. */
   places(root?: ShownMessage): readonly Place[];

@@ -56,7 +56,7 @@ function said(
 
 /**
  * Returns Slack's event for an edited message (https://docs.slack.dev/reference/events/message/message_changed). If
- * the message mentions the bot, Slack sends another `app_mention` with the field `edited` instead:
+ * the message mentions the bot, the event is another `app_mention`, with the field `edited`:
  * https://github.com/slackapi/java-slack-sdk/pull/755
  */
 export function edit({ event }: { event: SlackEvent }, text: string) {

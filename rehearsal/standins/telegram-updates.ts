@@ -114,7 +114,9 @@ export class Updates {
   }
 }
 
-/** Delivers an update to the webhook. Returns Telegram's text for the error; `undefined` on success. */
+/**
+ * Delivers an update to the webhook. Returns the error message that Telegram would report; `undefined` on success.
+ */
 async function deliver({ url, secret }: Webhook, update: Update): Promise<string | undefined> {
   const headers = {
     "content-type": "application/json",

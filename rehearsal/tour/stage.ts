@@ -11,7 +11,7 @@ import type { World } from "../world.ts";
 import type { Guide } from "./guide.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-/** Timeout for a cold start, backup or restore, even on a busy machine. */
+/** Timeout in milliseconds for a cold start, backup or restore on a busy machine. */
 const PATIENCE_MS = 90_000;
 const POLL_MS = 200;
 /** Probe timeout in milliseconds, short because the tour waits for the failed probe of a broken version. */

@@ -299,8 +299,8 @@ export class ContainerBackups {
 
 /**
  * Chooses the config with which the container starts (specification, sections 2 and 7). `config` is `fresh` if no
- * generation exists, or if the cached config and the marker were both deleted. `byHand` is set if the bucket's config
- * must be used instead: somebody edited it, or no generation exists.
+ * generation exists, or if the cached config and the marker were both deleted. `byHand` is the bucket's config if it
+ * must replace `config`: somebody edited it, or no generation exists.
  */
 function chooseConfig(
   { config: cached, marker }: Cached,

@@ -54,8 +54,8 @@ export interface SupervisorPort {
 }
 
 /**
- * State in a container, accessed through its supervisor. Throws a StewardError if the supervisor refuses a request; any
- * other error means that it did not answer.
+ * State in a container, accessed through its supervisor. Throws a StewardError if the supervisor refuses a request;
+ * any other error means that the supervisor did not answer.
  */
 export class RemoteState implements GatewayState<ReadableStream<Uint8Array>> {
   readonly #supervisor: SupervisorPort;
@@ -237,8 +237,8 @@ function readRefusal(refused: unknown, otherwise: string): StewardError {
 }
 
 /**
- * Returns a StewardError unchanged. Wraps any other error in one with `code`, and quotes its message, which contains
- * no secrets.
+ * Returns a StewardError unchanged. Wraps any other error in a StewardError with `code`. The new message quotes the
+ * original, which contains no secrets.
  */
 export function withErrorCode(error: unknown, code: ErrorCode): StewardError {
   if (error instanceof StewardError) return error;

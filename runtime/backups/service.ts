@@ -28,7 +28,7 @@ export interface BackupServiceOptions<Content> {
   /** Time of the restore in milliseconds since the epoch; `undefined` until a state is restored. */
   restoredAt(): number | undefined;
   obstacle?(): Reason | undefined;
-  /** Converts an error before it is thrown. By default, errors are not converted. */
+  /** Converts an error before it is thrown. Default: no conversion. */
   coded?(error: unknown, code: ErrorCode): StewardError;
   /** Logs a failure. @returns true if the backups' status should report it */
   failed(what: string, why: Reason): boolean;

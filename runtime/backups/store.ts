@@ -25,7 +25,7 @@ export interface BackupStore<Content> {
   prune(): Promise<void>;
   /** Returns the cached config that the next start uses, if the store has one. */
   cachedConfig?(): Promise<string | undefined>;
-  /** Backs up the current state, then replaces it atomically, even across a power cut. */
+  /** Backs up the current state, then replaces it entirely or not at all, even if the power fails. */
   restore?(id: string, config: ConfigSource): Promise<RestoreReport>;
 }
 
@@ -40,7 +40,7 @@ export interface GatewayState<Content> {
   revision(): Promise<string>;
   verifyArchive(archive: Archive<Content>): Promise<RestoreReport>;
   receive(archive: Archive<Content>, options: ReceiveOptions): Promise<RestoreReport>;
-  /** Returns an archive's config with its secrets masked, and the sha256 of the current config file. */
+  /** Returns an archive's config with its secrets masked. `sha256` is the hash of the current config file. */
   showConfig(archive: Archive<Content>): Promise<ConfigText>;
   takeConfig(archive: Archive<Content>): Promise<ConfigText>;
 }

@@ -217,7 +217,7 @@ export interface ProcessInfo {
   exitCode: number | null;
   /** Last lines of the process's output, oldest first; only if requested. Secrets are redacted. */
   logs?: string[];
-  /** Value of `after` to request the lines that follow `logs`. */
+  /** Value of `after` for requesting the lines that follow `logs`. */
   nextLog?: number;
 }
 
@@ -336,7 +336,7 @@ export interface ModelPrice {
 }
 
 /**
- * Usage of one model by one person or place. The row with an empty `id` sums up persons or places without their own
+ * Usage of one model by one person or place. The row with an empty `id` sums up the people or places that have no
  * row.
  */
 export interface SourceUsage extends Omit<ModelUsage, "day"> {
@@ -361,7 +361,7 @@ export interface UsageReport {
   models: ModelUsage[];
   /** Prices of the models in this report, if known. Keys are `<provider>/<model id>`. */
   prices: Record<string, ModelPrice>;
-  /** Persons and places that used the most tokens, in descending order; absent from older gateways. */
+  /** People and places that used the most tokens, in descending order; absent from older gateways. */
   sources?: Record<UsageRange, SourceUsage[]>;
 }
 
@@ -458,6 +458,6 @@ export interface RetentionNotice {
 export interface LogTail {
   /** Oldest first. */
   lines: string[];
-  /** Value of `after` to request the lines that follow `lines`. */
+  /** Value of `after` for requesting the lines that follow `lines`. */
   next?: number;
 }

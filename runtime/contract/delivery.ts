@@ -5,7 +5,7 @@ export const platformSchema = z.enum(["slack", "telegram", "discord"]);
 
 export type Platform = z.infer<typeof platformSchema>;
 
-/** Content of the notice that a chat gets while its event waits. */
+/** Content of the notice that the answer to a chat's event is late or will not come. */
 const deliveryNoticeSchema = z.object({
   code: z.optional(z.string()),
   /** Next attempt, in milliseconds since the epoch. */
@@ -86,7 +86,9 @@ export interface LearnedName {
   name?: string | undefined;
 }
 
-/** Result of one event of {@link ChatDeliveries}: the response that the gateway would send to this event alone. */
+/**
+ * Result of one event of {@link ChatDeliveries}, equal to the gateway's response to a request with only this event.
+ */
 export interface DeliveryEnd {
   /** Index of the event in the request, from 0. */
   index: number;

@@ -45,7 +45,7 @@ export const MAX_REPLAYED = 500;
 /** Minimum length of ADMIN_TOKEN, in characters. */
 export const SHORTEST_ADMIN_TOKEN = 16;
 
-/** Variables of the edge that other modules read, so they are not in the schema. */
+/** Edge variables that the schema omits, because other modules read them. */
 type ReadElsewhere =
   | "ATTESTATION_KEY"
   | "LOG_LEVEL"
@@ -93,7 +93,7 @@ const edgeSchema = () =>
       const tenants = (text ?? "").split(",").filter((tenant) => tenant !== "");
       return tenants.every(isTenantId) ? tenants : undefined;
     }, "not a list of tenant ids"),
-    // Only the token's length protects it from guessing, because sign-in never delays a correct token.
+    // Require a long token: only its length protects against guessing.
     ADMIN_TOKEN: optional.check(
       z.refine((text) => text === undefined || text.length >= SHORTEST_ADMIN_TOKEN, {
         message: `the value has fewer than ${SHORTEST_ADMIN_TOKEN} characters`,

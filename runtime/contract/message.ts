@@ -112,8 +112,8 @@ export interface ButtonPress {
 export type Inbound =
   /**
    * An event that needs no answer. `note` gives the reason; `unlisted` is the id of a group that is not in the
-   * config. `target` is set if the platform shows a pending answer. `text` replaces this answer; without `text`, it
-   * is removed.
+   * config. `target` is set if the platform shows a pending answer. `text` replaces the pending answer, which is
+   * otherwise removed.
    */
   | { kind: "ignored"; note: string; target?: ReplyTarget; text?: string; unlisted?: string | undefined }
   /** The platform has changed a group's id from `former` to `chat`. */

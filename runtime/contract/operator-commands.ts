@@ -6,7 +6,7 @@ export interface OperatorPlace {
   pulumi: string;
   /** Returns the command that starts a script of this package: `npm run drift --` or `npx steward-deploy drift`. */
   script(name: string): string;
-  /** Path of the stack's settings file, if it is not the project's default. */
+  /** Path of the stack's settings file, if not the project's default. */
   configFile?: string | undefined;
 }
 
@@ -69,7 +69,7 @@ export function commandsOfStack(stack?: string): OperatorCommands {
   return operatorCommands({ stack, pulumi: "pulumi", script: (name) => `npm run ${name} --` });
 }
 
-/** Commands as the runtime prints them: it knows neither the stack nor how steward was installed. */
+/** Commands for the runtime's messages, because the runtime knows neither the stack nor the installation. */
 export const UNPLACED: OperatorCommands = commandsOfStack();
 
 /** Quotes a word for a POSIX shell if necessary, but not a placeholder such as `<value>`. */

@@ -398,8 +398,8 @@ export const SERVICE_OPERATIONS = {
     }),
   ),
   /**
-   * Response to a button press: https://core.telegram.org/bots/api#answercallbackquery. The request names no chat:
-   * only the person who pressed the button sees the text.
+   * Response to a button press: https://core.telegram.org/bots/api#answercallbackquery. The request names no chat,
+   * because only the person who pressed the button sees the text.
    */
   "telegram/answerCallbackQuery": telegram(
     "answerCallbackQuery",
@@ -433,9 +433,9 @@ export const SERVICE_OPERATIONS = {
     "parts",
   ),
   /**
-   * Path of a file: https://core.telegram.org/bots/api#getfile. The request names no chat: only chats that received
-   * the file know its id, which contains a random access hash
-   * (https://core.telegram.org/api/files#downloading-files).
+   * Path of a file: https://core.telegram.org/bots/api#getfile. The request names no chat, because a file's id
+   * contains a random access hash (https://core.telegram.org/api/files#downloading-files) that other chats do not
+   * know.
    */
   "telegram/getFile": telegram("getFile", "none", z.strictObject({ file_id: id })),
   /**

@@ -8,8 +8,8 @@ interface Service {
   /** Default address, without a trailing slash. */
   readonly own: string;
   /**
-   * Name of the header with the key, and the string before the key. Telegram itself takes the key from the URL. Only
-   * the broker reads the header for Telegram.
+   * Name of the header with the key, and the prefix of the header's value. Telegram's header is only for the broker,
+   * because Telegram itself takes the key from the URL.
    */
   readonly header: readonly [name: string, before: string];
   readonly headers: Readonly<Record<string, string>>;

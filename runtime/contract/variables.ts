@@ -142,8 +142,8 @@ export const TENANT_VARIABLE = "STEWARD_TENANT";
 export const REST_TENANT = "rest";
 
 /**
- * Variable with the path of a config file outside the data directory. On a host, a tenant's gateway reads the
- * deployment's config from it and cannot write the file.
+ * Variable with the path of a config file outside the data directory. On a host, this file is the deployment's
+ * config, which tenants' gateways can read but not write.
  */
 export const CONFIG_VARIABLE = "STEWARD_CONFIG";
 

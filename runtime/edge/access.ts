@@ -35,7 +35,7 @@ export interface Visitor {
 /** Variables set by the platform and the access middleware. */
 export interface AccessVariables {
   Bindings: Client;
-  /** `visitor` loads the page's state when it is first called, so requests that show no page do not wait for it. */
+  /** `visitor` loads the page's state on the first call, so requests that show no page do not wait for the state. */
   Variables: { identity: Identity; visitor(): Promise<Visitor> };
 }
 
@@ -131,16 +131,16 @@ export function refuseCrossSite(): MiddlewareHandler {
 }
 
 /**
- * Returns true if a GET request may change something, that is, if it comes from a program, from a page of this origin
- * or from the address bar. Any other request may come from another site's page and carry the operator's session.
+ * Returns true if a GET request comes from a program, a page of this origin or the address bar, and may therefore
+ * change something. Any other request may come from another site's page and carry the operator's session.
  */
 export function isTrustedSource({ headers }: Request, { isProgram }: Identity): boolean {
   return isProgram || OWN_SITES.has(headers.get("sec-fetch-site") ?? "");
 }
 
 /**
- * Responds with a page on which a person confirms the request: its button sends the same request from this origin.
- * Refuses clients that do not accept HTML.
+ * Responds with a page on which a person confirms the request. The page's button sends the same request from this
+ * origin. Refuses clients that do not accept HTML.
  */
 export function askToContinue(
   context: Context,

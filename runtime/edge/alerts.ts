@@ -171,7 +171,7 @@ interface Failing {
 
 /**
  * Sends alerts to the configured destinations: when a failure has lasted for `after`, every six hours while it
- * continues, and when it ends. Each check sends at most one message.
+ * continues, and when it ends.
  */
 export class Alerts {
   readonly #options: AlertsOptions;

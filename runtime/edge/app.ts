@@ -89,9 +89,7 @@ export interface EdgeOptions {
   identify: Identify;
   /** The sign-in form; absent with an identity gateway. */
   signIn?: SignIn;
-  /**
-   * Forwards the gateway's requests to services, see broker.ts. `client` is the network from which a request came.
-   */
+  /** Forwards a gateway's request to a service. `client` is the sender's network. */
   broker(request: Request, client: string): Promise<Response>;
   readAsset: ReadAsset;
   sendEmail?: AlertSender["sendEmail"];

@@ -12,8 +12,8 @@ const LONGEST_ANSWER_BYTES = 64 * 1024;
 const LONGEST_PROFILE_BYTES = 1024 * 1024;
 
 /**
- * Functions that reduce responses about people and servers to names. Any chat may request these responses, which
- * contain e-mail addresses.
+ * Functions that reduce responses about people and servers to names. Without these functions, any chat could read
+ * people's e-mail addresses.
  */
 const NAMES: Partial<Record<OperationName, (answer: Record<string, unknown>) => object>> = {
   "slack/users.info": ({ ok, error, user }) => {

@@ -14,7 +14,7 @@ import { once } from "../shared/once.ts";
 
 /**
  * Returns a parser that validates container responses, because the agent may have forged them. The schema covers only
- * what the edge needs, so that other container versions pass. The parser throws StewardError `gateway_unavailable`
+ * what the edge needs, so that responses of other versions pass. The parser throws StewardError `gateway_unavailable`
  * for malformed responses.
  */
 function reader<T>(make: () => z.ZodMiniType): (response: Response) => Promise<T> {

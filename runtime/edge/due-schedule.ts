@@ -6,7 +6,7 @@ import type { Clock, Notes, Sandbox } from "./ports.ts";
 const NOTE = "scheduleAt";
 /** Assumed duration of a container start in milliseconds, until one has been measured. */
 const COLD_START_MS = 5_000;
-/** Shortest sleep, in milliseconds, for which the container is stopped and started again. */
+/** Shortest sleep, in milliseconds, that is worth stopping the container for. */
 const SHORTEST_SLEEP_MS = 10_000;
 /**
  * Maximum time in milliseconds that the container stays awake for a schedule's run. The gateway aborts longer runs.
@@ -22,7 +22,7 @@ interface DueScheduleOptions {
   clock: Clock;
 }
 
-/** Records when the next schedule is due, so that the edge can wake a sleeping container in time. */
+/** Records when the next schedule is due, so that the edge can wake the container in time. */
 export class DueSchedule {
   readonly #options: DueScheduleOptions;
 

@@ -7,7 +7,7 @@ import { readBodyText } from "./admission/body.ts";
 /** Maximum number of submitted values that the page shows after an error. */
 const MAX_SHOWN = 100;
 
-/** Invalid values in a form or query. Contains all values, so that the page can show the form again. */
+/** Invalid values in a form or query. Contains all submitted values, so that the page can show the form again. */
 export class WrongValuesError extends StewardError {
   readonly sent: readonly (readonly [name: string, value: string])[];
   readonly wrong: ReadonlySet<string>;

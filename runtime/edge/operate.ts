@@ -27,7 +27,7 @@ export async function askSupervisor(
   try {
     return await sandbox.request("supervisor", request);
   } catch (error) {
-    // Rethrow this error: an unknown tenant stays unknown. Other failures may be temporary.
+    // Rethrow this permanent error. Other failures may be temporary.
     if (error instanceof StewardError && error.code === "tenant_unknown") throw error;
     throw new StewardError("gateway_unavailable", NO_SUPERVISOR, { cause: error });
   }

@@ -99,7 +99,7 @@ export interface LedgerQuery {
   platform?: Platform | undefined;
   limit: number;
   sort?: (typeof LEDGER_SORTS)[number] | undefined;
-  /** `next` of the previous page. Use that page's `sort`. */
+  /** `next` of the previous page. Use the same `sort`. */
   before?: number | undefined;
   /** Case-insensitive substring of the event's id or conversation, or of the sender's or chat's name. */
   q?: string | undefined;
@@ -210,7 +210,7 @@ export interface ActivityEntry {
 /** `used`: the signature was accepted before. `full`: too many signatures are stored. */
 export type SignatureUse = "accepted" | "used" | "full";
 
-/** Persistent store of the stack's signatures, so that each is accepted only once. */
+/** Persistent store of used signatures, so that each is accepted only once. */
 export interface Signatures {
   /** Marks a valid signature as used. `expiresAt` is in milliseconds since the epoch. */
   useSignature(mac: string, expiresAt: number): Promise<SignatureUse>;
@@ -267,7 +267,7 @@ export interface Sandbox {
   /** Sends a request with the control token. Starts a stopped container. */
   request(port: SandboxPort, request: PortRequest): Promise<Response>;
   /**
-   * Sends a request if the gateway is ready or the supervisor runs; else resolves to `undefined`. Starts nothing and
+   * Sends a request to a ready gateway or a running supervisor; otherwise resolves to `undefined`. Starts nothing and
    * does not count as activity.
    */
   peek(request: PortRequest, port?: SandboxPort): Promise<Response | undefined>;
@@ -310,6 +310,9 @@ export interface Backups {
   cachedConfig(): Promise<string | undefined>;
   /** Wakes nothing on the serverless stack. */
   download(id: string): Promise<ReadableStream<Uint8Array>>;
-  /** Returns a backup's config with its secrets masked. `sha256` is the hash of the current config file. */
+  /**
+   * Returns a backup's config with its secrets masked. `sha256` is the hash of the current config file, not of the
+   * backup's.
+   */
   configOf(id: string): Promise<ConfigText>;
 }

@@ -10,9 +10,9 @@ const LONGEST_WHAT = 200;
 const LONGEST_SAMPLE = 2_000;
 const DEEPEST = 8;
 const MAX_ITEMS = 3;
-/** Minimum milliseconds between writes of the same finding. */
+/** Minimum interval between writes of the same finding, in milliseconds. */
 const WRITE_EVERY_MS = 60_000;
-/** Matches field names of protocols. Other keys may be people's text, so they are not stored. */
+/** Matches field names of a protocol. Any other key might contain a person's text, so it is not stored. */
 const FIELD = /^[a-zA-Z$_][\w$-]{0,40}$/;
 
 /** Reports data that the gateway did not understand. Stores only the shape of `sample`. */

@@ -74,7 +74,7 @@ export async function startGateway({
   // 2. Data directory.
   ensureDirectory(settings.home);
 
-  // 3. Config, then the log, because the config sets its level.
+  // 3. Config, then the log, whose level the config sets.
   const { config, secrets, fresh } = await loadGatewayConfig(settings.configPath, environment);
   const known = new KnownSecrets(environment);
   known.add(secrets);

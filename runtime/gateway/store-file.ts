@@ -39,7 +39,7 @@ export function readStoreFile<T>(
   const first = readStore(path, schema);
   if (first.ok) return first.value;
   return withLock(`${path}.lock`, () => {
-    // Read again: another process may have replaced the file before this one got the lock.
+    // Read again: another process may have replaced the file before this process got the lock.
     const reading = readStore(path, schema);
     if (reading.ok) return reading.value;
     const movedTo = `${path}.corrupt-${new Date(clock()).toISOString().replaceAll(":", "-")}`;

@@ -15,7 +15,7 @@ import { Sessions } from "./sessions/store.ts";
 import { openStore } from "./store.ts";
 import { WebOutbox } from "./webchat/outbox.ts";
 
-/** Everything that outlives the process: one database, and JSON stores shared with the command line. */
+/** Everything that outlives the process: one database, and JSON stores shared with the CLI. */
 export interface Stores {
   database: DatabaseSync;
   sessions: Sessions;

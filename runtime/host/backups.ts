@@ -45,8 +45,8 @@ export interface RunningBackups extends Backups {
   /** Stops automatic backups. May interrupt a backup in progress. */
   stop(): void;
   /**
-   * Enables recovery: a config that prevents the gateway's start is replaced with the last valid config. This happens
-   * only once until the gateway is ready.
+   * Enables recovery: a config that prevents the gateway's start is replaced with the last valid config, at most once
+   * before the gateway is ready again.
    */
   recoverConfigs(): void;
 }

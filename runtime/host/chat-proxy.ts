@@ -24,8 +24,7 @@ export interface ChatProxyOptions {
 }
 
 /**
- * Passes a chat page's connection to the gateway byte for byte, with the client's address. The gateway checks the
- * device.
+ * Relays a chat page's connection to the gateway, which checks the device. Adds the client's address to the request.
  */
 export function chatProxy({ supervisor, gatewayPort, controlToken }: ChatProxyOptions) {
   return async function proxyChat(request: IncomingMessage, page: Duplex, head: Buffer): Promise<void> {

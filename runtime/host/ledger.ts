@@ -37,7 +37,7 @@ interface TenantDeliveries {
   /** Called before an event is recorded. Rejects if the event must not be accepted. */
   arrives(event: Delivery): Promise<void>;
   /**
-   * Returns true if the gateway of the event's chat is ready or not needed; `undefined` for an event without a
+   * Returns true if the event needs no gateway, or if its chat's gateway is ready; `undefined` for an event without a
    * chat.
    */
   isReady(event: Delivery): boolean | undefined;
@@ -46,7 +46,7 @@ interface TenantDeliveries {
 
 export interface RunningLedger extends Ledger, NameDirectory {
   oldestOpen(): number | undefined;
-  /** Immediately retries the deliveries of these conversations that were postponed for the reason `note`. */
+  /** Immediately retries deliveries of these conversations, but only those postponed for the reason `note`. */
   makeDue(conversations: readonly string[], note: string): void;
   /** Begins no more deliveries and waits for those in progress. */
   close(): Promise<void>;
@@ -102,10 +102,9 @@ export function createLedger(options: LedgerOptions): RunningLedger {
       const own = tenancy?.isReady(event);
       const ready = own ?? supervisor.status().state === "ready";
       if (own === undefined && !ready) supervisor.needed();
-      // Dispatch after responding: the platform waits for the record, not for the delivery.
+      // Dispatch after responding, so that the platform does not wait for the delivery.
       setImmediate(dispatch);
-      // Look for due notices: a new message's notice is due immediately if an older message of its chat has waited
-      // long.
+      // If an older message of this chat has waited long, the new message's notice is due immediately.
       if (!willLook) setImmediate(lookForNotices);
       willLook = true;
       return { duplicate: recorded === "known", ready };

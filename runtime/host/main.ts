@@ -61,8 +61,8 @@ function edgeSettings(environment: Environment): EdgeSettings {
 }
 
 /**
- * Returns the access check: the identity gateway if configured, otherwise ADMIN_TOKEN with a sign-in page. Without
- * both, everyone is refused.
+ * Returns the access check: the identity gateway if configured, otherwise ADMIN_TOKEN with a sign-in page. With
+ * neither, everyone is refused.
  */
 function hostAccess(
   { teamDomain, audience }: EdgeSettings,

@@ -16,7 +16,7 @@ export const contract = operation({
         count: Number(row["count"]),
         firstAt: new Date(Number(row["first_at"])).toISOString(),
         lastAt: new Date(Number(row["last_at"])).toISOString(),
-        /** Fields and types of one example of the data, as JSON without text; `null` if no example was stored. */
+        /** JSON with an example's fields and types, without its text; `null` if no example was stored. */
         sample: row["sample"] === null ? null : String(row["sample"]),
       })),
     };

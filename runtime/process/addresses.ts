@@ -1,7 +1,7 @@
 import ipaddr from "ipaddr.js";
 
 /**
- * Addresses that look public but belong to the platform inside Azure:
+ * Addresses that look public but lead to the platform itself when used inside Azure:
  * https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16
  */
 const PLATFORM_ADDRESSES = new Set(["168.63.129.16"]);

@@ -53,10 +53,7 @@ export async function cronProblem({
   }
 }
 
-/**
- * Finds invalid cron expressions, which the schema cannot detect. Accepts an `at` in the past, which must not prevent
- * the next start.
- */
+/** Finds invalid cron expressions, which the schema cannot detect. Accepts an `at` in the past. */
 export async function checkSchedules({ schedules }: Pick<Config, "schedules">): Promise<ConfigProblem[]> {
   const problems: ConfigProblem[] = [];
   for (const [name, schedule] of Object.entries(schedules)) {

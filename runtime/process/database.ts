@@ -37,8 +37,8 @@ export class HeldDatabase extends DatabaseSync {
   }
 
   /**
-   * Returns the reason if the database cannot be written now. Begins a write and rolls it back, which changes nothing
-   * on disk.
+   * Returns the reason why the database cannot be written; `undefined` if it is writable. Begins a write and rolls it
+   * back.
    */
   problem(): Reason | undefined {
     const path = this.#path;

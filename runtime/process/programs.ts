@@ -21,8 +21,8 @@ export function runtimeProgramFile(name: string): string {
 
 /**
  * Returns a shell command that raises its out-of-memory kill priority
- * (https://man7.org/linux/man-pages/man5/proc_pid_oom_score_adj.5.html), then executes `command`. Node itself can do
- * so only as root.
+ * (https://man7.org/linux/man-pages/man5/proc_pid_oom_score_adj.5.html), then executes `command`. Node itself can
+ * raise the priority only as root.
  *
  * @param score From 0 to 1,000. The kernel kills the process with the highest score first.
  */

@@ -101,9 +101,10 @@ export class Devices {
   }
 
   /**
-   * Admits a device that has proved possession of its key, or records its request.
+   * Decides whether to admit a device that has proved possession of its key. Records a request if the device is
+   * neither approved nor revoked.
    *
-   * @param known The device's pending request. If it is settled or expired, the result is `late`.
+   * @param known Id of the device's request. If that request has expired or was rejected, the result is `late`.
    */
   enter(device: NewDevice, known?: string): DeviceEntry {
     const paired = this.#lists.paired().find(({ deviceId }) => deviceId === device.deviceId);
@@ -114,7 +115,7 @@ export class Devices {
       return waits ? { kind: "asks", requestId: known } : { kind: "late" };
     }
     const request = this.request(device);
-    // No request was recorded because the device was approved or revoked a moment ago.
+    // The device was approved or revoked a moment ago, so no request was recorded.
     return request === undefined ? { kind: "late" } : { kind: "asks", requestId: request.requestId };
   }
 

@@ -64,7 +64,7 @@ export function readableLine(line: string): string {
   }
 }
 
-/** Maximum log output to retain across container sleeps, in characters of JSON. */
+/** Maximum length of the log retained across container sleeps, in characters of JSON. */
 const KEPT_CHARACTERS = 200_000;
 
 /** Drops the oldest lines above the limit. */

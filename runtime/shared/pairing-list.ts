@@ -95,7 +95,7 @@ export function approvedOperators({ allowFrom, operators }: Approvals): string[]
 }
 
 /**
- * Adds a sender's request. A sender who asks again keeps code, position and expiry. A full list drops its oldest
+ * Adds a sender's request. A repeated request keeps its code, position and expiry. A full list drops its oldest
  * request if that request is at least ten minutes old.
  *
  * @returns `undefined` if there is no room.

@@ -6,7 +6,9 @@ export const PRICES_SOURCE = {
   month: "September 2026",
 } as const;
 
-/** Anthropic's base prices by model family in dollars per million tokens, without caching, batches and surcharges. */
+/**
+ * Anthropic's base prices by model family, in dollars per million tokens. Excludes caching, batches and surcharges.
+ */
 const ANTHROPIC: Readonly<Record<string, ModelPrice>> = {
   "claude-opus-5-5": { input: 4, output: 20 },
   "claude-opus-5": { input: 5, output: 25 },

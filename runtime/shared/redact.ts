@@ -1,10 +1,7 @@
 import { secretNames, type Environment } from "../contract/variables.ts";
 
 export const MASK = "[redacted]";
-/**
- * Length of the shortest value to mask. Shorter values occur in ordinary text by chance, and no real token is so
- * short.
- */
+/** Length of the shortest value to mask. Shorter values occur in ordinary text, and no real token is so short. */
 const SHORTEST_SECRET = 6;
 const SECRET_KEY = /(token|secret|password|apikey|api_key|authorization|cookie|credential)/i;
 /**

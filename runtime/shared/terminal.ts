@@ -10,8 +10,8 @@ const UNSEEN =
 const BACKSLASH_U = String.raw`\u`;
 
 /**
- * Escapes characters that a terminal interprets, in JSON's notation, such as `\u001b`. JSON text keeps its value,
- * because these characters occur only in its strings.
+ * Replaces each character that a terminal interprets with its JSON escape, such as `\u001b`. JSON text still parses
+ * to the same value.
  */
 export function escapeControlCharacters(text: string): string {
   return text.replace(UNSEEN, escaped);

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import type { Environment } from "../contract/environment.ts";
 import { splitSecrets, SECRETS_FD } from "../process/environment.ts";
 
-/** Time allowed for the last output after a process has exited. */
+/** Milliseconds allowed for the last output after a process has exited. */
 const LAST_WORDS_MS = 1_000;
 
 export interface ProcessUser {
@@ -85,7 +85,8 @@ function spawnChild(options: ChildOptions): Child {
     child.once("exit", () => {
       // Processes left behind would hold the output pipes open, and perhaps the port.
       kill("SIGKILL");
-      // Close the pipes after a second: processes outside the group may hold them open, which would delay `close`.
+      // Close the pipes after a second. Otherwise, processes outside the group could hold them open and delay the
+      // `close` event.
       setTimeout(
         () => [streams.stdout, streams.stderr].forEach((one) => one?.destroy()),
         LAST_WORDS_MS,

@@ -37,7 +37,7 @@ export interface ReplaceOptions {
 /** Reads and changes the config file, even if the gateway cannot start. */
 export interface ConfigEditor {
   read(kind: ConfigTextKind): Promise<ConfigText>;
-  /** Returns the given text with its secrets masked, and the sha256 of the current file. */
+  /** Returns the given text with its secrets masked. `sha256` is the hash of the current config file. */
   show(text: string): ConfigText;
   /** Rejects with StewardError `config_changed`, `body_too_large`, `body_invalid`. */
   replace(text: string, options: ReplaceOptions): Promise<ConfigText | ConfigRefusal>;
@@ -82,7 +82,7 @@ export function configEditor({ path, environment, clock }: ConfigEditorOptions):
     },
     replace: async (text, { expected, unchecked, plain = false, write }) => {
       if (Buffer.byteLength(text) > CONFIG_LIMIT_BYTES) throw new StewardError("body_too_large", LIMIT);
-      // The control API passes an oversized body on as an empty one.
+      // The control API replaces an oversized body with an empty one.
       if (text === "") throw new StewardError("body_invalid", `The config file's text is empty. ${LIMIT}`);
       const former = readText(path);
       if (digest(former) !== expected) throw new StewardError("config_changed");

@@ -7,7 +7,7 @@ import type { Timers } from "./timers.ts";
 
 const LOOK_EVERY_MS = 1_000;
 
-/** Returns the config file for display, validated as the gateway does and with its secrets masked. */
+/** Returns the config file's validation problems, and its content with secrets masked. */
 export async function showConfig(
   path: string,
   environment: Environment,

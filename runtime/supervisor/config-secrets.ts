@@ -34,7 +34,7 @@ export interface ShownText {
 export function withoutSecrets(text: string, environment: Environment): ShownText {
   const values = secretValuesIn(text, environment);
   const redact = createRedactor(environment, values);
-  // If a key occurs twice, the parsed value contains only the second and would hide a secret in the first.
+  // If a key occurs twice, parsing drops the first value, which may contain a secret.
   if (jsonProblem(text) !== undefined || repeatedKeys(text).length > 0) {
     return mayHoldSecret(text, redact)
       ? { text: maskValues(text, redact), secrets: [""] }

@@ -27,7 +27,7 @@ export type LifecycleEvent =
   | { type: "start" }
   /** Starts the gateway from any phase except `held`. The caller ends the current run first. */
   | { type: "restart" }
-  /** The process exists. Its start is timed from here. */
+  /** The process exists. Its start is timed from this event. */
   | { type: "launched" }
   /** The port answers. `bootMs`, the time that the supervisor itself took to start, is added to the cold start. */
   | { type: "ready"; bootMs: number }
@@ -45,7 +45,7 @@ export type LifecycleEvent =
 export interface BackoffPolicy extends BackoffRange {
   /** Consecutive crashes after which the status reports `crash-looping`. */
   maxFailures: number;
-  /** Minimum time between a crash and a retry for somebody who needs the gateway. */
+  /** Minimum time after a crash before a `needed` event causes a retry. */
   neededAfterMs: number;
   /** Time after which a ready run counts as stable. A later crash starts a new count of crashes. */
   stableAfterMs: number;

@@ -12,7 +12,10 @@ const FULL: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT"]);
 
 interface VolumeOptions {
   timers: Timers;
-  /** Returns the reason if the ledger on the volume cannot be written. Absent in a process without a ledger. */
+  /**
+   * Returns the reason why the ledger cannot be written; `undefined` if it is writable. Absent in a process without a
+   * ledger.
+   */
   ledgerProblem?: (() => Reason | undefined) | undefined;
   /** Called when writing begins to fail and when it works again. */
   onChange(): void;

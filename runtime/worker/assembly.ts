@@ -42,8 +42,8 @@ const KEEP_LOG_LIMIT_MS = 3_000;
 const RESTART_BACKOFF = { firstMs: 1_000, longestMs: 60_000 };
 
 /**
- * Time, in milliseconds, for which reports include a name after it was last seen. Several reports include each name,
- * because a report may be lost.
+ * Time, in milliseconds, for which reports include a name after it was last seen. Long enough for several reports,
+ * because one may be lost.
  */
 const REPORTED_MS = 5 * 60_000;
 const MAX_REPORTED = 20;
@@ -279,7 +279,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
       ...background,
     }),
   );
-  // Wait until the alarm is loaded, because a due alarm could be replaced otherwise.
+  // Wait until the alarm is loaded: before that, a due alarm could be replaced.
   waitUntil(Promise.all([loaded, container.adopted]).then(() => agenda.schedule()));
   const beginSchedules = async (): Promise<void> => {
     gate?.expectSchedules();
@@ -322,8 +322,8 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
     handOver: async () => {
       if (tenant !== undefined)
         throw new StewardError("gateway_unavailable", "The chat has its own sandbox.");
-      // Forget that the chat's state was moved and its access was decided. Both happen again if the chat gets its own
-      // sandbox again.
+      // Forget that the chat's state was moved and its access decided: both steps are repeated if the chat gets its
+      // own sandbox again.
       memory.write("moved", "");
       forgetDecision(memory);
       await container.whenDrained();

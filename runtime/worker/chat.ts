@@ -20,8 +20,8 @@ export const WAKE_REFUSED = "x-steward-wake-refused";
 type Upgrade = (path: string, headers: Record<string, string>) => Promise<PlatformResponse>;
 
 /**
- * Opens a chat page's WebSocket, or returns the gateway's refusal. Hibernation is not used, because a running container
- * keeps the object in memory anyway.
+ * Opens a chat page's WebSocket, or returns the gateway's refusal. Hibernation is not used, because a running
+ * container keeps the object in memory.
  */
 export async function openChat(chat: ChatRelay, upgrade: Upgrade, headers: Headers): Promise<Response> {
   const passed = PASSED.flatMap((name): [string, string][] => {

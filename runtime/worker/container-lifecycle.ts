@@ -2,7 +2,9 @@ import type { ColdStart } from "../contract/cold-starts.ts";
 import type { SandboxStatus } from "../contract/control.ts";
 import { reason, type Reason } from "../contract/errors.ts";
 
-/** Number of failed boots after which a start is given up. A failed boot ends before its supervisor answers. */
+/**
+ * Number of failed boots after which no further boot is attempted. A failed boot ends before its supervisor answers.
+ */
 const MAX_BOOT_FAILURES = 4;
 const BOOT_RETRY_MS = 1_000;
 export const POLL_MS = 50;

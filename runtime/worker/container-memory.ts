@@ -125,8 +125,8 @@ export class ContainerMemory {
   }
 
   /**
-   * Returns true if the gateway has admitted this browser, and forgets it. A revoked browser can wake the container
-   * only once.
+   * Returns true if this browser is in the list of admitted browsers, and removes the browser. A revoked browser can
+   * wake the container only once.
    */
   consumeBrowser(deviceId: string): boolean {
     const isKnown = this.#browsers().includes(deviceId);

@@ -30,13 +30,14 @@ const STOP_GRACE_MS = 15_000;
 const WATCH_AGAIN_MS = 1_000;
 const SIGTERM = 15;
 /**
- * Time that a container may run without its object. Must exceed the interval between the alarms of a running container.
+ * Time, in milliseconds, that a container may run without its object. Must exceed the interval between the alarms of
+ * a running container.
  */
 const OUTLIVE_MS = 15 * 60_000;
 const DRAIN_RETRY_MS = 5_000;
 const DRAINED_TIMEOUT_MS = 90_000;
 const DRAINED_POLL_MS = 200;
-/** Interval at which an outdated container asks whether it may be replaced. */
+/** Interval, in milliseconds, at which an outdated container asks whether it may be replaced. */
 const RENEW_AGAIN_MS = 10_000;
 
 export interface SandboxContainerOptions {
@@ -73,7 +74,7 @@ export class SandboxContainer {
   #known: { status: SandboxStatus; at: number } | undefined;
   #asked: Promise<SandboxStatus> | undefined;
   #fingerprint = "";
-  /** Resolves when the current run ends. Each run has its own promise, which also identifies it. */
+  /** Resolves when the current run ends. Also identifies the run, because each run has its own promise. */
   #end: Promise<void> | undefined;
   #starting: Promise<SandboxStatus> | undefined;
   #preparing: Promise<void> | undefined;

@@ -34,9 +34,7 @@ export abstract class TenantCalls
     }
   }
 
-  /**
-   * Runs the due tasks. If this version failed to construct the object, sets the alarm again for the next version.
-   */
+  /** Runs the due tasks. If this version failed to construct the object, only sets another alarm. */
   async alarm(): Promise<void> {
     let parts: SandboxParts;
     try {

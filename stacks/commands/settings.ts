@@ -82,8 +82,8 @@ function isHidden(value: unknown): boolean {
 }
 
 /**
- * Returns a placeholder for an encrypted value. For `steward:secrets`, it is an empty map, because even the names are
- * encrypted.
+ * Returns a placeholder for an encrypted value. For `steward:secrets`, returns an empty map, because even its names
+ * are encrypted.
  */
 function hidden(key: string): string {
   return key === "steward:secrets" ? "{}" : HIDDEN;

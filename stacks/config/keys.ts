@@ -26,7 +26,7 @@ const PATHS: Readonly<Record<string, string>> = {
   hostAddress: "address",
   hostDataDirectory: "dataDirectory",
 };
-/** Matches arguments without a `steward:` key. `cloudflare:*` keys or the program set them. */
+/** Matches arguments that `cloudflare:*` keys or the program set, instead of `steward:` keys. */
 const UNSET = /^(?:cloudflare\.|containerName$|volumeName$)/;
 const KEYS = Object.fromEntries(Object.entries(PATHS).map(([key, path]) => [path, key]));
 

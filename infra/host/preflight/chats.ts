@@ -6,8 +6,8 @@ import { capability } from "../shape.ts";
 import { type HostFacts, type HostPlan, problemOf } from "./engine.ts";
 
 /**
- * MiB used by the main process with the deployment's gateway, and by each chat's gateway, measured after a few
- * messages.
+ * Memory in MiB after a few messages: of the main process with the deployment's gateway (`rest`), and of each chat's
+ * gateway (`chat`).
  */
 const MEMORY = { rest: 112, chat: 44 };
 /** Base image with Node.js. Every build of steward leaves it in the engine. */

@@ -1,5 +1,5 @@
 // Removes the previous version's container when the stack is destroyed. Does nothing if the container
-// STEWARD_CONTAINER still exists: an update is only replacing the resource.
+// STEWARD_CONTAINER still exists, because then an update is replacing this resource.
 import { containersOf } from "./containers.ts";
 import { removePrevious } from "./previous.ts";
 

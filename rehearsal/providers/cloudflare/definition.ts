@@ -8,13 +8,13 @@ export interface ResourceDefinition {
   readonly optional: readonly string[];
   /** Inputs that replace the resource when they change. Other inputs are updated in place. */
   readonly replaceOn: "all" | readonly string[];
-  /** Defaults of unset inputs. A different value in the account is a change. */
+  /** Expected values of unset inputs. The diff compares them with the account's values. */
   readonly defaults?: Properties;
   /** Inputs, at any depth, that the API never returns. */
   readonly unanswered: readonly string[];
   /** Set if an existing resource can be imported by `<account>/<id>`. Default: not importable. */
   readonly importable?: true;
-  /** Adds inputs that make a change visible, such as a file's hash. Secrets in the inputs are still wrapped. */
+  /** Adds computed inputs, such as the hash of a file's content. `inputs` may contain wrapped secrets. */
   prepare?(inputs: Properties): Promise<Properties>;
   create(api: CloudflareApi, inputs: Properties): Promise<{ id: string; live: Properties }>;
   /** Reads the resource; resolves to `undefined` if it is gone. */

@@ -23,8 +23,8 @@ export interface MergedTranscript {
   /** Messages to delete from our transcript, by `seq`, because they were deleted from the other copy. */
   deleted: number[];
   /**
-   * Messages to append to our transcript, in order: those that only the other copy has, and our own that are newer
-   * than the oldest of those.
+   * Messages to append to our transcript, in order: the additions, which only the other copy has, and our messages
+   * newer than the oldest addition.
    */
   appended: Side[];
   /** Ours has messages that theirs lacks. */
@@ -78,7 +78,7 @@ function byTime(ours: readonly TranscriptEntry[], theirs: readonly TranscriptEnt
 export interface Summary {
   text: string;
   to: number;
-  /** Positions, in the merged transcript, of all messages in the copy that contains this summary. */
+  /** All messages in this summary's copy of the transcript, by position in the merged transcript. */
   covers: ReadonlySet<number>;
 }
 

@@ -45,7 +45,9 @@ export function mendConfigValue(value: unknown): MendedConfig {
   }
 }
 
-/** Returns true if an unknown key may restrict access, by its name or because it belongs to a single group. */
+/**
+ * Returns true if an unknown key may restrict access, because of its name or because it is in one group's settings.
+ */
 function restrictsAccess({ path, at = [], unknownKey = "" }: ConfigProblem): boolean {
   if (deprecatedKey(path, unknownKey) !== undefined) return false;
   return RIGHTS.test(unknownKey) || (at[0] === "channels" && at.length > 3);

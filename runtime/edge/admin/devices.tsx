@@ -25,7 +25,7 @@ import { Id, nameOf, type Names, Person, personColumn, platformOf } from "../ui/
 import { Facts } from "../ui/table.tsx";
 import { offerUndo, type Removal } from "./undo.ts";
 
-/** Timeout in milliseconds. {@link readAccessList} needs up to 10 s, and then returns at least an incomplete list. */
+/** Timeout of {@link readAccessList} in milliseconds, longer than its own limit of 10 s. */
 const LISTS_MS = 11_000;
 
 /** People per page, few enough to leave space for the requests. */

@@ -32,7 +32,7 @@ import { knownSessions, placeOf } from "./sessions.tsx";
 import { totals } from "./usage.tsx";
 
 const LIMIT_MS = 3_000;
-/** Maximum number of ignored messages, and of answered ones, to read when looking for groups without answers. */
+/** Maximum number of ignored and of answered messages to read when looking for groups without answers. */
 const IGNORED = 50;
 const SILENT_MS = 7 * 24 * 60 * 60_000;
 /**

@@ -23,7 +23,7 @@ interface VisitorOptions extends Pick<
 const LIMIT_MS = 3_000;
 /** Maximum age of container answers that automatic page updates reuse, in milliseconds. */
 const REUSED_MS = 15_000;
-/** Maximum age, in milliseconds, of container answers that a page update after a change can reuse. */
+/** Maximum age, in milliseconds, of container answers that a page update reuses after a change. */
 const REUSED_AFTER_CHANGE_MS = 500;
 
 /**

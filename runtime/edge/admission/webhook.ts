@@ -74,7 +74,7 @@ export function webhook({
   async function refuse(error: StewardError, wait: number): Promise<Response> {
     // During a flood, use the cached state: each lookup costs a request on Cloudflare.
     if (!(await isReady(wait > 0 ? STATE_FOR_FLOODS_MS : 0))) {
-      // A client could mistake a 401 or 403 for a refusal by the identity gateway.
+      // Send no 401 or 403: a client could mistake it for a refusal by the identity gateway.
       return sendProblem("gateway_unavailable", `Nothing is stored: ${error.message}`, {
         retryAfterSeconds: Math.max(wait, RETRY_AFTER_SECONDS),
       });

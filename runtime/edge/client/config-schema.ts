@@ -128,7 +128,7 @@ export function describe(schemas: readonly Schema[]): string {
   return [description, listed, standard].filter(isGiven).join(" ");
 }
 
-/** Returns the help for the key or value at an offset, with the bounds of the word. */
+/** Returns the help, path, start and end of the key or value at an offset. */
 export function helpAt(root: Schema, text: string, offset: number) {
   const place = placeAt(text, offset);
   if (place.from === place.to) return undefined;

@@ -36,7 +36,7 @@ const TROUBLES: Partial<Record<State, Trouble>> = {
   refused: { text: "The chat refused this page. Reload it.", label: "Reload" },
 };
 
-/** Storage key of a flag: the gateway admitted this browser last time. */
+/** Storage key of the record that the gateway has admitted this browser. */
 const PAIRED = "steward-chat-paired";
 
 const field = element("text", HTMLTextAreaElement);

@@ -8,7 +8,7 @@ import { type AddedFile, inConversation, type Said } from "./unsent.ts";
 /** Models scale larger images down: https://docs.claude.com/en/docs/build-with-claude/vision#evaluate-image-size */
 const LONGEST_SIDE = 1_568;
 const QUALITY = 0.85;
-/** Maximum bytes of an image that is sent unchanged. Conversion can blur text and removes transparency. */
+/** Maximum size, in bytes, of an image that is sent unchanged. Conversion can blur text and removes transparency. */
 const SMALL_BYTES = 400_000;
 const KINDS = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 

@@ -33,7 +33,7 @@ export class Items {
     this.#options = options;
   }
 
-  /** Stores a new connection's ticket and resends unanswered presses. */
+  /** Stores a new connection's ticket and resends unanswered button presses. */
   greet(ticket: string): void {
     this.#ticket = ticket;
     for (const press of this.#presses.values()) this.#options.connection.send(press);

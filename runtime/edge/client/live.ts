@@ -62,7 +62,7 @@ function replaceContent(next: Document): void {
   for (const selector of isLive && !stale ? ["#content", ...FRAME] : FRAME) {
     const old = document.querySelector(selector);
     const now = next.querySelector(selector);
-    // Keep an element that has the keyboard focus, or the open navigation on a phone.
+    // Keep an element that contains the keyboard focus. On a phone, also keep the open navigation.
     const isHeld = old?.matches(`:has(${FOCUSED}, #menu:checked)`);
     if (old && now && !isHeld && old.innerHTML !== now.innerHTML) old.replaceChildren(...now.childNodes);
   }

@@ -21,7 +21,7 @@ export function render(target: HTMLElement, text: string, blocks?: readonly Bloc
 /** Converts text with code fences to nodes. */
 function plain(text: string): Node[] {
   const nodes: Node[] = [];
-  // Repeats: text, the opening fence's language, code, the closing fence's language.
+  // The parts repeat in this order: text, the opening fence's language, code, the closing fence's language.
   const parts = text.split(FENCE);
   for (let at = 0; at < parts.length; at += 2) {
     const part = parts[at] ?? "";

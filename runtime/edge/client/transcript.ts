@@ -105,8 +105,8 @@ export class Transcript {
   }
 
   /**
-   * Returns the element of a message or item, and creates it if missing. `id` is the message's id, `key` the id of
-   * the message or item itself.
+   * Returns the element of a message or item; creates a missing one. `id` is the message's id. `key` is the item's
+   * id; for a message, it equals `id`.
    */
   place(role: Role | "item", id: string, key: string, at = Date.now()): HTMLElement {
     const known = this.#articles.get(`${role} ${key}`);

@@ -1,4 +1,4 @@
-/** Script of the usage page: replaces each bar chart with one that shows its figures under the pointer. */
+/** Script of the usage page: replaces each bar chart with one that shows the figures of the bar under the pointer. */
 import uPlot from "uplot";
 import { element } from "./dom.ts";
 
@@ -10,7 +10,7 @@ interface ChartData {
 }
 
 const HEIGHT = 190;
-/** Fraction of a label's width on the axis that the label's bars fill together. The rest is a gap. */
+/** Total width of a label's bars, as a fraction of the distance between two labels. */
 const BARS = 0.8;
 const WIDEST_BAR = 40;
 /** Axis increments for whole numbers. */

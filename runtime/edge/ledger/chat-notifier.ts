@@ -64,7 +64,7 @@ export class ChatNotifier {
         .finally(() => this.#sending.delete(key));
       this.#sending.set(key, sending);
     }
-    // Wait if the notice is being sent. Messages of a chat that expire together share one notice.
+    // Wait for the notice, which an earlier message of this chat may be sending.
     await this.#sending.get(key);
     return claim !== "not known";
   }

@@ -54,7 +54,7 @@ export interface DispatcherOptions {
   /** Time at which the gateway last became ready, in milliseconds since the epoch. */
   readyAt?(): number | undefined;
   /**
-   * Maximum concurrent requests. A chat gets a second request only while fewer than half of this number are in
+   * Maximum number of concurrent requests. A chat gets a second one only while fewer than half of this number are in
    * progress.
    */
   concurrency: number;

@@ -20,7 +20,7 @@ interface BrokerDoorOptions {
 
 /**
  * Decides which broker requests reach a tenant's Durable Object. Refuses unknown tenants, because anyone can send a
- * request and addressing an object creates storage.
+ * request, and addressing an object creates storage.
  */
 export class BrokerDoor {
   readonly #options: BrokerDoorOptions;

@@ -5,7 +5,7 @@ import { type AdmittedDevice, type DeviceEntry, grantedTo, type NewDevice } from
 import { closeSocket, type PageSocket, sendIfOpen } from "../page-sockets.ts";
 
 const HELLO_MS = 10_000;
-/** Milliseconds between checks whether a waiting browser was approved. */
+/** Milliseconds between checks for a waiting browser's approval. */
 const LOOK_MS = 2_000;
 /** Milliseconds between attempts to reach a gateway that is starting. */
 const START_MS = 1_000;

@@ -10,7 +10,7 @@ import type { Clock, Notes, Sandbox } from "../ports.ts";
 import { placeOf } from "./place.ts";
 import type { Grant, AdmissionDecision, TenantDirectory } from "./ports.ts";
 
-/** Cache duration of a refusal, so that a flood in one chat does not reach the directory. */
+/** Cache duration of a refusal. The cache shields the directory from a flood in one chat. */
 const REFUSED_MS = 10_000;
 const UNDECIDED = "undecided";
 /** State of a chat whose sender was approved but has not written since. */
@@ -201,7 +201,7 @@ export class TenantGate {
   }
 }
 
-/** Record of the time and the run in which the gateway accepted a grant. */
+/** Record of when, and in which run of the container, the gateway accepted a grant. */
 interface AcceptedGrant {
   grant: string;
   run: string;

@@ -31,7 +31,7 @@ interface UncheckedRequest {
   input?: unknown;
 }
 
-/** Returns true for operations about people, which run in the directory. */
+/** Returns true for operations on people's access, such as pairing. */
 function isAboutPeople({ operation, input }: UncheckedRequest): boolean {
   const isPairing = [pairing, devices].some((group) =>
     Object.values(group).some(({ name }) => name === operation),
@@ -42,7 +42,7 @@ function isAboutPeople({ operation, input }: UncheckedRequest): boolean {
 }
 
 /**
- * Runs an operation about people.
+ * Runs an operation on people's access.
  *
  * @throws StewardError `command_not_allowed` or `usage_invalid` before anything runs.
  */
@@ -78,13 +78,11 @@ function fileIn(input: unknown): string {
 interface DeploymentParts {
   /** The deployment's sandbox, whose config file applies to all chats. */
   deployment: Sandbox;
-  /** Runs operations about people, without starting a container. */
+  /** Runs operations on people's access without starting a container. */
   operate(request: OperationRequest): Promise<OperationReply>;
 }
 
-/**
- * Wraps a chat's sandbox. The deployment handles operations about people and requests for the config file instead.
- */
+/** Wraps a chat's sandbox. The deployment handles operations on people's access and requests for the config file. */
 export function withDeploymentParts(sandbox: Sandbox, { deployment, operate }: DeploymentParts): Sandbox {
   const whose = (port: SandboxPort | undefined, { path }: PortRequest): Sandbox =>
     port === "supervisor" && path.startsWith(CONTROL_ROUTES.configFile) ? deployment : sandbox;

@@ -34,7 +34,7 @@ export class TenantOutbox {
     );
   }
 
-  /** Queues a text, replacing an unsent one to the same tenant. */
+  /** Queues a text in place of the tenant's queued text, if any. */
   add(tenant: TenantId, text: string): void {
     const { sql, table, clock } = this.#options;
     sql.all(

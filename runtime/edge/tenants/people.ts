@@ -98,7 +98,7 @@ export class People {
     this.#write(platform, { ...lists, requests: mergeRequests(lists, moved, this.#options.clock()) });
   }
 
-  /** Returns a platform's lists as an object with the methods of a gateway's pairing store. */
+  /** Returns a platform's pairing store, which has the same methods as a gateway's pairing store. */
   lists(platform: Platform) {
     const { onChange, clock } = this.#options;
     const read = (): PairingList => this.#read(platform);
@@ -137,7 +137,10 @@ export class People {
     };
   }
 
-  /** Returns a list in the form of a gateway's file in `credentials/`; `undefined` for an unknown name. */
+  /**
+   * Returns the list `pairing`, `allowFrom` or `operators` in the format of a gateway's credentials files;
+   * `undefined` for another name.
+   */
   file(platform: Platform, name: string): object | undefined {
     const { requests, allowFrom, operators } = this.#read(platform);
     const files: Readonly<Record<string, object>> = {

@@ -31,7 +31,7 @@ export class TenantReporter {
     this.#changed = true;
   }
 
-  /** Makes a report due now, after the container has started or stopped. */
+  /** Makes a report due immediately. Call this when the container has started or stopped. */
   runChanged(): void {
     this.#changed = true;
     this.#sentAt = Number.NEGATIVE_INFINITY;

@@ -22,7 +22,7 @@ const dollars = (value: number): string =>
   value > 0 && value < 0.01 ? "under $0.01" : `$${value.toFixed(2)}`;
 
 export const FORMATS = { count: (value: number) => value.toLocaleString("en-US"), dollars };
-/** Minimum value at the top of the scale. The middle label, half the top value, is then at least 1 or $0.01. */
+/** Minimum top value of the scale, so that the middle label (half the top value) is at least 1 or $0.01. */
 const LEAST = { count: 2, dollars: 0.02 };
 
 const HEIGHT = 100;

@@ -2,7 +2,7 @@ import { structuredPatch } from "diff";
 import type { Markup } from "./document.tsx";
 
 const CONTEXT_LINES = 3;
-/** Maximum changed lines. With more, the shortest diff takes too long to find, so all lines are shown as replaced. */
+/** Maximum number of changed lines. With more, the diff takes too long, so all lines are shown as replaced. */
 const MAX_CHANGES = 1_000;
 
 interface Hunk {

@@ -91,7 +91,7 @@ interface EditorProps {
   isWrong?: boolean;
   /** Enables completion and help for config keys. */
   isConfig?: boolean;
-  /** Path to which a script sends the text to check it. */
+  /** Path to which a script sends the text for checking. */
   check?: string;
   problems?: readonly ToldProblem[];
 }

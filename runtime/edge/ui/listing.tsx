@@ -18,7 +18,7 @@ export const RANGES = {
   month: ["The last 30 days", 30 * 24 * HOUR_MS],
 } as const;
 
-/** Query of a searchable list. The schema is built lazily to keep startup fast. */
+/** Query of a searchable list. Built lazily to keep startup fast. */
 export const listingQuery = () =>
   z.object({
     q: z._default(z.string().check(z.maxLength(LONGEST_SEARCH)), ""),

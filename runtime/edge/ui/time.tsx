@@ -40,7 +40,7 @@ export function Moment({ at }: { at: string }): Markup {
   );
 }
 
-/** Renders `words` and then a time, or nothing without a time. */
+/** Renders `words`, then the time `at`. Renders nothing if `at` is undefined. */
 export function TimeAfter({ words, at }: { words: string; at: string | undefined }): Markup | null {
   if (at === undefined) return null;
   return (

@@ -93,7 +93,7 @@ export class Agent {
     const timer = ms !== undefined && ms <= LONGEST_TIMER_MS ? setTimeout(() => late.abort(), ms) : undefined;
     try {
       const text = await this.#run(question, AbortSignal.any([signal, late.signal]), onText);
-      // Store only the text, because the model would imitate remarks about tools.
+      // Store no remarks about tools, because the model would imitate them.
       sessions.keepAnswer(session, deliveries, text, clock());
       return { text, delivery };
     } catch (error) {

@@ -21,7 +21,7 @@ export interface QuestionMessage {
   quoted?: readonly Quoted[];
   /** The platform's id of the message. */
   message?: string;
-  /** Number of characters that the sender wrote, at the start of `text`. The rest is remarks about files. */
+  /** Number of characters that the sender wrote, at the start of `text`; remarks about files follow. */
   words?: number;
   /**
    * Pictures, sent to the model only with this question. The transcript stores only `text`, with remarks about the

@@ -112,7 +112,7 @@ export function sessionOf(platform: string, { chat }: Pick<ReplyTarget, "chat">)
 
 export interface OutgoingHealthOptions {
   platform: Platform;
-  /** Maps a platform's error to a StewardError. Default: returns it unchanged. */
+  /** Converts a platform's error to a StewardError. Default: no conversion. */
   read?(error: unknown): unknown;
   /** Milliseconds since the epoch. */
   clock(): number;
@@ -125,7 +125,7 @@ export class OutgoingHealth {
   #failure: Reason | undefined;
   #answered = false;
   #bot: ChannelHealth["bot"];
-  /** True if a probe found the current failure. A successful probe clears only such a failure. */
+  /** True if a probe found the current failure. */
   #probed = false;
 
   constructor(options: OutgoingHealthOptions) {

@@ -10,7 +10,7 @@ export function attachmentKind(mediaType: string | undefined): Attachment["kind"
 }
 
 export interface FetchFileOptions {
-  /** Returns true if requests to a URL are allowed. Called for the first URL and for each redirect. */
+  /** Returns true if requests to a URL are allowed. Called for the first URL and each redirect. */
   allowed(url: URL): boolean;
   maxBytes: number;
   signal: AbortSignal;

@@ -3,7 +3,9 @@ import type { ChannelHealth } from "../../contract/control.ts";
 import { isErrorCode, reason } from "../../contract/errors.ts";
 import { type FetchedPlatform, intakeQuery, readIntakeRow, type IntakeState } from "../../process/intake.ts";
 
-/** Silence in milliseconds that counts as stalled: longer than three long polls or four heartbeats. */
+/**
+ * Silence, in milliseconds, after which fetching counts as stalled: longer than three long polls or four heartbeats.
+ */
 const STALLED_MS = 180_000;
 
 const STALLED = {

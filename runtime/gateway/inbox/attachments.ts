@@ -25,7 +25,7 @@ const LOAD_MS = 20_000;
 /** Timeout in milliseconds for fetching and reading all files of a question. */
 const READ_MS = 120_000;
 const LONGEST_NAME = 120;
-/** Maximum length of a quoted message, in characters. */
+/** Maximum length, in characters, of a quoted message; the rest is omitted. */
 const LONGEST_QUOTED = 6_000;
 
 export interface ReadMessage {

@@ -65,8 +65,8 @@ export class Delays {
   }
 
   /**
-   * Sends a notice for a message that the edge delays or has given up. Sends none for a command, or for a message
-   * that is not for the bot.
+   * Tells the chat that the edge delays a message or has given up on it. Sends nothing for a command, or for a
+   * message that is not for the bot.
    */
   async notifyDelayed(delivery: Delivery, notice: DeliveryNotice): Promise<DeliveryOutcome> {
     const { parts, replies, clock } = this.#options;
@@ -105,7 +105,7 @@ export class Delays {
       await this.#options.replies.sendDelayNotice(delivery, channel, target, text, by);
   }
 
-  /** Returns true if the chat was notified since `receivedAt`. Otherwise, records it as notified now. */
+  /** Returns true if the chat was notified since `receivedAt`. Otherwise, records a notification now. */
   #checkNotified(what: string, receivedAt: number): boolean {
     if ((this.#told.get(what) ?? 0) >= receivedAt) return true;
     if (this.#told.size >= MAX_TOLD) this.#told.clear();

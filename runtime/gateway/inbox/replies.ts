@@ -68,8 +68,8 @@ export class Replies {
   }
 
   /**
-   * Answers messages with one reply in the last message's chat. Returns one outcome per message. If an earlier
-   * attempt stored an answer, that answer must cover all these messages.
+   * Answers messages with one reply in the last message's chat. Returns one outcome per message. If one message has a
+   * stored answer, all must have the same one.
    */
   async answer(
     asked: readonly [UnansweredMessage, ...UnansweredMessage[]],

@@ -30,7 +30,7 @@ const SIGNS = "\\`*_~![]<>/:@";
 const LONGEST_MAIL_NAME = 64;
 const MAIL_NAME = /[\w.+-]/;
 const WORD = /[\p{L}\p{N}_]/u;
-/** Start of any inline markup. Most lines contain none and need no parser. */
+/** Matches the start of any inline markup. Text without a match needs no parser. */
 const BEGINNING = /[\\`*_~![<]|https?:/i;
 
 class BoundedTokenizer extends Tokenizer {

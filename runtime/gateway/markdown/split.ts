@@ -1,8 +1,7 @@
 import { type Block, type Inline, type Item, parseMarkdown } from "./parse.ts";
 
 /**
- * Minimum length of a part, as a fraction of the limit. To fill a shorter part, the next piece may be cut (see
- * `fills`).
+ * Fraction of the limit. A shorter part is filled with the beginning of the next piece, if possible (see `fills`).
  */
 const SMALLEST_SHARE = 0.3;
 /** Part size that fits on every platform, however much rendering expands it. */
@@ -187,7 +186,7 @@ function lines(source: string): Piece[] {
   return cutAt(0, [{ text: source, whole: false }]);
 }
 
-/** Cuts at one level of {@link PLACES}. Pieces that are still too long are later cut at the next level. */
+/** Cuts segments at one level of {@link PLACES}. Pieces that are still too long are later cut at the next level. */
 function cutAt(level: number, segments: readonly Segment[]): Piece[] {
   const place = PLACES[level];
   if (place === undefined) {
@@ -220,7 +219,7 @@ function cutAt(level: number, segments: readonly Segment[]): Piece[] {
 function codeLines(source: string, limit: number): Piece[] {
   const [, marker] = /^ {0,3}(`{3,}|~{3,})/.exec(source) ?? [];
   const feed = source.indexOf("\n");
-  // Do not repeat the fences if there are none, or if they are too long.
+  // Use plain lines if the fences are missing, or too long to repeat.
   if (marker === undefined || feed === -1 || marker.length * 2 > limit / 4) return lines(source);
   const opening = source.slice(0, feed);
   const frame = { open: `${opening.length * 2 > limit ? marker : opening}\n`, close: marker };

@@ -139,7 +139,7 @@ class Writer {
         const { target } = piece;
         const label = this.#inline(piece.label);
         const shown = visibleText(piece.label).trim();
-        // Link a label that looks like a URL only if it equals the target.
+        // If a label looks like a URL, link it only if it equals the target.
         const misleads = /^https?:/i.test(shown) && shown !== target;
         if (misleads || !ADDRESS.test(target)) return `${label} (${forms.text(target)})`;
         return forms.link({ target, label, shown });

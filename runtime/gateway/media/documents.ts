@@ -5,7 +5,7 @@ const MAX_UNPACKED = 64_000_000;
 /** Characters. No question can contain more. */
 const MAX_TEXT = 1_000_000;
 const MAX_PAGES = 500;
-/** Maximum empty cells to insert for columns that a row skips. */
+/** Maximum number of empty cells to insert for columns that a row skips. */
 const MAX_EMPTY_CELLS = 100;
 
 /** Names of archive parts that contain text: ISO/IEC 29500-1 (docx, pptx, xlsx) and OpenDocument 1.3, part 2. */

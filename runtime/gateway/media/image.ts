@@ -38,8 +38,8 @@ export function imageType(data: Uint8Array): string | undefined {
 }
 
 /**
- * Reads an image's facts from its headers and block structure, in linear time. Returns `undefined` if it finds no
- * size.
+ * Reads an image's facts from its headers and block structure, in linear time. Returns `undefined` if no size is
+ * found.
  */
 export function imageFacts(data: Uint8Array): ImageFacts | undefined {
   const mediaType = imageType(data) ?? "";

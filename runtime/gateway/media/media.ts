@@ -15,7 +15,7 @@ const LONGEST_SIDE = 8_000;
 /** Maximum side of a picture to decode, in pixels. A file of a few kilobytes can expand to gigabytes. */
 const LONGEST_DECODED_SIDE = 20_000;
 const MAX_PIXELS = 100_000_000;
-/** Memory in bytes for each decoded pixel, measured with photos of 12 and 49 megapixels. */
+/** Memory, in bytes, per decoded pixel, measured with photos of 12 and 49 megapixels. */
 const BYTES_A_PIXEL = 10;
 /** Memory of the decoding process. */
 const PROGRAM_BYTES = 200_000_000;
@@ -54,7 +54,7 @@ export interface MediaOptions {
 /** Reason why a recording has no transcript. */
 export type UnheardReason = "not configured" | "too long" | "failed";
 
-/** Prepares files for the model. Never fails: if a file is unreadable, its facts say so. */
+/** Prepares files for the model. Never fails: an unreadable file gets a fact that says so. */
 export class Media {
   readonly #options: MediaOptions;
 
@@ -168,7 +168,7 @@ function plainText(data: Uint8Array): string | undefined {
   const encoding = mark === "\xff\xfe" ? "utf-16le" : mark === "\xfe\xff" ? "utf-16be" : "utf-8";
   try {
     const text = new TextDecoder(encoding, { fatal: true }).decode(data.subarray(0, MAX_TEXT_BYTES), {
-      // Accept a last character that the cut has split.
+      // Ignore the incomplete character that cutting may leave at the end.
       stream: data.byteLength > MAX_TEXT_BYTES,
     });
     return text.includes("\0") ? undefined : text;

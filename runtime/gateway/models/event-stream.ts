@@ -17,7 +17,7 @@ export class NoStreamError extends Error {
   }
 }
 
-/** Maximum bytes of one event, or of a complete answer that replaces the stream. */
+/** Maximum size, in bytes, of one event, or of a complete answer that replaces the stream. */
 const LARGEST_BYTES = 8 * 1024 * 1024;
 const END = "[DONE]";
 const FINISHED = /"finish_reason":\s*"/;

@@ -55,7 +55,7 @@ export interface ModelRequest {
   only?: string;
   /** Aborts the request, which then fails as retryable. */
   signal: AbortSignal;
-  /** Receives each new piece of text. After a failed attempt, receives `undefined`: discard earlier pieces. */
+  /** Receives each new piece of text, or `undefined` if the attempt failed and its pieces must be discarded. */
   onText?(delta: string | undefined): void;
 }
 

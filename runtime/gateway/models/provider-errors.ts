@@ -29,7 +29,7 @@ const LONGEST_READ = 4_000;
 const TOO_LONG =
   /prompt is too long|exceeds? the (?:maximum|context)|maximum context|context (?:window|length|limit)/i;
 const NO_CREDIT = /credit balance is too low|exceeded your current quota|insufficient (?:credits|quota)/i;
-/** Matches API keys quoted in error messages. OpenAI shows their beginning and end with asterisks between. */
+/** Matches API keys quoted in error messages. OpenAI masks the middle with asterisks. */
 const QUOTED_KEYS = [
   /(?<!\S)\S*\*{3,}[\w*-]*/g,
   /\b(?:sk|pk|key)-[\w-]{4,}/gi,
@@ -77,7 +77,7 @@ export function answerInterruptedError(
 }
 
 /**
- * Classifies a response that is not a stream: JSON with an error by the error's kind, any other body as
+ * Classifies a response that is not a stream: an error in JSON by the error's kind, any other body as
  * `model_not_streamed`.
  */
 function notStreamed({ message, body }: NoStreamError, options: ReadingOptions): Error {
@@ -103,7 +103,7 @@ export function providerFailure(
   { reference, now, redact }: ReadingOptions,
   cause?: unknown,
 ): RetryableError | ModelRefusal {
-  // An error after a success status comes from inside the stream, so use its kind instead of the status.
+  // After a success status, an error comes from inside the stream, so derive the status from the error's kind.
   const answered = statusCode !== undefined && statusCode >= 400 ? statusCode : undefined;
   const status = answered ?? kinds.map(statusOfKind).find((known) => known !== undefined);
   const detail = `${reference}: ${clean(message, redact)}`;
@@ -148,7 +148,7 @@ function clean(message: string, redact: Redactor): string {
   return masked.length <= LONGEST_DETAIL ? masked : `${masked.slice(0, LONGEST_DETAIL - 1)}…`;
 }
 
-/** Reads an error by its shape, because the library with its classes is loaded only on first use. */
+/** Reads an error by its fields, because importing its class would load the client library. */
 function shapeOf(error: unknown): ProviderError {
   if (!isRecord(error)) return { message: typeof error === "string" ? error : "unknown error", kinds: [] };
   const { message, statusCode, responseHeaders, responseBody } = error;

@@ -129,7 +129,7 @@ class CodeState {
   #ticks: Run | undefined;
   /** Backticks or tildes at the end of the text so far. `isFirst` is true if their indentation permits a fence. */
   #run: (Run & { isFirst: boolean }) | undefined;
-  /** Number of blanks so far in a line that has only blanks; `undefined` once the line has another character. */
+  /** Number of blanks in the current line; `undefined` once the line has another character. */
   #indent: number | undefined = 0;
 
   get isOpen(): boolean {

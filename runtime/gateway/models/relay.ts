@@ -189,7 +189,7 @@ function trackText({ onText }: ModelRequest) {
   };
 }
 
-/** Maximum rest in milliseconds after a failure that a person must fix. The fix takes effect within this time. */
+/** Maximum time, in milliseconds, that a model rests after a failure that a person must fix. */
 const LONGEST_REFUSAL_REST_MS = 60_000;
 /** Longest wait that the relay accepts before it retries a model, in milliseconds. */
 export const LONGEST_WAIT_MS = 2_000;

@@ -168,7 +168,7 @@ function noAnswer(signal: AbortSignal, reference: string): ModelTrouble {
   return new ModelTrouble("model_no_answer", `${reference}: ${how}`);
 }
 
-/** Returns true if a text has a visible character. Platforms refuse messages without one. */
+/** Returns true if the text has a visible character. Platforms refuse messages without one. */
 function isVisible(text: string): boolean {
   return /[^\s\p{C}\p{Default_Ignorable_Code_Point}\u2800]/u.test(text);
 }

@@ -9,7 +9,7 @@ const MAX_TOKENS = 512;
 export const TEST_LIMIT_MS = 8_000;
 
 /**
- * Sends a short question to one model, even shortly after it failed. Updates the model's state.
+ * Sends a short question to one model, even if it has just failed. Updates the model's state.
  *
  * @throws StewardError the provider's refusal or failure
  */

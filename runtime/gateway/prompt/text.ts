@@ -3,7 +3,8 @@
  *
  * In a prompt, only lines of the gateway and the operator begin in column zero. Other text follows a mark on the
  * gateway's line or is indented by four spaces, so that its headings, fences, names and marks do not affect the rest
- * of the prompt. Only {@link unmarked} text, a whole message or tool result, needs neither.
+ * of the prompt. Only {@link unmarked} text, which is a whole message or tool result, needs neither mark nor
+ * indentation.
  */
 
 declare const trust: unique symbol;
@@ -98,8 +99,8 @@ export function oneLine(text: string, most: number): Prompt {
 }
 
 /**
- * Returns a name as one line. Removes invisible characters, and the brackets, hashes and colons with which it could
- * imitate a mark.
+ * Returns a name as one line. Removes invisible characters, square brackets, hashes and colons, so that the name
+ * cannot look like a mark of the gateway.
  */
 export function label(name: string, most: number): Prompt {
   const shown = name.toWellFormed().replace(BLANKS, " ").trim().slice(0, LONGEST_UNCUT).toWellFormed();

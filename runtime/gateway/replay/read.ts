@@ -7,7 +7,7 @@ import { readSlackEvent } from "../channels/slack/inbound.ts";
 import { readTelegramUpdate } from "../channels/telegram/inbound.ts";
 import { readCommand } from "../commands.ts";
 
-/** Repetitions per measurement, of which the fastest counts. */
+/** Repetitions per measurement. The fastest one counts. */
 const RUNS = 3;
 /** Minimum parsing time in milliseconds to assume, which avoids a division by zero. */
 const SHORTEST_MS = 0.0005;

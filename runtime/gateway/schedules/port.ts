@@ -11,8 +11,7 @@ const WHEN = ["at", "every", "cron", "timezone"] as const;
 /** Minimum interval between two runs, in minutes, by source. It limits the number of model requests. */
 const SHORTEST: Readonly<Record<Exclude<ScheduleSource, "config">, number>> = { chat: 15, cli: 1 };
 /**
- * Number of intervals that are checked to find the shortest interval between two runs. 100 intervals of 15 minutes
- * exceed a day.
+ * Number of intervals between runs that are checked to find the shortest. 100 intervals of 15 minutes exceed a day.
  */
 const LOOKED_AT = 100;
 

@@ -15,7 +15,7 @@ import { dueAfter, findOverdueRuns } from "./times.ts";
 import { HEARTBEAT_ID, HEARTBEAT_OK, scheduleName, configSchedules } from "./config-schedules.ts";
 
 /**
- * Maximum milliseconds by which a new one-time schedule in the config may start late: its time may pass during the
+ * Maximum lateness, in milliseconds, of a new one-time schedule in the config. Its time may pass during the
  * deployment.
  */
 const JUST_NOW_MS = 10 * 60_000;
@@ -25,16 +25,17 @@ const LATE_MS = 60_000;
 const RETRY = { firstMs: 5_000, longestMs: 10 * 60_000 };
 
 /**
- * Maximum milliseconds between checks. A check also notices new schedules from the CLI and a changed system clock.
+ * Maximum time between checks, in milliseconds. A check also notices new schedules from the CLI and a changed system
+ * clock.
  */
 const LOOK_EVERY_MS = 2_000;
-/** Maximum milliseconds by which a recurring run may start late. */
+/** Maximum lateness of a recurring run, in milliseconds. */
 const GRACE_MS = 10 * 60_000;
-/** Maximum milliseconds by which a one-time run may start late. */
+/** Maximum lateness of a one-time run, in milliseconds. */
 const GRACE_ONCE_MS = 24 * 3_600_000;
 /** Backward clock jumps up to this many milliseconds are ignored. */
 const SET_BACK_MS = 60_000;
-/** Maximum milliseconds from a run's start to its last attempt. */
+/** Maximum time from a run's start to its last attempt, in milliseconds. */
 const GIVE_UP_MS = 3_600_000;
 
 interface SchedulesOptions {
@@ -52,7 +53,7 @@ interface SchedulesOptions {
 /**
  * Runs due schedules. Stores each run before it begins, so that the gateway's next start finishes it after a crash.
  *
- * If each chat has its own sandbox, {@link REST_TENANT} runs no schedules. They must be moved to the chats'
+ * If each chat has its own sandbox, {@link REST_TENANT} runs no schedules; move its schedules to the chats'
  * sandboxes.
  */
 export class Schedules {
@@ -126,7 +127,7 @@ export class Schedules {
     const { store, clock, log } = this.#options;
     if (this.#stopped) return;
     const now = clock();
-    // At startup, the clock's last reading is unknown, so bring forward only attempts scheduled implausibly far
+    // At startup, the clock's last reading is unknown, so bring an attempt forward only if it is implausibly far
     // ahead.
     if (this.#lookedAt === Number.NEGATIVE_INFINITY) await this.#bringForward(now, now + GIVE_UP_MS);
     else if (now < this.#lookedAt - SET_BACK_MS) {

@@ -4,7 +4,7 @@ import { cronWords, readCron } from "../../process/cron.ts";
 
 export type When = Pick<Schedule, "at" | "every" | "cron" | "timezone">;
 
-/** Maximum number of due times of a cron expression to count. */
+/** Maximum number of due times counted for a cron expression. */
 const MAX_COUNTED = 1_000;
 
 /**

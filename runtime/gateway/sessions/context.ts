@@ -65,7 +65,7 @@ export class ContextNotes {
     this.#trim.run({ conversation: session, keep });
   }
 
-  /** Puts back the messages that {@link take} removed, after their question was retracted. */
+  /** Restores the context messages of a retracted question. `stored` is the result of {@link take}. */
   restore(session: string, delivery: string, stored: string, at: number): void {
     for (const [index, { speaker, text, was }] of readAsides(stored).entries()) {
       const sender = { ...speaker, id: speaker.id ?? "" };

@@ -59,8 +59,8 @@ export class Retention {
   }
 
   /**
-   * Removes messages if the rules are at least a day old; until then, only counts them for {@link notice}. Call this
-   * when the rules change.
+   * Removes expired and excess messages, but on the first day of new rules only counts them for {@link notice}. Call
+   * this when the rules change.
    */
   async look(): Promise<void> {
     await this.#working;

@@ -19,7 +19,7 @@ interface Entry {
   at: number;
 }
 
-/** A question, which consists of one message, or of several that arrived in a burst. */
+/** A question: one message, or several that arrived in a burst. */
 interface QuestionEntry {
   session: string;
   messages: readonly {

@@ -105,8 +105,8 @@ export class ChatSockets {
   }
 
   /**
-   * Closes the network's oldest unapproved connection if the network has too many. Otherwise, closes the oldest
-   * unapproved connection of all if there are too many in total.
+   * Closes the network's oldest unapproved connection if the network has too many; otherwise, the oldest of all
+   * networks if there are too many in total.
    */
   #makeRoom(network: string): void {
     const strangers = [...this.#sockets].filter(({ session }) => !session.isPaired);

@@ -1,2 +1,2 @@
-// Imported with the first chat page, to keep startup fast.
+// Imported only on first use, to keep startup fast.
 export { WebSocketServer } from "ws";

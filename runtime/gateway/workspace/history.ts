@@ -72,7 +72,8 @@ export class FileHistory {
   }
 
   /**
-   * Records who is about to write the content. If the write fails, the file's present text counts as the operator's.
+   * Records who is about to write the content. If the write fails, the file's unchanged text counts as the
+   * operator's.
    */
   noteAuthor(name: string, content: string | Uint8Array, by: Author): void {
     if (by === "operator") rmSync(join(this.#folder(name), BY_AGENT), { force: true });

@@ -10,9 +10,9 @@ import { FileHistory, type Replaced, type Versions } from "./history.ts";
 import { entriesOf, walk } from "./walk.ts";
 
 const MIB = 1024 * 1024;
-/** Maximum files and folders in the shared root, in one chat's root, and in all chats' roots together. */
+/** Maximum number of files and folders in the shared root, in one chat's root, and in all chats' roots together. */
 const MAX_ENTRIES = { shared: 10_000, chat: 1_000, chats: 10_000 };
-/** Maximum stored versions in the shared root, in one chat's root, and in all chats' roots together. */
+/** Maximum number of stored versions in the shared root, in one chat's root, and in all chats' roots together. */
 const MAX_VERSIONS = { shared: 10_000, chat: 1_000, chats: 10_000 };
 /** Fraction of its limits to which a root is pruned, so that the next write need not prune. */
 const PRUNED_TO = 0.9;
@@ -58,7 +58,7 @@ export interface QuotasOptions {
  * Limits the size of the workspace's roots, and locks file changes across processes. Sizes are stored as running
  * totals, so that a change never walks the files.
  *
- * All chats together may use up to half of the bytes. The shared root may use all remaining bytes.
+ * All chats together may use up to half of the workspace's bytes. The shared root may use all remaining bytes.
  */
 export class Quotas {
   readonly #options: QuotasOptions;

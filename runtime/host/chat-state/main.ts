@@ -15,7 +15,7 @@ try {
   const [, , task, id = ""] = process.argv;
   const store = new DiskStore({
     home: process.env["STEWARD_HOME"] ?? "",
-    // Do nothing: the main process starts no gateway while this program runs.
+    // Supervise nothing: the main process starts no gateway while this program runs.
     supervisor: { hold: async () => {}, release() {}, stop: async () => {} },
     editConfig: () => Promise.reject(new StewardError("command_not_allowed")),
     environment: process.env,

@@ -11,7 +11,7 @@ import type { Clock, Notes, PortRequest, Sandbox, SandboxPort } from "../../edge
 import type { ChatData } from "./chat-data.ts";
 import { type TenantRun, type TenantRunOptions, startTenantRun } from "./run.ts";
 
-/** Maximum milliseconds to wait for a gateway's start. If it takes longer, its events are retried. */
+/** Timeout of a gateway's start, in milliseconds. After the timeout, the gateway's events are retried. */
 const START_MS = 60_000;
 const NOTE_MS = 60_000;
 const USED_NOTE = "usedAt";

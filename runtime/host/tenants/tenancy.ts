@@ -32,7 +32,9 @@ import { ScheduledStarts } from "./scheduled-starts.ts";
 import { SharedConfig } from "./shared-config.ts";
 import { TenantNotes } from "./tenant-notes.ts";
 
-/** Interval of checks for idle gateways, due schedules, a changed config and room for waiting chats. */
+/**
+ * Interval, in milliseconds, of checks for idle gateways, due schedules, a changed config and room for waiting chats.
+ */
 const LOOK_MS = 1_000;
 const PRUNE_MS = 3_600_000;
 const MAX_CHATS = 1_000;
@@ -40,7 +42,7 @@ const MAX_CHATS = 1_000;
 const FULL_AGAIN_MS = 5_000;
 const FULL = reason("sandboxes_full");
 
-/** Subfolders of a data directory in which approvals are stored. */
+/** Subfolders of a data directory that contain approvals. */
 const APPROVALS = ["credentials", "devices"];
 
 export interface HostTenancyOptions extends Omit<RunSurroundings, "sharedConfig"> {

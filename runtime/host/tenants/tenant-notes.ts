@@ -3,7 +3,7 @@ import type { Notes } from "../../edge/ports.ts";
 import { forgetDecision } from "../../edge/tenants/gate.ts";
 import type { NodeSql } from "../ledger.ts";
 
-/** Name of the deployment's note that stores the last argument of {@link TenantNotes.servedAllSince}. */
+/** Name of the deployment's note with the last value passed to {@link TenantNotes.servedAllSince}. */
 const SERVED_ALL = "servedAll";
 
 export class TenantNotes {
@@ -46,8 +46,8 @@ export class TenantNotes {
   }
 
   /**
-   * Forgets all admission decisions if `since` differs from the last call's value. `since` is the time of the last
-   * change from one gateway per chat to one gateway for all chats.
+   * Forgets all admission decisions if `since` differs from the previous call's value. `since` is the time of the
+   * last change from one gateway per chat to one gateway for all chats.
    */
   servedAllSince(since: string): void {
     if ((this.deployment.read(SERVED_ALL) ?? "") === since) return;

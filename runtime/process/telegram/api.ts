@@ -48,7 +48,7 @@ export class TelegramError extends Error {
   readonly retryAfterMs: number | undefined;
   /** New id of the group if it was migrated to a supergroup. */
   readonly migratedTo: string | undefined;
-  /** Error code if the broker itself refused the call. `status` is 0 then. */
+  /** Error code if the broker itself refused the call; `status` is then 0. */
   readonly brokerCode: string | undefined;
 
   constructor(

@@ -38,7 +38,7 @@ const problem = z.looseObject({ code: z.string(), detail: z.string() });
 const secret = z.looseObject({ plaintext: z.string().transform((text) => JSON.parse(text) as unknown) });
 
 export interface StackBackups {
-  /** Returns the backups, newest first, and the error of the last attempt if it failed. */
+  /** Returns the backups, newest first, and the error of the last backup or restore if it failed. */
   list(): Promise<{ backups: Manifest[]; problem?: { code: string; detail: string } | undefined }>;
   create(): Promise<Manifest>;
   /** Unpacks and checks the newest backup in a separate folder. */

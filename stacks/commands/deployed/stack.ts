@@ -46,7 +46,7 @@ export interface CommandOptions {
 }
 
 interface DeployedOptions extends CommandOptions {
-  /** True if the command runs the stack's program. The program's plugins are then checked first. */
+  /** True if the command runs the stack's program, which requires the program's plugins. */
   runsProgram: boolean;
   /** Overrides of stored values, by full key. */
   changes?: Readonly<Record<string, string>>;
@@ -249,8 +249,7 @@ export function gatewayOf(state: DeployedState, wanted?: string): DeployedGatewa
 }
 
 /**
- * Finds a resource by name and the last part of its type. In stacks from before components existed, the name has no
- * gateway prefix.
+ * Finds a resource by the last part of its type and by its name without the gateway prefix, which old stacks lack.
  *
  * @param gateway Component name. Default: the name in the package's program.
  */

@@ -13,7 +13,7 @@ export interface PreviewResult extends UpdatePlan {
 }
 
 /**
- * Previews a stack's update under the policies. Changes nothing.
+ * Previews a stack's update and checks it against the policies. Changes nothing.
  *
  * @throws StewardError or BuildFailure if the preview fails. {@link failedPreview} formats the error as Markdown.
  */

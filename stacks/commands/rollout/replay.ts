@@ -33,7 +33,9 @@ interface Change {
   events: number;
 }
 
-/** Comparison of two versions' replays. Plain data without message contents, because a rollout's record stores it. */
+/**
+ * Comparison of two versions' replays. Contains no message contents, because it is stored in the rollout's record.
+ */
 export interface Comparison {
   events: number;
   running: Record<Fate, number>;
@@ -118,7 +120,7 @@ export function replayLines(result: ReplayResult): string[] {
   ];
 }
 
-/** Returns a message if the operator must accept the replay's result before the update; otherwise an empty list. */
+/** Returns one message if the operator must accept the replay's result before the update; otherwise none. */
 export function replayGates(result: ReplayResult | undefined, accepted: boolean): string[] {
   if (result === undefined || accepted || "skipped" in result) return [];
   const accept = "To accept it: --accept-replay";

@@ -28,7 +28,7 @@ import { runUpdate, type UpdateFacts } from "./update.ts";
  */
 const PROBE_MS = "40000";
 
-/** Setting by which the operator allows a replay. */
+/** Setting that allows a replay. */
 const REPLAY_KEY = "steward:replayEvents";
 
 export interface RolloutResult extends UpdateFacts {
@@ -76,7 +76,7 @@ async function opened(name: string, options: RolloutOptions, folder: string): Pr
   const deployed = await openDeployed(name, { ...options, env, runsProgram: true, changes });
   try {
     const left = readInterruptedRollout(folder);
-    // A rollout that was killed on this machine is continued, so its lock may be released.
+    // If this run continues a killed rollout, it may release that rollout's lock.
     if (options.planOnly !== true)
       await requireUnlocked(deployed.stack, { releaseStale: left !== undefined });
     await requireReachable(deployed, promoted);

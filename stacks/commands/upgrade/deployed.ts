@@ -56,7 +56,7 @@ export async function tryVersion(
   const container = findResource(await stack.state(), "docker:index/container:Container", "service");
   const name = container?.inputs?.["name"];
   if (typeof name !== "string") return "The stack has no container yet, so there is no data to try.";
-  // Take the image from the same source as the update will: a build of the package, or the published image.
+  // Use the kind of image that the update will use: a build of the package, or the published image.
   const how = image === BUILD ? [] : ["--published"];
   const found = await imageOf(aside, how, dockerHost, given, words);
   return (await tryOnCopy(name, found, { dockerHost, words }))

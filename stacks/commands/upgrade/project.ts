@@ -149,7 +149,7 @@ export async function installVersions(folder: string, from: string, given: Proje
   await install(folder, given);
 }
 
-/** Copies the files that pin versions. Removes those that exist only at the target. */
+/** Copies the files that pin versions, and deletes from `to` those that `from` lacks. */
 export async function copyVersions(from: string, to: string): Promise<void> {
   await mkdir(to, { recursive: true });
   for (const name of VERSION_FILES) {

@@ -120,7 +120,7 @@ async function upgradeProject(
   const which = options.to === undefined ? "Newest" : "Requested";
   say(`Deployed: ${deployed ?? "unknown (no answer)"}. Installed: ${installed}. ${which}: ${target}.\n`);
   if (step === "downgrade") throw downgrade(versions);
-  // The stack runs the installed version: files saved by an interrupted upgrade are obsolete.
+  // If the stack runs the installed version, files saved by an interrupted upgrade are obsolete.
   if (deployed === installed) await rm(path.join(folder, "former"), { recursive: true, force: true });
   const result = { ...versions, step, changes: [] };
   if (step === "none") {

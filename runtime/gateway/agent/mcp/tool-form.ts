@@ -1,7 +1,7 @@
 import { isRecord, parseJson } from "../../../shared/json.ts";
 import type { ToolFile, ToolOutcome } from "../tools/tool.ts";
 
-/** Maximum length of a tool name that providers accept. */
+/** Longest tool name that providers accept, in characters. */
 const LONGEST_NAME = 64;
 const NOT_IN_NAMES = /[^A-Za-z0-9_-]/g;
 /**
@@ -26,7 +26,7 @@ type Schema = Record<string, unknown>;
 
 /**
  * Returns the name by which the model calls a server's tool. A changed name ends in a digest to stay unique. Use
- * `alias` if another tool already has the name.
+ * `alias` if another tool already has `name`.
  */
 export function toolName(server: string, tool: string): { name: string; alias: string } {
   const given = `${server}_${tool}`;

@@ -11,7 +11,7 @@ const LONGEST_DESCRIPTION = 2_000;
 
 export interface ToolContext extends Place, Rights {
   session: string;
-  /** The platform's event id of the message being answered. */
+  /** Id of the platform event that is being answered. */
   delivery: string;
   /** Id of the person who asked; absent for schedules. */
   asker?: string;

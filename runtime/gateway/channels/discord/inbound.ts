@@ -60,7 +60,7 @@ function readMessage(received: DiscordMessage, bot: string, access: ChannelAcces
   const attachments = readFiles(received);
   const references = readReferences(received, bot);
   const isForward = references.some((one) => one.kind === "forward");
-  // A message that consists only of the bot's name asks about the message it replies to.
+  // A reply that only mentions the bot is not empty.
   const hasMentioned = isAddressedIn(received, bot);
   const isEmpty =
     text === "" && attachments.length === 0 && !isForward && !(hasMentioned && references.length > 0);

@@ -53,7 +53,7 @@ const message = z.object({
   type: maybe(z.number()),
   channel_id: snowflake,
   channel_type: maybe(z.number()),
-  // Do not drop a malformed value with `maybe`: without a server id, the message would count as a direct message.
+  // Reject a malformed server id, which `maybe` would drop: the message would then count as a direct message.
   guild_id: z.optional(snowflake),
   author: person,
   member: maybe(z.object(member)),

@@ -24,8 +24,8 @@ const EPHEMERAL = 64;
 const SUPPRESS_EMBEDS = 4;
 const ORIGINAL = "/messages/@original";
 /**
- * Age in milliseconds up to which a request with a ticket is retried, because Discord may not recognise its token
- * yet.
+ * Maximum age of a ticket, in milliseconds, at which a refused request is retried. Discord may not recognise a new
+ * ticket yet.
  */
 const FRESH_MS = 60_000;
 const WAITS_MS = [250, 500, 1_000, 2_000, 4_000];

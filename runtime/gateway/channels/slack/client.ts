@@ -1,3 +1,3 @@
-// Import this module dynamically to load the package on first use. The package is CommonJS, and the bundler exposes
-// its names only to static imports.
+// Import this module dynamically, instead of the package. The bundler exposes the names of a CommonJS package only to
+// static imports, such as this one.
 export { SlackAPIClient } from "slack-web-api-client";

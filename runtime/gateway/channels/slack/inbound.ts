@@ -61,7 +61,7 @@ const message = z.object({
 });
 
 /**
- * A message, or the change of a message: https://docs.slack.dev/reference/events/message/message_changed,
+ * A message, or an edit or deletion of one: https://docs.slack.dev/reference/events/message/message_changed,
  * https://docs.slack.dev/reference/events/message/message_deleted
  */
 const event = z.extend(message, {

@@ -47,7 +47,10 @@ const PASSING: ReadonlySet<string> = new Set([
   "service_unavailable",
 ]);
 
-/** Timeout per request. It is long, because a post that Slack accepts after the timeout is sent twice. */
+/**
+ * Timeout per request, in milliseconds. It is long, because a post that Slack accepts after the timeout is sent
+ * twice.
+ */
 const TIMEOUT_MS = 60_000;
 /** Large files take longer on slow connections. */
 const UPLOAD_TIMEOUT_MS = 120_000;
@@ -261,7 +264,10 @@ async function askDirectly(
   return answerSchema.parse(await response.json());
 }
 
-/** Maps an error of the Web API. Checks the error's fields, because the client's error classes may not be loaded. */
+/**
+ * Converts an error of the Web API to a temporary or permanent failure. Checks the error's fields, because the
+ * client's error classes may not be loaded.
+ */
 function readSlackError(error: unknown, now: number, isEdit = false): RetryableError | RefusedError {
   const options = { cause: error };
   if (!(error instanceof Error)) return new RetryableError("channel_failed", "Slack: unknown error", options);

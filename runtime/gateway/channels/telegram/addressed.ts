@@ -1,6 +1,6 @@
 import type { TelegramContent, TelegramEntity, TelegramMessage } from "./message.ts";
 
-/** Maximum characters of a name. Telegram allows only 32 after the `@` or `/`. */
+/** Maximum length of a name, in characters. Telegram allows only 32 after the `@` or `/`. */
 const LONGEST_NAME = 64;
 
 export interface BotIdentity {

@@ -147,7 +147,10 @@ function readTelegramError(error: TelegramError): RetryableError | RefusedError 
   return new RetryableError(code, `Telegram rejected the request: ${message}.`, options);
 }
 
-/** Maps a failed edit's error. If Telegram refuses the edit, the caller may send a new message instead. */
+/**
+ * Returns the error of a failed edit: `edit_refused` if Telegram refuses the edit, so that the caller can send a new
+ * message.
+ */
 function readEditError(error: unknown): unknown {
   if (!(error instanceof TelegramError) || error.status !== 400) return error;
   return new RefusedError("edit_refused", `Telegram rejects the edit: ${error.message}.`, {
@@ -155,7 +158,7 @@ function readEditError(error: unknown): unknown {
   });
 }
 
-/** Maps a failed download's error to a RetryableError only if a retry may help. */
+/** Returns the error of a failed download: a RetryableError only if a retry may help. */
 function readFileError(error: unknown, maxBytes: number): unknown {
   if (error instanceof RangeError) {
     return new StewardError("channel_failed", `The file is larger than ${maxBytes} bytes.`, { cause: error });

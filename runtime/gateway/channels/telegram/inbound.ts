@@ -158,7 +158,7 @@ function groupMessage(
   return { kind: decision.becomes, admission: decision.admission, ...content };
 }
 
-/** Patterns of mentions and commands, for texts that have no entities. */
+/** Pattern of a mention, for text without entities. */
 const NAMED = /@\w{5,32}/g;
 const COMMAND = /^\/\w{1,32}(?:@\w{5,32})?/;
 

@@ -96,7 +96,7 @@ export class TelegramSender {
     await this.#api.call("sendChatAction", { ...place, action: "typing" }, { timeoutMs: TYPING_TIMEOUT_MS });
   }
 
-  /** Sends a text with markup, or as plain text if Telegram cannot parse the markup. */
+  /** Sends text with markup, or plain text if Telegram cannot parse the markup. */
   async #write(method: string, target: ReplyTarget, text: string, more: object): Promise<unknown> {
     const plain = { ...more, text, link_preview_options: { is_disabled: true } };
     try {
