@@ -204,7 +204,7 @@ export interface ServerlessGatewayArgs extends GatewayArgs {
   origin?: string | undefined;
 }
 
-/** An identity gateway in front of a host. Give both properties, or neither. Excludes `adminToken`. */
+/** An identity gateway in front of a host. Give both properties, or neither. Cannot be combined with `adminToken`. */
 export interface HostAccessArgs {
   /** The team's host name, such as `example.cloudflareaccess.com`. */
   teamDomain?: pulumi.Input<string> | undefined;
@@ -222,7 +222,7 @@ export interface HostGatewayArgs extends GatewayArgs {
   maxSandboxes?: number | undefined;
   access?: HostAccessArgs | undefined;
   /**
-   * Token of at least 16 characters for signing in to the admin pages; a secret. Excludes `access`. Default: none.
+   * Token of at least 16 characters for signing in to the admin pages; a secret. Cannot be combined with `access`. Default: none.
    * Without this or `access`, the admin pages stay closed.
    */
   adminToken?: pulumi.Input<string> | undefined;
@@ -235,7 +235,7 @@ export interface HostGatewayArgs extends GatewayArgs {
   port?: number | undefined;
   /** Host IP address that publishes the port. Default: 0.0.0.0. */
   address?: string | undefined;
-  /** Absolute path of the host directory for the data. Excludes `volumeName`. Default: a named volume. */
+  /** Absolute path of the host directory for the data. Cannot be combined with `volumeName`. Default: a named volume. */
   dataDirectory?: string | undefined;
   /** Default: derived from the names of project, stack and component. */
   containerName?: string | undefined;

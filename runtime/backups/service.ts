@@ -165,7 +165,7 @@ export class BackupService<Content> implements Backups {
   }
 
   /**
-   * Replaces a config that stopped the gateway with the last good one, once per run.
+   * Restores the last good config if the current one stopped the gateway, at most once per run.
    *
    * @returns true if it was replaced
    */

@@ -229,7 +229,7 @@ export interface ProcessList {
 export interface ContainerConfig {
   /** `null` if the file is missing or is not JSON. */
   config: unknown;
-  /** Set if there is no file. The gateway's next start writes one. */
+  /** Set if the config file does not exist. The gateway's next start writes one. */
   missing?: true;
   path: string;
   valid: boolean;

@@ -114,7 +114,7 @@ export interface DeliveryOutcome {
    * together: the event that received the reply.
    */
   note?: string;
-  /** For `ignored`: id of the group that the config would have to list. */
+  /** For `ignored`: id of the group, in which the bot answers only if the config lists it. */
   group?: string;
   /** Change that the event itself causes, shown on the activity page. */
   change?: { action: "move"; detail: string };

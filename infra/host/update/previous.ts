@@ -93,7 +93,7 @@ export async function freeName(containers: Containers, name: string): Promise<vo
  * Ensures that the service's container runs. Restarts a running container that is not ready. Before starting a
  * stopped container, backs up and stops the previous version if it is running.
  *
- * @throws StewardError `container_gone` or `backup_failed`. Neither error stops the previous version.
+ * @throws StewardError `container_gone` or `backup_failed`. The previous version keeps running.
  */
 export async function replacePrevious(containers: Containers, name: string): Promise<void> {
   const previous = previousName(name);

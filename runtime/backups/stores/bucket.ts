@@ -16,7 +16,6 @@ import { expiredGenerations } from "../retention.ts";
 import type { BackupStore, WriteOptions } from "../store.ts";
 import { ABSENT, CachedConfig } from "./cached-config.ts";
 
-/** Type of an upload's content in Cloudflare's API. */
 type Value = Parameters<R2Bucket["put"]>[1];
 
 export interface StoredGeneration {

@@ -66,7 +66,7 @@ export const GATEWAY_ERRORS = {
   commands_busy: {
     status: 429,
     title: "Too many commands are running",
-    cause: "Four commands, the most allowed, are running in the container.",
+    cause: "The container is already running four commands, which is the maximum.",
     fix: "Try again in a moment; a command ends after 20 seconds at the latest.",
   },
   command_timed_out: {

@@ -125,7 +125,7 @@ export const STATE_ERRORS = {
     status: 409,
     title: "The backup was not published",
     cause: "It holds far less than the previous one, which looks like data loss.",
-    fix: "Compare the two backups on the admin page. If the loss was intended, publish the new one there; otherwise restore the previous one.",
+    fix: "Compare the two backups on the admin page. If the loss was intended, publish the new backup there; otherwise restore the previous backup.",
   },
   backup_stale: {
     status: 409,

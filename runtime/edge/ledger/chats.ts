@@ -33,8 +33,8 @@ export class Chats {
   }
 
   /**
-   * Reserves an outage notice, which the caller must then send. Refuses unknown chats, and notices that the chat has
-   * already received.
+   * Reserves an outage notice, which the caller must then send. Refuses if the chat is unknown or has already received
+   * this notice.
    */
   claim(chat: string, word: OutageWord): "claimed" | "told before" | "not known" {
     const [known] = this.#sql.all("SELECT told FROM ledger_chats WHERE chat = ?", chat);

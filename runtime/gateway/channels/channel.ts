@@ -34,7 +34,7 @@ export interface Channel {
   /** True if a reply is sent early and edited while it is generated. Otherwise it is sent when it is complete. */
   readonly streams: boolean;
 
-  /** Maximum size of a received file in bytes. The model gets no content of a larger file. */
+  /** Maximum size of a received file in bytes. The content of larger files is not passed to the model. */
   readonly mediaMaxBytes: number;
 
   /**

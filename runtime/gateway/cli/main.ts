@@ -20,7 +20,7 @@ function becomeOwnerOf(home: string): void {
   process.setuid?.(uid);
 }
 
-// Make files that a command writes readable only for their owner.
+// Only the owner may read the files that a command writes.
 process.umask(0o077);
 const args = process.argv.slice(2);
 const received = readOwnEnvironment();

@@ -30,7 +30,7 @@ interface Stranger {
   socket: WebSocket;
 }
 
-/** Returns the handler for chat pages' connections if each browser has its own gateway. */
+/** Returns the handler for chat pages' connections in deployments with one gateway per browser. */
 export function browserPages(browsers: BrowserGateways) {
   const strangers = new Set<Stranger>();
   let server: WebSocketServer | undefined;

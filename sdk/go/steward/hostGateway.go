@@ -65,7 +65,7 @@ type hostGatewayArgs struct {
 	Access *HostAccess `pulumi:"access"`
 	// Host IP address that publishes the port. Default: 0.0.0.0.
 	Address *string `pulumi:"address"`
-	// Token of at least 16 characters for signing in to the admin pages; a secret. Excludes `access`. Default: none. Without this or `access`, the admin pages stay closed.
+	// Token of at least 16 characters for signing in to the admin pages; a secret. Cannot be combined with `access`. Default: none. Without this or `access`, the admin pages stay closed.
 	AdminToken *string `pulumi:"adminToken"`
 	// Destinations of outage alerts, as JSON such as `{"slack": "https://hooks.slack.com/…", "after": "5m"}`; a secret. Default: alerts go only to the bot's operators.
 	Alerts *string `pulumi:"alerts"`
@@ -75,7 +75,7 @@ type hostGatewayArgs struct {
 	ContainerName *string `pulumi:"containerName"`
 	// Maximum CPUs, above 0 with at most two decimals. Default: 1.
 	Cpus *float64 `pulumi:"cpus"`
-	// Absolute path of the host directory for the data. Excludes `volumeName`. Default: a named volume.
+	// Absolute path of the host directory for the data. Cannot be combined with `volumeName`. Default: a named volume.
 	DataDirectory *string `pulumi:"dataDirectory"`
 	// Default: no Discord.
 	Discord *Discord `pulumi:"discord"`
@@ -130,7 +130,7 @@ type HostGatewayArgs struct {
 	Access HostAccessPtrInput
 	// Host IP address that publishes the port. Default: 0.0.0.0.
 	Address *string
-	// Token of at least 16 characters for signing in to the admin pages; a secret. Excludes `access`. Default: none. Without this or `access`, the admin pages stay closed.
+	// Token of at least 16 characters for signing in to the admin pages; a secret. Cannot be combined with `access`. Default: none. Without this or `access`, the admin pages stay closed.
 	AdminToken pulumi.StringPtrInput
 	// Destinations of outage alerts, as JSON such as `{"slack": "https://hooks.slack.com/…", "after": "5m"}`; a secret. Default: alerts go only to the bot's operators.
 	Alerts pulumi.StringPtrInput
@@ -140,7 +140,7 @@ type HostGatewayArgs struct {
 	ContainerName *string
 	// Maximum CPUs, above 0 with at most two decimals. Default: 1.
 	Cpus *float64
-	// Absolute path of the host directory for the data. Excludes `volumeName`. Default: a named volume.
+	// Absolute path of the host directory for the data. Cannot be combined with `volumeName`. Default: a named volume.
 	DataDirectory *string
 	// Default: no Discord.
 	Discord DiscordPtrInput

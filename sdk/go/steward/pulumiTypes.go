@@ -588,7 +588,7 @@ func (o EndpointsPtrOutput) Worker() pulumi.StringPtrOutput {
 	}).(pulumi.StringPtrOutput)
 }
 
-// An identity gateway in front of a host. Give both properties, or neither. Excludes `adminToken`.
+// An identity gateway in front of a host. Give both properties, or neither. Cannot be combined with `adminToken`.
 type HostAccess struct {
 	// Audience of the identity gateway's tokens: the Access application's 64 hexadecimal digits.
 	Audience *string `pulumi:"audience"`
@@ -607,7 +607,7 @@ type HostAccessInput interface {
 	ToHostAccessOutputWithContext(context.Context) HostAccessOutput
 }
 
-// An identity gateway in front of a host. Give both properties, or neither. Excludes `adminToken`.
+// An identity gateway in front of a host. Give both properties, or neither. Cannot be combined with `adminToken`.
 type HostAccessArgs struct {
 	// Audience of the identity gateway's tokens: the Access application's 64 hexadecimal digits.
 	Audience pulumi.StringPtrInput `pulumi:"audience"`
@@ -668,7 +668,7 @@ func (i *hostAccessPtrType) ToHostAccessPtrOutputWithContext(ctx context.Context
 	return pulumi.ToOutputWithContext(ctx, i).(HostAccessPtrOutput)
 }
 
-// An identity gateway in front of a host. Give both properties, or neither. Excludes `adminToken`.
+// An identity gateway in front of a host. Give both properties, or neither. Cannot be combined with `adminToken`.
 type HostAccessOutput struct{ *pulumi.OutputState }
 
 func (HostAccessOutput) ElementType() reflect.Type {

@@ -294,7 +294,7 @@ class EndpointsArgs:
 
 class HostAccessArgsDict(TypedDict):
     """
-    An identity gateway in front of a host. Give both properties, or neither. Excludes `adminToken`.
+    An identity gateway in front of a host. Give both properties, or neither. Cannot be combined with `adminToken`.
     """
     audience: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
@@ -311,7 +311,7 @@ class HostAccessArgs:
                  audience: pulumi.Input[Optional[_builtins.str]] = None,
                  team_domain: pulumi.Input[Optional[_builtins.str]] = None):
         """
-        An identity gateway in front of a host. Give both properties, or neither. Excludes `adminToken`.
+        An identity gateway in front of a host. Give both properties, or neither. Cannot be combined with `adminToken`.
 
         :param pulumi.Input[_builtins.str] audience: Audience of the identity gateway's tokens: the Access application's 64 hexadecimal digits.
         :param pulumi.Input[_builtins.str] team_domain: The team's host name, such as `example.cloudflareaccess.com`.

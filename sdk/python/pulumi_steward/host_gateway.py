@@ -57,12 +57,12 @@ class HostGatewayArgs:
         The set of arguments for constructing a HostGateway resource.
 
         :param _builtins.str address: Host IP address that publishes the port. Default: 0.0.0.0.
-        :param pulumi.Input[_builtins.str] admin_token: Token of at least 16 characters for signing in to the admin pages; a secret. Excludes `access`. Default: none. Without this or `access`, the admin pages stay closed.
+        :param pulumi.Input[_builtins.str] admin_token: Token of at least 16 characters for signing in to the admin pages; a secret. Cannot be combined with `access`. Default: none. Without this or `access`, the admin pages stay closed.
         :param pulumi.Input[_builtins.str] alerts: Destinations of outage alerts, as JSON such as `{"slack": "https://hooks.slack.com/…", "after": "5m"}`; a secret. Default: alerts go only to the bot's operators.
         :param 'ConfigRecovery' config_recovery: Policy for a config file that keeps the gateway from starting. Default: `manual`.
         :param _builtins.str container_name: Default: derived from the names of project, stack and component.
         :param _builtins.float cpus: Maximum CPUs, above 0 with at most two decimals. Default: 1.
-        :param _builtins.str data_directory: Absolute path of the host directory for the data. Excludes `volumeName`. Default: a named volume.
+        :param _builtins.str data_directory: Absolute path of the host directory for the data. Cannot be combined with `volumeName`. Default: a named volume.
         :param pulumi.Input['DiscordArgs'] discord: Default: no Discord.
         :param _builtins.int disk_mi_b: Required free space in MiB on the engine's disk and the data's disk. Default: 1024.
         :param _builtins.str docker_host: Address of the Docker engine, `unix:///…` or `ssh://…`. Must be that of the component's `docker` provider. Default: the engine of the `docker` command.
@@ -184,7 +184,7 @@ class HostGatewayArgs:
     @pulumi.getter(name="adminToken")
     def admin_token(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        Token of at least 16 characters for signing in to the admin pages; a secret. Excludes `access`. Default: none. Without this or `access`, the admin pages stay closed.
+        Token of at least 16 characters for signing in to the admin pages; a secret. Cannot be combined with `access`. Default: none. Without this or `access`, the admin pages stay closed.
         """
         return pulumi.get(self, "admin_token")
 
@@ -244,7 +244,7 @@ class HostGatewayArgs:
     @pulumi.getter(name="dataDirectory")
     def data_directory(self) -> Optional[_builtins.str]:
         """
-        Absolute path of the host directory for the data. Excludes `volumeName`. Default: a named volume.
+        Absolute path of the host directory for the data. Cannot be combined with `volumeName`. Default: a named volume.
         """
         return pulumi.get(self, "data_directory")
 
@@ -571,12 +571,12 @@ class HostGateway(pulumi.ComponentResource):
         :param str resource_name: The name of the resource.
         :param pulumi.ResourceOptions opts: Options for the resource.
         :param _builtins.str address: Host IP address that publishes the port. Default: 0.0.0.0.
-        :param pulumi.Input[_builtins.str] admin_token: Token of at least 16 characters for signing in to the admin pages; a secret. Excludes `access`. Default: none. Without this or `access`, the admin pages stay closed.
+        :param pulumi.Input[_builtins.str] admin_token: Token of at least 16 characters for signing in to the admin pages; a secret. Cannot be combined with `access`. Default: none. Without this or `access`, the admin pages stay closed.
         :param pulumi.Input[_builtins.str] alerts: Destinations of outage alerts, as JSON such as `{"slack": "https://hooks.slack.com/…", "after": "5m"}`; a secret. Default: alerts go only to the bot's operators.
         :param 'ConfigRecovery' config_recovery: Policy for a config file that keeps the gateway from starting. Default: `manual`.
         :param _builtins.str container_name: Default: derived from the names of project, stack and component.
         :param _builtins.float cpus: Maximum CPUs, above 0 with at most two decimals. Default: 1.
-        :param _builtins.str data_directory: Absolute path of the host directory for the data. Excludes `volumeName`. Default: a named volume.
+        :param _builtins.str data_directory: Absolute path of the host directory for the data. Cannot be combined with `volumeName`. Default: a named volume.
         :param pulumi.Input[Union['DiscordArgs', 'DiscordArgsDict']] discord: Default: no Discord.
         :param _builtins.int disk_mi_b: Required free space in MiB on the engine's disk and the data's disk. Default: 1024.
         :param _builtins.str docker_host: Address of the Docker engine, `unix:///…` or `ssh://…`. Must be that of the component's `docker` provider. Default: the engine of the `docker` command.

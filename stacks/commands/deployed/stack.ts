@@ -93,9 +93,7 @@ async function requireOwnProgram(stackName: string, { state }: DeployedStack): P
   );
 }
 
-/**
- * Stops the Automation API from reading the outputs twice after each update, which would take two thirds of a second.
- */
+/** Disables the Automation API's two reads of the outputs after each update, which take two thirds of a second. */
 function withoutOutputs(stack: Stack): Stack {
   stack.workspace.stackOutputs = () => Promise.resolve({});
   return stack;

@@ -1,6 +1,6 @@
 import type { TelegramContent, TelegramEntity, TelegramMessage } from "./message.ts";
 
-/** Maximum length of a name, in characters. Telegram allows only 32 after the `@` or `/`. */
+/** Maximum length of a name that is searched for, in characters. Telegram itself allows at most 32. */
 const LONGEST_NAME = 64;
 
 export interface BotIdentity {
