@@ -13,7 +13,7 @@ export interface Declared<T> {
 
 declare const SHAPE: unique symbol;
 
-/** Fields of an SDK type, each of which may be unknown. If the SDK renames a field, compilation fails. */
+/** Fields of an SDK type. Any field may be unknown. If the SDK renames a field, compilation fails. */
 export type DeclaredFields<T> = { readonly [Key in keyof T]?: Declared<NonNullable<T[Key]>> };
 
 /**

@@ -47,7 +47,7 @@ export const EMPTY: Values = {
 
 export type Marks = Partial<Record<keyof Values, string>>;
 
-/** Error for a form with wrong fields, each of which shows an explanation. */
+/** Error for a form with wrong fields. Each wrong field shows an explanation. */
 export const WRONG = reason("schedule_invalid", "Nothing was saved. Correct the marked fields.");
 const NEEDED = { chat: "Enter a chat.", when: "Enter a time.", message: "Enter a message." } as const;
 const UNKNOWN_CHAT = "Choose a chat from the list, or type its platform and id: slack:C0123456789.";
