@@ -131,7 +131,7 @@ describe.skipIf(!engine.ok)("the secrets of a host stack with all of them", () =
       const refusal = await subject.stack.preview({ onOutput }).then(() => "", String);
 
       expect(refusal).toMatch(/agent: .*modell.*\(running_config_invalid\)/);
-      expect(refusal).toContain("fix: Repair it on `/_admin/config`");
+      expect(refusal).toContain("fix: Repair it on the service's page `/_admin/config`");
       await config(`mv before.json ${CONFIG_FILE}`);
       await subject.stack.preview({ onOutput });
     },

@@ -212,7 +212,7 @@ describe("the secrets of a serverless stack with all of them", () => {
       await writeFile(file, '{"agent":{"modell":"anthropic/a"}}');
       const refusal = await world.stack.preview().then(() => "", String);
       expect(refusal).toMatch(/agent: .*modell.*\(running_config_invalid\)/);
-      expect(refusal).toContain("fix: Repair it on `/_admin/config`");
+      expect(refusal).toContain("fix: Repair it on the service's page `/_admin/config`");
 
       await writeFile(file, before);
       expect((await world.stack.preview()).changeSummary).not.toHaveProperty("delete");
