@@ -23,7 +23,7 @@ export async function prepareBaseImage(options: BaseImageOptions): Promise<Prepa
   const recipe = await baseImageRecipe(env);
   const { image, arch } = recipe;
   const cache = join(cacheRoot(env), "base");
-  // If a Debian layer is cached, no registry was reachable when it was assembled. Skip another slow attempt.
+  // A cached Debian layer means that no registry was reachable before, so skip another slow pull.
   if ((await recipe.id()) !== undefined || (await assembledDebian(cache, arch)) === undefined) {
     const pulled = await ensureBaseImage(options).catch(unlessUnreachable);
     if (pulled !== undefined) return pulled;

@@ -53,7 +53,7 @@ export async function deploy(
 }
 
 /**
- * Returns the stack's outputs, and its number of resources by type. Does not count the stack itself and providers.
+ * Returns the stack's outputs and the number of resources of each type. Does not count the stack itself or providers.
  */
 async function deployedBy(stack: Stack) {
   const { deployment } = await stack.exportStack();

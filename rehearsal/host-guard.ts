@@ -3,8 +3,8 @@ import { runProcess } from "../infra/shell/process.ts";
 import { HOST_NAMES } from "../runtime/contract/names.ts";
 
 /**
- * Throws if the Docker engine already has a host stack's container or volume. A rehearsal would delete it, because it
- * uses the same names.
+ * Throws if the Docker engine already has a host stack's container or volume. A rehearsal, which uses the same names,
+ * would delete them.
  */
 export async function refuseForeignHostStack(): Promise<void> {
   const { container, volume } = HOST_NAMES;

@@ -2,7 +2,7 @@ import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type Server } from "node:net";
 
-/** Lower limit of chosen ports. The range is below the ephemeral ports. */
+/** Lowest port to choose. The range up to {@link HIGHEST} excludes ephemeral ports. */
 const LOWEST = 20_000;
 const HIGHEST = 32_000;
 

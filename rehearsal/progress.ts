@@ -11,15 +11,15 @@ export type RunStep = <T>(what: string, work: () => Promise<T>) => Promise<T>;
 
 export interface ProgressOptions {
   output: Pick<CommandOutput, "say" | "status">;
-  /** File for all details. A new run overwrites it. */
+  /** Log file for the steps' output. A new run overwrites the file. */
   file: string;
-  /** Also prints the details. */
+  /** True to also print the steps' output. */
   verbose: boolean;
 }
 
 /**
- * Reports each step as one line with its duration. Details go to a file; if a step fails, its last details are
- * printed.
+ * Reports each step as one line with its duration. Output goes to a file; if a step fails, its last lines of output
+ * are printed.
  */
 export class Progress {
   /** Path of the log; relative if the file is in or below the working folder. */

@@ -8,7 +8,7 @@ export interface StackOutputs {
   url: pulumi.Input<string>;
   /** Name of a serverless stack's image, with a digest if the image was pushed. On a host, the image's id. */
   image: pulumi.Input<string>;
-  /** Hash of the code of Worker and container. */
+  /** Hash of the Worker's and the container's code. */
   bundleHash: pulumi.Input<string>;
   /** Results of the readiness checks, one per line. */
   readiness: pulumi.Output<string>;

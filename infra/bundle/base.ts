@@ -17,7 +17,7 @@ const EXECUTE_ONLY = 0o711;
 const PUBLIC_DEBIAN = "debian:bookworm-slim";
 
 export interface BaseImage {
-  /** Name and tag. The tag identifies the image's inputs and the month; see {@link baseImageRecipe}. */
+  /** Name and tag. The tag combines the inputs' hash with the UTC month of the build. */
   image: string;
   /** `present`: the Docker engine already had the image. `pulled`: the image was built on Debian's public image. */
   source: "present" | "pulled";

@@ -20,7 +20,7 @@ interface AppImageOptions {
 }
 
 /**
- * Builds the application image. Reuses an image that the engine has with this tag and base image.
+ * Builds the application image, unless the Docker engine has it with this tag and base image.
  *
  * @throws BuildFailure `docker_unavailable`, `docker_failed`
  */
@@ -35,7 +35,7 @@ async function buildAppImage(options: AppImageOptions): Promise<{ image: string;
 }
 
 /**
- * Builds a bundle's application image and its base image, unless the engine has them.
+ * Builds a bundle's application image and its base image, unless the Docker engine has them.
  *
  * @throws BuildFailure `docker_unavailable`, `docker_failed`, or an error of `ensureBaseImage`
  */

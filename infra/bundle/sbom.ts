@@ -119,7 +119,7 @@ async function systemPackages(image: string): Promise<Component[]> {
   return [{ "bom-ref": purl, type: "application", name: "node", version, purl }, ...debian];
 }
 
-/** Returns a bill of materials without time or serial number, so that it is reproducible. */
+/** Returns a bill of materials without a timestamp or a serial number, for reproducible builds. */
 function billOf({ metadata }: Bill, what: string, components: readonly Component[]): Bill {
   const { name, version } = packageJson;
   const component = { ...metadata.component, type: "application", name: `${name}-${what}`, version };

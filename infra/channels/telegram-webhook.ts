@@ -21,7 +21,10 @@ const KEYS = ["botToken", "url", "secretToken", "allowedUpdates", "maxConnection
 /** Telegram's default, set explicitly to detect changes: https://core.telegram.org/bots/api#setwebhook */
 const MAX_CONNECTIONS = 40;
 
-/** Provider of {@link TelegramWebhook}. The resource's id is the bot's id, so another bot replaces the resource. */
+/**
+ * Provider of {@link TelegramWebhook}. The resource's id is the bot's id, so switching to another bot replaces the
+ * resource.
+ */
 export const telegramWebhookProvider: ResourceProvider<WebhookInputs, WebhookInputs> = {
   async diff(id, olds, news) {
     const replaces = id === botIdOf(news.botToken) ? [] : ["botToken"];

@@ -58,7 +58,7 @@ export interface EndpointsArgs {
   telegram?: string | undefined;
   discord?: string | undefined;
   anthropic?: string | undefined;
-  /** For any provider compatible with OpenAI's API. Includes the version, such as `https://host/v1`. */
+  /** Base URL of a provider compatible with OpenAI's API, including the version, such as `https://host/v1`. */
   openai?: string | undefined;
   /** Address at which the container reaches the Worker. */
   worker?: string | undefined;
@@ -127,8 +127,8 @@ export interface CloudflareArgs {
 }
 
 /**
- * The identity gateway for a Worker's admin pages. Give both properties, or neither. Without one, the pages stay
- * closed.
+ * Identity gateway for a Worker's admin pages. Give both properties, or neither: without an identity gateway, the
+ * pages stay closed.
  */
 export interface ServerlessAccessArgs {
   /** The team's host name, such as `example.cloudflareaccess.com`. */
@@ -149,13 +149,13 @@ export interface ServerlessGatewayArgs extends GatewayArgs {
   slack?: SlackAppArgs | undefined;
   access?: ServerlessAccessArgs | undefined;
   /**
-   * The Worker's name: 1 to 54 lower-case letters, digits and inner dashes. Default: derived from the names of project,
-   * stack and component.
+   * The Worker's name: 1 to 54 lower-case letters, digits and inner dashes. Default: derived from the project, stack
+   * and component names.
    */
   workerName?: string | undefined;
   /**
-   * The state bucket's name: 3 to 63 lower-case letters, digits and inner dashes. Default: the stack's existing bucket,
-   * else derived from the names of project, stack and component.
+   * The state bucket's name: 3 to 63 lower-case letters, digits and inner dashes. Default: the stack's existing
+   * bucket, else derived from the project, stack and component names.
    */
   bucketName?: pulumi.Input<string> | undefined;
   /**
@@ -163,7 +163,10 @@ export interface ServerlessGatewayArgs extends GatewayArgs {
    * `protectState`. Default: `keep`.
    */
   bucketOnDestroy?: "keep" | "empty" | undefined;
-  /** Confirms adopting an existing bucket: the id that the preview prints, or the bucket's name if it has no marker. */
+  /**
+   * Confirms adopting an existing bucket: the value that the preview prints (the id in the bucket's marker, or else
+   * the bucket's name).
+   */
   adoptBucket?: string | undefined;
   /** Idle time after which the container sleeps: `never` or a duration such as `10m`. Default: `10m`. */
   sleepAfter?: string | undefined;
@@ -187,8 +190,8 @@ export interface ServerlessGatewayArgs extends GatewayArgs {
   /** Size of the container. Default: `lite`. */
   instanceType?: InstanceType | undefined;
   /**
-   * Expected hours a day, 0 to 24, that all containers together run. Used for the cost estimate until usage is
-   * measured. With `sleepAfter` `never`, only 24 is valid. Default: 8 conversations a day.
+   * Expected total running time of all containers, in hours a day (0 to 24), for the cost estimate until usage is
+   * measured. With `sleepAfter` `never`, only 24 is valid. Default: estimated for 8 conversations a day.
    */
   expectedAwakeHours?: number | undefined;
   /** US dollars a month. A higher estimate is an error, a higher measured cost a warning. Default: no budget. */
@@ -233,11 +236,11 @@ export interface HostGatewayArgs extends GatewayArgs {
   dockerHost?: string | undefined;
   /** Port on the host, 1 to 65535. Default: 8080. */
   port?: number | undefined;
-  /** Host IP address that publishes the port. Default: 0.0.0.0. */
+  /** Host IP address on which the port is published. Default: 0.0.0.0. */
   address?: string | undefined;
   /** Absolute path of the host directory for the data. Cannot be combined with `volumeName`. Default: a named volume. */
   dataDirectory?: string | undefined;
-  /** Default: derived from the names of project, stack and component. */
+  /** Default: derived from the project, stack and component names. */
   containerName?: string | undefined;
   /**
    * Name of the volume for the data. Cannot be combined with `dataDirectory`. Default: the container's name plus

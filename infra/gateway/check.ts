@@ -15,7 +15,8 @@ const ARGUMENTS: Wording = {
 };
 
 /**
- * Returns all problems of a component's arguments. No text contains a secret's value.
+ * Returns all problems with a component's arguments, except unknown arguments. No returned string contains a secret's
+ * value.
  *
  * @param given values by path; see {@link valuesOf}
  */
@@ -130,8 +131,8 @@ function isLater(value: unknown): boolean {
 }
 
 /**
- * Resolves outputs and promises, also nested ones. Uses {@link UNKNOWN_IN_PREVIEW} for values that a preview cannot
- * know.
+ * Resolves outputs and promises, including nested ones. Uses {@link UNKNOWN_IN_PREVIEW} for values that a preview
+ * cannot know.
  */
 async function resolved(value: unknown): Promise<unknown> {
   if (isLater(value)) return whenKnown(value as pulumi.Input<unknown>);

@@ -15,7 +15,9 @@ export function gateOf(checks: Promise<unknown>): CheckGate {
   return (input) => pulumi.all([input, passed]).apply(([value]) => value) as pulumi.Output<never>;
 }
 
-/** Rethrows an error that has a code as a RunError with only its text and fix. Rethrows other errors unchanged. */
+/**
+ * Throws a RunError with only the error's text and fix. Rethrows a RunError, or an error without a code, unchanged.
+ */
 export function throwExplained(error: unknown): never {
   const explanation = explain(error, commandsFor(operatorStack()));
   if (pulumi.RunError.isInstance(error) || explanation.code === undefined) throw error;

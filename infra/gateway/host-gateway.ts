@@ -51,10 +51,10 @@ export class HostGateway extends pulumi.ComponentResource {
   readonly url: pulumi.Output<string>;
   /** Id of the container's image. */
   readonly image: pulumi.Output<string>;
-  /** Hash of the code of Worker and container. */
+  /** Hash of the Worker's and the container's code. */
   readonly bundleHash: pulumi.Output<string>;
   readonly containerId: pulumi.Output<string>;
-  /** Name of the data's volume; `undefined` if the data is in a host directory. */
+  /** Name of the data volume; `undefined` if the data is in a host directory. */
   readonly volumeName: pulumi.Output<string> | undefined;
   /** Host directory of the data; `undefined` if the data is in a volume. */
   readonly dataDirectory: string | undefined;
@@ -63,7 +63,7 @@ export class HostGateway extends pulumi.ComponentResource {
   /** Id of the Discord application whose commands were registered; `undefined` without Discord. */
   readonly discordCommands: pulumi.Output<string> | undefined;
 
-  /** @throws RunError that lists all problems of the arguments, before any resource is registered */
+  /** @throws RunError that lists all problems with the arguments; no resource is registered */
   constructor(name: string, args: HostGatewayArgs, opts?: pulumi.ComponentResourceOptions) {
     const settings = withDefaults("host", args);
     const checked = checkArgs("host", name, settings);
@@ -233,7 +233,8 @@ async function checkHost(
 }
 
 /**
- * Builds the base image on the container's engine, and returns the inputs to build the gateway's image on this base.
+ * Builds the base image on the container's Docker engine. Returns the inputs for building the gateway's image from
+ * the base image.
  */
 function imageBuild(bundle: Promise<Bundle>, engine: Promise<DockerEngine>, gate: CheckGate): ImageBuild {
   const log = (line: string) => void pulumi.log.info(line, undefined, undefined, true);
@@ -247,7 +248,7 @@ function imageBuild(bundle: Promise<Bundle>, engine: Promise<DockerEngine>, gate
   return { context, dockerfile: APP_DOCKERFILE, hash, buildArgs };
 }
 
-/** Creates the data's volume. The stack never creates or removes a host directory. */
+/** Creates the data volume. The stack never creates or removes a host directory used instead. */
 function createVolume(
   name: string,
   { protectState: protect }: Settings,

@@ -6,14 +6,14 @@ import { UNKNOWN_IN_PREVIEW, whenKnown } from "./check.ts";
 import { throwExplained } from "./gate.ts";
 
 export interface GatewayImage {
-  /** Name of the image, by digest if its signature was verified; `undefined` to build the image. */
+  /** Image name, with digest if its signature was verified; `undefined` to build the image. */
   name: pulumi.Output<string> | undefined;
   /**
    * Name of the image, known once any signature verification has passed. UNKNOWN_IN_PREVIEW if a preview cannot know
    * it; `undefined` if the image is built.
    */
   checked: Promise<string | typeof UNKNOWN_IN_PREVIEW | undefined>;
-  /** True if the image contains this package's code, built or published. */
+  /** True for this package's own image, whether built locally or published. */
   isOwn: boolean;
 }
 

@@ -22,7 +22,7 @@ export interface Wording {
 /** Valid values by path, with defaults. Omits invalid values. A value unknown in a preview is {@link LATER}. */
 export type Values = Readonly<Record<string, unknown>>;
 
-/** Placeholder of a value that is not known yet. */
+/** Placeholder for an argument whose value is not known yet. */
 export const LATER = Symbol("known later");
 
 /** Reports problems that involve several arguments. */

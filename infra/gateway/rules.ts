@@ -258,14 +258,14 @@ const wrongTeamDomain = (reason: string, words: Wording): ArgumentProblem => ({
   fix: words.set("access.teamDomain", "<team>.cloudflareaccess.com"),
 });
 
-/** Rejects a loopback address as team domain, except in a rehearsal. */
+/** Rejects a loopback address as the team domain, except in a rehearsal. */
 function loopbackTeamDomain(values: Values, words: Wording): ArgumentProblem[] {
   const { "access.teamDomain": teamDomain, origin } = values;
   if (typeof teamDomain !== "string" || !teamDomain.startsWith("http:") || origin !== undefined) return [];
   return [wrongTeamDomain("is this machine's own address, which only a rehearsal can use", words)];
 }
 
-/** Rejects the Worker's own host as team domain, because the Worker would fetch the sign-in keys from itself. */
+/** Rejects the Worker's own host as the team domain, because the Worker would fetch the sign-in keys from itself. */
 function foreignTeamDomain(values: Values, words: Wording): ArgumentProblem[] {
   const { "access.teamDomain": teamDomain, origin } = values;
   if (typeof teamDomain !== "string" || ![publicHost(values), origin].includes(teamDomain)) return [];

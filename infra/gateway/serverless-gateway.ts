@@ -52,7 +52,7 @@ export class ServerlessGateway extends pulumi.ComponentResource {
   readonly containerApplicationId: pulumi.Output<string>;
   /** Reference to the container's image; contains the digest if the image was pushed. */
   readonly image: pulumi.Output<string>;
-  /** Hash of the code of Worker and container. */
+  /** Hash of the Worker's and the container's code. */
   readonly bundleHash: pulumi.Output<string>;
   /** Audience of the identity gateway's tokens; `undefined` without an identity gateway. */
   readonly audience: pulumi.Output<string> | undefined;
@@ -62,7 +62,7 @@ export class ServerlessGateway extends pulumi.ComponentResource {
   /** Registrations with the chat platforms, one line each; `undefined` if there are none. */
   readonly registrations: pulumi.Output<string> | undefined;
 
-  /** @throws RunError with all problems of the arguments, before anything is registered */
+  /** @throws RunError that lists all problems with the arguments; no resource is registered */
   constructor(name: string, args: ServerlessGatewayArgs, opts?: pulumi.ComponentResourceOptions) {
     const names = { project: pulumi.getProject(), stack: pulumi.getStack(), name };
     const { workerName = defaultName(names, LONGEST.worker) } = args;

@@ -18,7 +18,7 @@ export function stackOwner(): string {
   return `${pulumi.getProject()}/${pulumi.getStack()}`;
 }
 
-/** Hooks that reject names of existing Docker containers and volumes. */
+/** Hooks that reject the names of existing Docker containers and volumes. */
 export interface NameHooks {
   container: pulumi.ResourceHook[];
   volume: pulumi.ResourceHook[];
@@ -26,8 +26,8 @@ export interface NameHooks {
 }
 
 /**
- * Returns lists of hooks that reject names of existing containers and volumes. The lists are filled when `registered`
- * resolves. They stay empty if the Pulumi language host does not support hooks.
+ * Returns hooks that reject the names of existing containers and volumes. Both lists are empty until the result's
+ * `registered` resolves, and stay empty if the Pulumi language host does not support hooks.
  */
 export function nameHooks({ container, volume }: HostNames, dockerHost: string | undefined): NameHooks {
   const hooks = [containerNameHook(container, dockerHost), volumeNameHook(volume, dockerHost)];

@@ -90,8 +90,8 @@ function memoryProblem({ memoryMiB, commands }: HostPlan, { memoryBytes }: HostF
 }
 
 /**
- * Reports a CPU limit that the machine cannot meet. Docker would otherwise reject the container in the middle of an
- * update.
+ * Reports a CPU limit that the machine cannot meet. Docker would otherwise reject the container after the update had
+ * begun.
  */
 function cpuProblem({ cpus, commands }: HostPlan, host: HostFacts): Reason[] {
   if (host.cpus >= cpus) return [];

@@ -3,7 +3,7 @@
  * main.ts.
  */
 
-/** Base class of this package's resources, unused in the provider. */
+/** Base class of the resource classes, which the provider never instantiates. */
 export const CustomResource = Object;
 
 export const ComponentResource = Object;

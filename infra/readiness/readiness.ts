@@ -9,7 +9,7 @@ export interface ProbeArgs {
   url: pulumi.Input<string>;
   /** Hash of the bundle that the service must run. Default: any bundle. */
   bundle?: pulumi.Input<string> | undefined;
-  /** Attestation of the deployed secrets, from `AttestationKey`. Default: any attestation. */
+  /** Attestation that the service must report, made with `AttestationKey`. Default: any attestation. */
   attestation?: pulumi.Input<string>;
   channels: readonly Platform[];
   /** True to send a test alert, which every destination must accept. */

@@ -10,7 +10,7 @@ export type TrustedRoot = Parameters<typeof toTrustMaterial>[0];
 /** Media type of a cosign 3 signature: https://docs.sigstore.dev/about/bundle/ */
 export const SIGNATURE_TYPE = "application/vnd.dev.sigstore.bundle.v0.3+json";
 
-/** Annotation of a signature with the hash of the image's code. */
+/** Name of the signature annotation whose value is the hash of the image's code. */
 export const BUNDLE_ANNOTATION = "steward.bundle";
 
 /** Either a key, or an identity certified by Sigstore's public authority. */

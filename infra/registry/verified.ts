@@ -69,7 +69,7 @@ function unsigned(image: string, signer: Signer, refused: readonly string[]): Bu
   );
 }
 
-/** Returns Sigstore's public root of trust. The library verifies and caches it. */
+/** Returns Sigstore's public root of trust. Sigstore's client library verifies and caches the root. */
 async function publicAuthorities(env: NodeJS.ProcessEnv): Promise<TrustedRoot> {
   // Import lazily: verification with a key does not need this package.
   const { getTrustedRoot } = await import("@sigstore/tuf");

@@ -7,10 +7,13 @@ export interface ConfigCheckArgs {
   problem: pulumi.Input<string>;
 }
 
-/** Provider of {@link ConfigCheck}. Its `check` also runs in previews and shows the reason without a stack trace. */
+/**
+ * Provider of {@link ConfigCheck}. Its `check` also runs in previews, and reports the config's problem without a
+ * stack trace.
+ */
 export const configCheckProvider: ResourceProvider<{ problem: string }, object> = {
   async check(_olds, { problem }) {
-    // A value without a space is empty or, in a first preview, the engine's placeholder for an unknown value.
+    // Every problem contains a space; the engine's placeholder for an unknown value does not.
     if (problem.includes(" ")) throw new Error(problem);
     return { problem: "" };
   },

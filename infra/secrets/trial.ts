@@ -24,7 +24,7 @@ interface Trial {
 const SLACK_REFUSALS =
   /^(invalid_auth|not_authed|account_inactive|token_revoked|token_expired|not_allowed_token_type)$/;
 
-/** Read-only requests that test a secret at its service. */
+/** Read-only requests that check whether a service accepts a secret. */
 export const TRIALS: Record<TriedVariable, Trial> = {
   ANTHROPIC_API_KEY: { key: "steward:anthropicApiKey", platform: "Anthropic", ask: askAnthropic },
   OPENAI_API_KEY: { key: "steward:openaiApiKey", platform: "The OpenAI endpoint", ask: askOpenai },

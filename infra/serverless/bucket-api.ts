@@ -28,7 +28,7 @@ const bucketOwner = z.object({
 export type BucketOwner = z.infer<typeof bucketOwner>;
 
 export interface FoundBucket {
-  /** `undefined` if there is no marker, or if this version cannot read it. */
+  /** `undefined` if the bucket's ownership marker is missing or this version cannot read it. */
   owner: BucketOwner | undefined;
 }
 

@@ -10,7 +10,9 @@ export interface BucketClaim {
   name: string;
   /** `<project>/<stack>`, as written in the bucket's marker. */
   owner: string;
-  /** The operator's confirmation of a takeover: the marker's id, or the bucket's name if there is no marker. */
+  /**
+   * The operator's confirmation of a takeover: the ownership marker's id, or the bucket's name if there is no marker.
+   */
   adopt?: string | undefined;
 }
 

@@ -27,8 +27,8 @@ interface DeploymentInputs {
   scriptName: string;
   versions: Share[];
   /**
-   * Tag of the last migration. A migration replaces the deployed versions with its own version, so a new tag deploys
-   * `versions` again.
+   * Tag of the last migration. Every migration moves all traffic to its own version, so after a new tag, `versions`
+   * is deployed again.
    */
   lastTag: string;
 }

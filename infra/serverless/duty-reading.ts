@@ -20,8 +20,8 @@ import type { MeasuredDuty } from "./cost.ts";
 export interface DutyReading {
   measured?: MeasuredDuty;
   /**
-   * Hours per day that each chat's container is awake. Absent if all chats share one container, or without a
-   * measurement.
+   * Hours per day that each chat's container is awake. Absent if all chats share one container or nothing was
+   * measured.
    */
   chats?: { tenant: TenantId; awakeHours: number }[];
   /** Set if there is no measurement. */

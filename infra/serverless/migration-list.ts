@@ -104,8 +104,8 @@ export function pendingMigrations(
 }
 
 /**
- * Returns the entries that the account has applied. Adds the account's other classes to the last entry, because it is
- * unknown which entry created them.
+ * Returns the entries that the account has applied. The last one includes existing classes that no applied entry
+ * lists, because their entry is unknown.
  */
 export function appliedEntries(migrations: readonly Migration[], applied: AppliedMigrations): Migration[] {
   const unlisted = new Set(applied.classes);

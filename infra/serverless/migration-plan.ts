@@ -17,8 +17,8 @@ interface MigrationPlanArgs {
 }
 
 /**
- * Provider that rejects a Worker's new name if another Worker has this name, or if all `migrations` are already
- * applied.
+ * Provider that rejects a Worker's new name if another Worker has this name, or if `migrations` lacks the new entry
+ * that a rename requires.
  */
 export const migrationPlanProvider: ResourceProvider<MigrationPlanArgs, MigrationPlanArgs> = {
   async check(olds, news) {

@@ -208,8 +208,8 @@ interface MigrationsArgs {
 /** The Worker's migrations. Resources that bind the Worker's Durable Object classes must depend on this one. */
 export class Migrations extends OwnResource {
   /**
-   * Tag of the last migration. If it changes, the deployment resource replaces the version that the migration
-   * deployed.
+   * Tag of the last migration. When the tag changes, the deployment resource redeploys its versions, because a
+   * migration replaces them.
    */
   readonly lastTag: string;
 

@@ -29,8 +29,8 @@ export async function readPreviousVersion(deployed: DeployedNames): Promise<Prev
 }
 
 /**
- * Rolls back the Worker's versions and its container's image and settings. A running container stops after a final
- * backup.
+ * Restores the Worker's previous deployment, and its container's previous image and settings. A running container
+ * stops after a final backup.
  *
  * @returns one line per change
  */

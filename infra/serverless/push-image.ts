@@ -41,7 +41,7 @@ export async function pullImage(image: string): Promise<string> {
 /**
  * Pushes an image to the account's registry.
  *
- * @returns the image's immutable name by digest
+ * @returns the image's name with its digest
  * @throws StewardError `image_platform_wrong`, `image_too_large` before the push; `registry_refused`,
  * `image_push_failed`
  * @throws BuildFailure `docker_unavailable`, `docker_failed`

@@ -9,7 +9,7 @@ export interface PushedImageArgs {
   /** Registry host, with a port unless it is the default. */
   registry: string;
   instanceType: InstanceType;
-  /** Published image to copy, by digest. Default: build the image. */
+  /** Published image to copy, with its digest. Default: build the image. */
   source?: pulumi.Input<string> | undefined;
   /** Hash of the image's sources. A change pushes a new image. */
   hash: pulumi.Input<string>;
@@ -23,7 +23,7 @@ const PUSH = programText("infra/serverless/push");
 
 /** The gateway's image in the account's registry. A preview neither builds nor pushes it. */
 export class PushedImage extends pulumi.ComponentResource {
-  /** Name by digest. */
+  /** Image name with digest. */
   readonly reference: pulumi.Output<string>;
 
   constructor(name: string, args: PushedImageArgs, opts?: pulumi.ComponentResourceOptions) {

@@ -44,7 +44,7 @@ interface BucketOutputs extends BucketInputs {
 }
 
 export const stateBucketProvider: ResourceProvider<BucketInputs, BucketOutputs> = {
-  /** Chooses the bucket's name. If the name is new, checks at Cloudflare who owns the bucket. */
+  /** Chooses the bucket's name. If the name is new, asks Cloudflare who owns the bucket. */
   async check(olds: Partial<BucketInputs>, news: BucketInputs & Partial<GivenInputs>) {
     const { defaultName = "", name: configured, ...given } = news;
     const inputs: BucketInputs = { ...given, name: configured ?? olds.name ?? defaultName };

@@ -133,7 +133,7 @@ function bindings(args: WorkerArgs): pulumi.Input<Binding[]> {
   ];
   const complete = (text = ""): Binding[] =>
     [...all, ...emailBinding(text)].sort((a, b) => (a.name < b.name ? -1 : 1));
-  // Return a plain list if possible: with secret alert settings, an output would be secret as a whole.
+  // Return an output only if `alerts` is one: secret alert settings make the whole list secret.
   return alerts === undefined || typeof alerts === "string"
     ? complete(alerts)
     : (pulumi.output(alerts).apply(complete) as pulumi.Input<Binding[]>);

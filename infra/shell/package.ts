@@ -23,8 +23,8 @@ export function packageProgramFile(name: string): string {
 export const INTERPRETER = IS_RELEASE ? ["node", "--input-type=module", "--eval"] : [process.execPath];
 
 /**
- * Returns the argument for {@link INTERPRETER} that runs a program. A release imports it by package name, because a
- * path would show as a change on every other machine.
+ * Returns the argument with which {@link INTERPRETER} runs a program. In a release, the argument contains the
+ * package's name: a path would differ between machines and show as a change.
  */
 export function programText(name: string): string {
   return IS_RELEASE ? `await import("${PACKAGE}/${name}.js");` : packageProgramFile(name);

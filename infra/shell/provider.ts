@@ -5,7 +5,7 @@ export interface Difference {
   changes: boolean;
   /** Properties whose change requires a replacement. */
   replaces?: string[];
-  /** If true, the old resource is deleted before its replacement is created. Default: false. */
+  /** Default: false, so the replacement is created first. */
   deleteBeforeReplace?: boolean;
 }
 

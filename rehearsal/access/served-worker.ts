@@ -11,7 +11,7 @@ export interface ServedWorker {
   /** Script name in the runner. */
   script: string;
   version: string;
-  /** Host name that the Worker would have at Cloudflare, for matching Access destinations. */
+  /** Host name that the Worker would have on Cloudflare, for matching Access destinations. */
   hostname: string;
 }
 
@@ -45,8 +45,8 @@ export function servedWorker(
 }
 
 /**
- * Returns a Worker's host names. Custom domains come last, so that {@link servedWorker} prefers them for a loopback
- * address.
+ * Returns a Worker's host names. Custom domains come last, because {@link servedWorker} chooses the last name for a
+ * loopback address.
  */
 function hostnamesOf(state: Readonly<AccountState>, worker: WorkerRecord): string[] {
   const domains = state.domains.filter(({ service }) => service === worker.name);

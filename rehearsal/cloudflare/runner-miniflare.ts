@@ -62,7 +62,7 @@ class MiniflareRunner implements WorkerRunner {
         endStrayProcesses(this.#storage);
         await this.#removeLeftovers(deployed.namespaces);
       }
-      // Stop these containers gracefully first; Miniflare would kill them.
+      // Gracefully stop the containers that Miniflare would kill.
       const ending = endingNamespaces(before, deployed);
       await Promise.all(ending.map((id) => this.stopContainers(id)));
       this.#deployed = deployed;

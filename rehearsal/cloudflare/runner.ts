@@ -62,7 +62,7 @@ export type Bucket = Awaited<ReturnType<Miniflare["getR2Bucket"]>>;
 /** Runs an account's deployed Workers and stores their data. */
 export interface WorkerRunner {
   /**
-   * Replaces the running deployment. As at Cloudflare, containers keep running, unless their namespace or application
+   * Replaces the running deployment. As on Cloudflare, containers keep running, unless their namespace or application
    * was removed or the image changed.
    *
    * @throws if workerd rejects the new code; the previous deployment then runs again

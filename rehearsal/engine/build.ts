@@ -19,7 +19,7 @@ function linkerFlags(version: string): string {
  */
 const METERS = ["github.com/nbutton23/zxcvbn-go", "github.com/ccojocar/zxcvbn-go"];
 
-/** Patches by file, as `[from, to]`. They make the password meters read their word lists on first use. */
+/** Patches by file, as `[from, to]`. They make the {@link METERS} read their word lists on first use. */
 const METER_PATCHES: Readonly<Record<string, readonly (readonly [string, string])[]>> = {
   "frequency/frequency.go": [["func init() {", "func Load() {"]],
   "matching/matching.go": [
@@ -82,10 +82,10 @@ export async function buildEngine(
   return buildOnce(place.folder, place.cli, build, log);
 }
 
-/** Patches a copy of a password meter, next to go.mod, and makes the build use it. */
+/** Makes the build use a patched copy of a password-rating library. */
 async function patchMeter(build: GoBuild, meter: string): Promise<void> {
   const copy = join(build.module, meter);
-  // Make the copy writable, because files in Go's module cache are read-only.
+  // Copy the meter and make the copy writable, because files in Go's module cache are read-only.
   await cp(await downloadModule(build, meter), copy, { recursive: true });
   await runProcess("chmod", ["-R", "u+w", copy]);
   for (const [name, changes] of Object.entries(METER_PATCHES)) {
@@ -94,7 +94,7 @@ async function patchMeter(build: GoBuild, meter: string): Promise<void> {
     for (const [from, to] of changes) text = text.replace(from, to);
     await writeFile(file, text);
   }
-  // Create a go.mod if there is none: one of the password libraries predates Go modules.
+  // Create a go.mod if the meter has none: a `replace` directive requires the file.
   await writeFile(join(copy, "go.mod"), `module ${meter}\n`, { flag: "wx" }).catch(() => undefined);
   await appendFile(join(build.module, "go.mod"), `\nreplace ${meter} => ./${meter}\n`);
 }

@@ -77,8 +77,8 @@ export function discordPage(options: DiscordPageOptions): Hono {
 }
 
 /**
- * Returns the interaction for typed text: `/status` invokes the command `status`, and text without a slash is asked
- * with `/ask`.
+ * Returns the interaction for typed text: `/status` invokes the command `status`, and text without a slash becomes
+ * the argument of `/ask`.
  */
 function commandOf(
   { applicationId, commands }: DiscordPageOptions,

@@ -28,11 +28,11 @@ export interface ModelOptions extends ListenOptions {
   apiKey: string;
   /** Milliseconds before a reply begins. Default: none. */
   delayMs?(): number;
-  /** Milliseconds between two words of a reply. Default: 0. If above 0, the reply gets additional text. */
+  /** Milliseconds between two words of a reply. Default: 0. If above 0, replies are longer, for demonstration. */
   wordMs?: number;
 }
 
-/** Maximum length of the quoted text, in characters: enough for all messages of a batch. */
+/** Maximum number of characters that a reply quotes: enough for all messages of a batch. */
 const QUOTED = 3_000;
 
 /** Returns a reply that names the stand-in and quotes the text. */

@@ -22,7 +22,7 @@ interface Place {
 export interface PageOptions {
   platform: "Slack" | "Telegram" | "Discord";
   transcript: PageTranscript;
-  /** Returns text about the platform's behaviour and the features that are not modelled. */
+  /** Describes the stand-in's behaviour and the platform features that the stand-in lacks. */
   note(): string;
   /** Returns the ways to write to the bot: all, or those for the thread that starts with `root`. */
   places(root?: ShownMessage): readonly Place[];

@@ -6,8 +6,9 @@ export interface SlackAppOptions {
 }
 
 /**
- * Returns routes of Slack's App Manifest API for one app: https://docs.slack.dev/reference/methods/apps.manifest.update
- * Not modelled: manifest validation, Slack's request to a new address, token expiry and rotation.
+ * Returns routes of Slack's App Manifest API for one app:
+ * https://docs.slack.dev/reference/methods/apps.manifest.update
+ * Not modelled: manifest validation, Slack's verification of a changed request URL, token expiry and rotation.
  */
 export function slackApps(app: SlackAppOptions) {
   let manifest: Record<string, unknown> = {};

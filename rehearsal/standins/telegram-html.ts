@@ -8,8 +8,8 @@ const NAMED: Record<string, string> = { lt: "<", gt: ">", amp: "&", quot: '"' };
 export type ReadHtml = { ok: true; text: string } | { ok: false; description: string };
 
 /**
- * Parses HTML as strictly as Telegram: an unknown, unclosed or misplaced tag is an error. An `&` without an entity is
- * literal. Not modelled: rules for nesting.
+ * Parses HTML like Telegram: an unknown tag is an error, as is a tag without its counterpart. An `&` that begins no
+ * known entity is literal. Not modelled: which tags may contain which.
  */
 export function readHtml(html: string): ReadHtml {
   const open: string[] = [];

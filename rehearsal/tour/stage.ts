@@ -100,7 +100,7 @@ export class Stage {
     await reply();
   }
 
-  /** Runs a command of the project, which is shown as `npm run <script> -- rehearsal …`. */
+  /** Runs one of the project's commands. The tour shows the command as `npm run <script> -- rehearsal …`. */
   async command(script: string, ...words: string[]): Promise<Ended> {
     return this.#run(`npm run ${script} -- ${[STACK, ...words].join(" ")}`, process.execPath, [
       path.join(ROOT, "stacks/commands", `${script}.ts`),

@@ -86,7 +86,7 @@ export class ChatExports {
     const isSame = (): boolean => container.restored && notes.read("startedAt") === run;
     const { tenants, shared, broughtBack } = await this.#state.chats();
     if (!isSame()) throw restartedError();
-    // If the state has files for all chats, every chat needs an export. Write an empty note, which excludes no chat.
+    // If the state has files that all chats share, every chat needs an export. An empty note then excludes no chat.
     notes.write(NOTE, shared ? "" : JSON.stringify(tenants));
     if (!shared && !tenants.includes(tenant)) return;
     const store = this.#storeOf(tenant);

@@ -33,8 +33,8 @@ interface ChatReturnsOptions {
 }
 
 /**
- * Merges chats that had their own sandboxes back into the state that serves every chat. The state records each merge,
- * so an interrupted return continues at the next start.
+ * Merges chats that had their own sandboxes back into the shared state of all chats. The shared state records each
+ * merge, so an interrupted run continues at the next start.
  */
 export class ChatReturns {
   readonly #options: ChatReturnsOptions;
@@ -58,7 +58,7 @@ export class ChatReturns {
     return found;
   }
 
-  /** Merges the tenants' backups that the shared state does not contain yet. The gateway must not run. */
+  /** Merges the tenants' backups that the shared state does not contain yet. The gateway must not be running. */
   async mergeAll(found: Found): Promise<void> {
     const { broughtBack } = await this.#state.chats();
     const newer = [...found].filter(([tenant, id]) => id === "" || id > (broughtBack[tenant] ?? ""));

@@ -26,7 +26,7 @@ interface ContainerBackupsOptions {
   sharesConfig: boolean;
   onConfig?: (() => void) | undefined;
   ports: SupervisorPort;
-  /** Data of chats that had their own sandboxes. Set only for a sandbox that serves every chat. */
+  /** Merges data of chats that had their own sandboxes. Set only if this sandbox serves every chat. */
   returns?: Pick<ChatReturns, "find" | "mergeAll"> | undefined;
   notes: Notes;
   running(): boolean;
@@ -149,7 +149,7 @@ export class ContainerBackups {
   async #restore(): Promise<void> {
     const { returns, running, clock, log } = this.#options;
     const [record, store, run] = [this.#record, this.#store, this.#run];
-    // Read the bucket while the container is still booting.
+    // Read the bucket while waiting for the container to boot.
     const listening = this.#state.listening(running);
     const reading = [store.stored(), store.cached.read(), returns?.find(), listening] as const;
     const [stored, cached, found] = await Promise.all(reading);
@@ -238,7 +238,7 @@ export class ContainerBackups {
   }
 
   /**
-   * Applies the deployment's config and backs up a changed state, in the background, if {@link nextAt} has passed.
+   * If {@link nextAt} has passed, applies the deployment's config and backs up changed state, both in the background.
    */
   poll(): void {
     const { clock } = this.#options;
@@ -298,9 +298,9 @@ export class ContainerBackups {
 }
 
 /**
- * Chooses the config with which the container starts (specification, sections 2 and 7). `config` is `fresh` if no
- * generation exists, or if the cached config and the marker were both deleted. `byHand` is the bucket's config if it
- * must replace `config`: somebody edited it, or no generation exists.
+ * Chooses the source of the initial config (specification, sections 2 and 7). `config` is `fresh` if no backup
+ * exists, or if the bucket has neither the config nor the marker. `byHand`, if set, is the bucket's config, which
+ * must replace the chosen one: somebody edited it, or no backup exists.
  */
 function chooseConfig(
   { config: cached, marker }: Cached,

@@ -112,12 +112,12 @@ export class RemoteState implements GatewayState<ReadableStream<Uint8Array>> {
     return this.#snapshot(`${CONTROL_ROUTES.chats}/${tenant}`, id);
   }
 
-  /** The gateway must not run. */
+  /** The gateway must not be running. */
   mergeTenant(tenant: TenantId, archive: StreamedArchive): Promise<RestoreReport> {
     return this.#upload(restoreReport, archive, { config: "current", chat: tenant });
   }
 
-  /** The gateway must not run. */
+  /** The gateway must not be running. */
   async replaceApprovals(approvals: Approvals): Promise<void> {
     const init = { method: "PUT", body: JSON.stringify(approvals) };
     await this.#send(`${CONTROL_ROUTES.chats}/approvals`, init);

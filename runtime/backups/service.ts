@@ -59,7 +59,7 @@ export class BackupService<Content> implements Backups {
 
   constructor(options: BackupServiceOptions<Content>) {
     this.#options = options;
-    // Measure the backups' lateness from this service's start.
+    // Time before this service's start does not count as lateness.
     this.#provenAt = options.clock();
   }
 
@@ -193,7 +193,7 @@ export class BackupService<Content> implements Backups {
     }
   }
 
-  /** Runs `work`. If `queues` is set, first waits for all earlier operations. */
+  /** Runs `work`. If `options.queues` is true, first waits for all earlier operations. */
   inTurn<T>(work: () => Promise<T>): Promise<T> {
     if (this.#options.queues !== true) return work();
     const done = this.#last.then(work);

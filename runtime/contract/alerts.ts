@@ -19,7 +19,8 @@ export const alertsSchema = () =>
       /** A Slack incoming webhook: https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks */
       slack: z.optional(httpsUrl()),
       /**
-       * E-mail sent by Cloudflare. `from` must be on a domain with Email Routing, `to` a verified address.
+       * E-mail sent by Cloudflare. `from` must be on a domain with Email Routing, and `to` must be a verified
+       * address.
        * https://developers.cloudflare.com/email-routing/email-workers/send-email-workers/
        */
       email: z.optional(z.strictObject({ from: emailAddress(), to: emailAddress() })),

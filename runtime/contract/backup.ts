@@ -111,7 +111,7 @@ export const generationManifest = z.strictObject({
 export type GenerationManifest = z.output<typeof generationManifest>;
 
 /**
- * Returns the first listed backup with a valid config.
+ * Returns the newest backup with a valid config. The list must be newest first.
  *
  * @throws StewardError `config_no_good` if there is none
  */

@@ -184,7 +184,7 @@ export type ToPage =
   /** The message gets no answer. If `again` is true, resending it with the same id may help. */
   | ({ type: "error"; id: string; code: string; text: string; again: boolean } & InConversation);
 
-/** Messages of the page. Keys and signatures are base64url without padding. */
+/** Messages that the page sends. Keys and signatures are base64url without padding. */
 export type FromPage =
   /**
    * Authenticates the device. `deviceId` is the SHA-256 of the raw public key, in hexadecimal. `signature` signs {@link
@@ -196,7 +196,7 @@ export type FromPage =
    * Accepted from approved devices only.
    */
   | { type: "file"; id: string; part: string; ends?: boolean; name?: string; mediaType?: string }
-  /** A piece of an unnamed picture, from pages of earlier versions; same rules as `file`. */
+  /** A piece of an unnamed picture. Sent by older chat pages; the rules for `file` apply. */
   | { type: "picture"; id: string; part: string; ends?: boolean }
   /**
    * A person's message; the page chooses its `id`. The text may be empty if the message has files. `instead` is the

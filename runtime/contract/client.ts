@@ -1,4 +1,4 @@
-/** Facts about a client that the hosting platform provides, so that the client cannot forge them. */
+/** Facts about a client. The client cannot forge them, because the hosting platform provides them. */
 export interface Client {
   /** The connection's remote address; never taken from a request header. */
   clientAddress: string | undefined;

@@ -17,7 +17,10 @@ export const CONTROL_ROUTES = {
   processes: "/processes",
   /** GET: {@link ContainerConfig} */
   config: "/config",
-  /** POST {@link OperationRequest}: {@link OperationReply}; 400 if the operation or its input is not allowed. */
+  /**
+   * POST {@link OperationRequest}: returns {@link OperationReply}, or 400 if the operation or its input is not
+   * allowed.
+   */
   operations: "/operations",
   /** POST: 202; restarts the gateway, even if it is "crash-looping". */
   restart: "/restart",
@@ -106,9 +109,9 @@ export type ConfigTextKind = (typeof CONFIG_TEXTS)[number];
 export const CONFIG_LIMIT_BYTES = 256 * 1024;
 
 export interface ConfigText {
-  /** `null` if there is no file. Literal secrets in it are redacted. */
+  /** Requested text, with literal secrets redacted; `null` if there is no config file. */
   text: string | null;
-  /** Dotted paths of the text's literal secrets; a path is empty if the text is not JSON. */
+  /** Dotted paths of the redacted secrets; a single empty path if the text is invalid JSON or repeats a key. */
   secrets?: string[] | undefined;
   /** SHA-256 of the file on disk; `null` if there is no file. */
   sha256: string | null;
@@ -336,8 +339,7 @@ export interface ModelPrice {
 }
 
 /**
- * Usage of one model by one person or place. The row with an empty `id` sums up the people or places that have no
- * row.
+ * Usage of one model by one person or place. A row with an empty `id` is the total of people or places without a row.
  */
 export interface SourceUsage extends Omit<ModelUsage, "day"> {
   kind: "person" | "place";

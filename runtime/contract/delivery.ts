@@ -114,7 +114,7 @@ export interface DeliveryOutcome {
    * together: the event that received the reply.
    */
   note?: string;
-  /** For `ignored`: id of the group, in which the bot answers only if the config lists it. */
+  /** Set if the outcome is `ignored` because the config does not list the group: the group's id. */
   group?: string;
   /** Change that the event itself causes, shown on the activity page. */
   change?: { action: "move"; detail: string };

@@ -27,8 +27,8 @@ function readAs<T>(read: (text: string | undefined) => T | undefined, form: stri
 }
 
 /**
- * Policies for a config that stops the gateway. `auto` restores the newest valid config from the backups, at most
- * once per start.
+ * Responses to a config that prevents the gateway's start. `auto` restores the newest valid config from the backups,
+ * at most once per start.
  */
 export const CONFIG_RECOVERIES = ["manual", "auto"] as const;
 

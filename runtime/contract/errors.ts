@@ -34,7 +34,11 @@ export function isErrorCode(value: unknown): value is ErrorCode {
 /** Instructions for fixing an error; a function if they contain commands. */
 export type Fix = ErrorText["fix"];
 
-/** Returns the text of a fix. `commands` writes the text's commands for the current stack and installation. */
+/**
+ * Returns the text of a fix.
+ *
+ * @param commands Formats the text's commands for one stack and installation.
+ */
 export function fixText(fix: Fix, commands: OperatorCommands = UNPLACED): string {
   return typeof fix === "string" ? fix : fix(commands);
 }
@@ -57,7 +61,7 @@ export function reason(code: ErrorCode, detail: string = ERRORS[code].cause): Re
 /** An error with a stable code. Its message never contains a secret. */
 export class StewardError extends Error {
   readonly code: ErrorCode;
-  /** Default: the code's fix. Empty if the detail already has a fix for each problem. */
+  /** Default: the error code's fix. Empty if the message already has a fix for each problem. */
   readonly fix: Fix;
 
   constructor(code: ErrorCode, detail?: string, options?: ErrorOptions & { fix?: Fix }) {

@@ -24,7 +24,7 @@ export type Admission =
   /** A program with the gateway token. `inChat` is true if it posts in a chat where people also write. */
   | { by: "hook"; inChat: boolean };
 
-/** Address of a reply, in the platform's ids. */
+/** Destination of a reply, as ids of the platform. */
 export interface ReplyTarget {
   chat: string;
   thread?: string;
@@ -102,9 +102,9 @@ export interface ButtonPress {
   sender: Sender;
   target: ReplyTarget;
   press: string;
-  /** The platform's id of the press, needed to acknowledge it. */
+  /** Platform-specific value with which to acknowledge the press. */
   ticket: string;
-  /** Id of the message with the button. `text` is that message's text. */
+  /** Id of the message whose button was pressed. `text` is that message's text. */
   message?: string;
   text?: string;
 }

@@ -14,7 +14,7 @@ interface ConfigForm {
   secret?: boolean;
   /** True if `key` is a path to a member of an object or list. */
   path?: boolean;
-  /** True if `value` is the name of a file from which the command reads the value. */
+  /** True if the argument `value` names a file that contains the config value. */
   file?: boolean;
 }
 
@@ -69,7 +69,7 @@ export function commandsOfStack(stack?: string): OperatorCommands {
   return operatorCommands({ stack, pulumi: "pulumi", script: (name) => `npm run ${name} --` });
 }
 
-/** Commands for the runtime's messages, because the runtime knows neither the stack nor the installation. */
+/** Commands in the runtime's messages, with a placeholder for the stack, whose name the runtime does not know. */
 export const UNPLACED: OperatorCommands = commandsOfStack();
 
 /** Quotes a word for a POSIX shell if necessary, but not a placeholder such as `<value>`. */

@@ -91,5 +91,5 @@ export const replayedSchema = z.object({ outcomes: z.array(outcomeSchema), cost:
 
 export type Replayed = z.infer<typeof replayedSchema>;
 
-/** Request in which the edge asks the gateway for a record. Contains the ledger's deliveries, newest first. */
+/** Request from the edge for a {@link ReplayRecord} of the given deliveries, which are sorted newest first. */
 export const replayRequestSchema = z.object({ deliveries: z.array(z.unknown()) });

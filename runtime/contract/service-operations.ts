@@ -224,7 +224,7 @@ function isDiscordText(json: string): boolean {
     return false;
   }
 }
-/** A Unicode emoji, or the name and id of a server's custom emoji. */
+/** Returns true for a Unicode emoji, or a server's custom emoji as `name:id`. */
 const isEmoji = (value: string): boolean =>
   /^(?:[\p{Emoji}\p{Emoji_Component}\u200D]{1,32}|\w{2,32}:\d{1,20})$/u.test(value);
 const isSlackFileId = (value: string): boolean => /^F[A-Z0-9]{1,31}$/.test(value);

@@ -20,7 +20,7 @@ export interface TenantChat {
 export interface Renewal {
   /** Number of containers whose replacement is permitted or complete. */
   begun: number;
-  /** Number of replaced containers that have answered with the new version. */
+  /** Number of new containers that have answered with the new version. */
   answering: number;
   /** Tenants with a new container that does not answer. They block all further replacements. */
   failing: TenantId[];

@@ -153,7 +153,8 @@ export function askToContinue(
 }
 
 /**
- * Returns the client's network, which identifies it for rate limits. All clients without an address share one limit.
+ * Returns a client's IPv4 address or IPv6 prefix, which identifies the client for rate limits. Clients without an
+ * address share one limit.
  */
 export function clientOf(context: Context): string {
   // Tests pass no bindings, so `env` may be undefined.

@@ -16,7 +16,7 @@ const SIGNATURE_HEADER = "x-steward-signature";
 export const LOOK_EVERY_MS = 60_000;
 /** Interval at which a continuing failure is reported again, in milliseconds. */
 const REPEAT_MS = 6 * 3_600_000;
-/** Time after a late answer, in milliseconds, during which the failure `first words` is reported. */
+/** Milliseconds after a late answer until the failure `first words` is over. */
 const LATE_FOR_MS = 15 * 60_000;
 const TIMEOUT_MS = 10_000;
 
@@ -184,7 +184,7 @@ export class Alerts {
     this.#afterMs = parseDuration(options.settings.after) ?? 0;
   }
 
-  /** True if a current failure can end even while the container sleeps. Checks then continue during that time. */
+  /** True if checks must continue while the container sleeps, because a current failure could end meanwhile. */
   get isOpen(): boolean {
     return Object.keys(this.#read()).some((subject) => !isGatewayOnly(subject));
   }

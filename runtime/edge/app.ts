@@ -89,7 +89,7 @@ export interface EdgeOptions {
   identify: Identify;
   /** The sign-in form; absent with an identity gateway. */
   signIn?: SignIn;
-  /** Forwards a gateway's request to a service. `client` is the sender's network. */
+  /** Forwards a gateway's request to a service. `client` is the gateway's IPv4 address or IPv6 prefix. */
   broker(request: Request, client: string): Promise<Response>;
   readAsset: ReadAsset;
   sendEmail?: AlertSender["sendEmail"];

@@ -3,7 +3,7 @@ import { ROUTES } from "../contract/routes.ts";
 import { ASSET_NAMES } from "./ui/asset-names.ts";
 import { sendProblem } from "./problems.ts";
 
-/** Reads a gzipped style or script by file name; `undefined` if it does not exist. */
+/** Reads a gzipped stylesheet or script by file name; `undefined` if it does not exist. */
 export type ReadAsset = (name: string) => Promise<Uint8Array<ArrayBuffer> | undefined>;
 
 export type AssetName = keyof typeof ASSET_NAMES;
@@ -22,8 +22,8 @@ const HASHED = /-[A-Z0-9]{8}\.\w+$/;
 const FILE = /^[\w-]+\.(?<extension>css|js|png|svg)$/;
 
 /**
- * `GET /assets/<file>`: a style or script, compressed at build time. Public, because it contains no data. Does not wake
- * the container.
+ * `GET /assets/<file>`: a stylesheet, script or image, compressed at build time. Public, because it contains no data.
+ * Does not wake the container.
  */
 export function asset(read: ReadAsset): Handler {
   return async function handleAsset(context) {

@@ -63,7 +63,7 @@ export function accessIdentity({ teamDomain, audience, keys = createRemoteJWKSet
       return { allowed: false, error: new StewardError("identity_required"), loginUrl: login };
     }
     try {
-      // RFC 8725 section 3.1: fix the algorithm; never trust the token's.
+      // RFC 8725 section 3.1: accept one fixed algorithm, whatever the token specifies.
       const { payload, protectedHeader } = await jwtVerify(token, keySet, {
         issuer,
         audience,

@@ -42,7 +42,7 @@ export function debugLedger(ledger: Ledger, directory: NameDirectory): Handler {
   };
 }
 
-/** Returns the directory's entries for the people and places in `entries`, by key. */
+/** Returns the directory's names for the senders and places in `entries`, by key. */
 export async function namesIn(
   directory: NameDirectory,
   entries: readonly Pick<LedgerQuery, "sender" | "place">[],

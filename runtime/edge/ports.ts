@@ -14,7 +14,7 @@ export interface Notes {
 }
 
 export interface Admission {
-  /** True if nothing was stored: the event is already known, or would change no answer. */
+  /** True if nothing was stored, because the event is known, or is an edit or deletion that affects no answer. */
   duplicate: boolean;
   /** False if the event must wait until the gateway is ready. */
   ready: boolean;

@@ -8,7 +8,7 @@ const KEEP_MS = 7 * 24 * 3_600_000;
 export type Action =
   /** Sends `text` on behalf of the person who presses the button. */
   | { does: "say"; text: string }
-  /** Sends the answer to `delivery` as a file. */
+  /** Sends a stored answer as a file. `delivery` identifies the answered message. */
   | { does: "file"; session: string; delivery: string }
   | { does: "admit" | "refuse"; platform: Platform; sender: string; name: string };
 
@@ -36,7 +36,7 @@ interface Press {
   press: string;
   platform: ButtonPlatform;
   sender: string;
-  /** Id of the event that reports the press. If the event is retried, its press is accepted again. */
+  /** Id of the event that reports the button press. If this event is retried, the press is accepted again. */
   delivery: string;
 }
 

@@ -35,7 +35,7 @@ interface CommandContext {
   platform: string;
   sender: Sender;
   admission: Admission;
-  /** Cancels the messages that are being answered or queued. Returns their number. */
+  /** Cancels all messages that are queued or being answered. Returns their number. */
   stop(): number;
 }
 

@@ -22,8 +22,8 @@ interface ReloadOptions {
 }
 
 /**
- * Applies changes of the config file. Polls, because file events are unreliable on mounted volumes. Reports an
- * invalid file once and keeps using the previous config.
+ * Reloads the config file after each change. Polls, because file events are unreliable on mounted volumes. Reports an
+ * invalid file once and keeps the previous config.
  */
 export class ConfigReload {
   readonly #options: ReloadOptions;
@@ -38,7 +38,7 @@ export class ConfigReload {
     this.#state = { loadedAt: new Date(options.clock()).toISOString() };
   }
 
-  /** Time at which the current config was loaded, and the problem of a rejected file, if any. */
+  /** Time at which the current config was loaded, and the problem with the file if a later reload failed. */
   get state(): { loadedAt: string; problem?: Reason } {
     return this.#state;
   }

@@ -50,8 +50,8 @@ export interface DeviceStoreOptions extends StoreFileOptions {
 }
 
 /**
- * Stores the devices of a data directory. Changes replace whole files under one lock, so readers need no lock. A
- * corrupt file is renamed and counts as empty.
+ * Stores devices and their requests in the data directory. Changes replace whole files under one lock, so reading
+ * needs none. A corrupt file is renamed and counts as empty.
  */
 export class DeviceStore extends Devices {
   constructor(options: DeviceStoreOptions) {

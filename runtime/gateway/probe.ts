@@ -40,7 +40,10 @@ type Finding =
 export class Probe {
   readonly #options: ProbeOptions;
   readonly #stop = new AbortController();
-  /** Models at the previous check. If a config change has replaced them, the next check includes all models. */
+  /**
+   * Models at the previous check. If a config change replaced them, the next check covers all models, otherwise only
+   * failing ones.
+   */
   #known: ModelRelay | undefined;
   #failures = 0;
   #timer: NodeJS.Timeout | undefined;

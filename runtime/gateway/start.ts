@@ -184,7 +184,7 @@ export async function startGateway({
     },
   });
 
-  // 8. HTTP server. It listens last, so a response means ready.
+  // 8. HTTP server. It listens last, so a response means that the gateway is ready.
   const since = new Date(clock()).toISOString();
   const home = homeName(settings.home);
   const statusToken = randomBytes(32).toString("hex");

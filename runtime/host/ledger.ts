@@ -48,7 +48,7 @@ export interface RunningLedger extends Ledger, NameDirectory {
   oldestOpen(): number | undefined;
   /** Immediately retries deliveries of these conversations, but only those postponed for the reason `note`. */
   makeDue(conversations: readonly string[], note: string): void;
-  /** Begins no more deliveries and waits for those in progress. */
+  /** Stops starting deliveries and waits for those in progress. */
   close(): Promise<void>;
 }
 

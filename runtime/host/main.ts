@@ -96,13 +96,13 @@ function ownOrigin({ bind, edgePort }: ProcessSettings): string {
 
 // Restrict everything below the data directory to this user.
 process.umask(0o077);
-// Trim variables before anything reads them, such as the redactor.
+// Trim the variables before the redactor or anything else reads them.
 Object.assign(process.env, trimmedVariables(process.env));
 const redact = createRedactor(process.env);
 const forOutput = isTerminal() ? readableLine : (line: string) => line;
 const write = (line: string): void => print(`${forOutput(line)}\n`);
 try {
-  // 1. Read the environment.
+  // 1. Validate the settings before changing any data.
   const settings = readProcessSettings(process.env);
   const edge = edgeSettings(process.env);
   const controlToken = randomBytes(32).toString("hex");
@@ -256,8 +256,8 @@ try {
     throw error;
   });
 
-  // 5. Install the stop handler. Container engines allow it 10 s; the next start completes interrupted answers and
-  // restores.
+  // 5. Install the stop handler. Container engines allow 10 s; the next start completes any interrupted restore or
+  // answer.
   onStopRequest(process.env, async () => {
     backups.stop();
     alerts?.stop();

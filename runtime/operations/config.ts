@@ -6,7 +6,7 @@ import { argument, EVERYWHERE, flag, operation, option, TERMINAL } from "./opera
 
 const path = () => argument(z.string(), "for example channels.slack.dmPolicy, or in short slack.dmPolicy");
 
-/** Commands of `steward config`. A running gateway applies changes to the file automatically. */
+/** `steward config`. A running gateway applies changes to the config file automatically. */
 export const config = {
   get: operation({
     name: "config get",

@@ -41,10 +41,10 @@ export interface Operation<I = object, O = unknown, T = OperationTools> {
   /** Returns the keys (`<platform>:<id>`) of the people and chats in the output. Default: none. */
   keys?(output: O): string[];
   /**
-   * Renders the output for people; not called with `--json`. `names` contains the known names for the keys that
-   * {@link Operation.keys} returns.
+   * Renders the output as text; not called with `--json`. `names` contains the known names for the keys that {@link
+   * Operation.keys} returns.
    *
-   * @throws StewardError if people must see the output as an error
+   * @throws StewardError if the output must appear as an error
    */
   text(output: O, input: I, names?: Names): string;
   /** Returns warnings to print in addition to the text. Default: none. */

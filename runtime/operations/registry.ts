@@ -26,7 +26,7 @@ export interface Group {
   operations: readonly Operation[];
 }
 
-/** All groups, in the order of the help. */
+/** All groups. The help keeps this order. */
 export const GROUPS: readonly Group[] = Object.entries<[string, Record<string, Operation> | Operation[]]>({
   cat: ["a file of the data directory", [cat]],
   devices: ["the browsers of the web chat", devices],

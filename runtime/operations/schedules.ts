@@ -230,7 +230,7 @@ type Given = z.output<
 
 /**
  * Applies an edit to a schedule. A new `at`, `every` or `cron` replaces whichever of the three was set. A new `text`
- * or `prompt` replaces the old text or prompt. A new `cron` keeps the time zone.
+ * or `prompt` replaces whichever of the two was set. A new `cron` keeps the time zone.
  */
 function merged(before: Schedule, { to, thread, ...given }: Given) {
   const { at, every, cron, timezone, text, prompt, ...rest } = before;
@@ -277,7 +277,7 @@ async function readSpec(tools: OperationTools, given: Record<string, unknown>): 
   });
   if (parsed.success) return parsed.data;
   const problems = parsed.error.issues.map(({ path: [name, part], message }) => {
-    // `platform` and `chat` come from the same option, `--to`.
+    // `--to` sets `platform` and `chat`, so one message covers both.
     if (name === "to" && part !== "thread")
       return "to: must be a platform and a chat, such as slack:C0123456789";
     return name === undefined ? message : `${String(name)}: ${message}`;

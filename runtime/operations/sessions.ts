@@ -16,7 +16,7 @@ const SESSION = `SELECT sessions.*, (SELECT count(*) FROM messages WHERE convers
 const MESSAGES = `SELECT role, sender, name, text, at FROM messages
   WHERE conversation = ? ORDER BY seq DESC LIMIT ${MAX_MESSAGES}`;
 
-/** Maximum size of an export in bytes of JSON. A longer message is exported alone. */
+/** Maximum size of one export, in bytes of JSON. A larger message is exported alone. */
 const EXPORT_BYTES = 128 * 1024;
 const EXPORTED = `SELECT seq, role, sender, name, text, at, last FROM (
     SELECT *, sum(length(text)) OVER (ORDER BY seq) AS characters, max(seq) OVER () AS last FROM messages

@@ -31,7 +31,7 @@ export const undo = operation({
   async run(tools, { record }) {
     const text = record.slice(SEAL_LENGTH);
     const { data } = takenSchema().safeParse(parseJson(text));
-    // The digest differs if masking of secrets has altered the record.
+    // The digest differs if the masking of secrets has altered the record.
     const isWhole = data !== undefined && record.slice(0, SEAL_LENGTH) === (await sha256Hex(text));
     const isBack =
       isWhole &&

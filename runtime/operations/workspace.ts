@@ -10,7 +10,7 @@ const MAX_FILES = 500;
 
 const file = () => argument(z.string(), "path in the workspace");
 
-/** `steward workspace`. Shows and edits the assistant's files and their earlier versions. */
+/** `steward workspace`. Shows and edits the assistant's files, and shows their previous versions. */
 export const workspace = {
   list: operation({
     name: "workspace list",

@@ -23,9 +23,9 @@ export function withLock<T>(lockFile: string, work: () => T): T {
 }
 
 /**
- * Takes a lock for longer work.
+ * Takes a lock without waiting. The lock outlasts the call.
  *
- * @returns The function that releases the lock; `undefined` if another process holds it.
+ * @returns The function that releases the lock; `undefined` if the lock is held.
  * @throws StewardError `data_directory_unwritable`
  */
 export function tryLock(lockFile: string): (() => void) | undefined {

@@ -44,7 +44,10 @@ type State =
   | { phase: "waiting"; device: NewDevice; requestId: string }
   | { phase: "done" };
 
-/** A page's connection from the challenge until its device is admitted. See contract/chat.ts for the protocol. */
+/**
+ * First phase of a page's connection: from the challenge until the page's device is admitted. See contract/chat.ts
+ * for the protocol.
+ */
 export class DeviceDoor {
   readonly #options: DeviceDoorOptions;
   #state: State;

@@ -34,7 +34,7 @@ interface DeviceToken {
   lastUsedAtMs?: number | undefined;
 }
 
-/** An approved device. Revoked devices stay on the list, so they cannot request access again. */
+/** An approved device. A revoked device remains stored, so that it cannot request access again. */
 export interface PairedDevice extends Device {
   /** By role. */
   tokens: Record<string, DeviceToken>;
@@ -63,7 +63,7 @@ export interface DeviceLists {
   paired(): readonly PairedDevice[];
   writePending(requests: readonly DeviceRequest[]): void;
   writePaired(devices: readonly PairedDevice[]): void;
-  /** Runs a change of the lists as one atomic step. */
+  /** Runs `work`, which changes the lists, without interruption by other changes. */
   change<T>(work: () => T): T;
   token(): string;
   /** Milliseconds since the epoch. */

@@ -27,8 +27,8 @@ export interface LogOptions {
 }
 
 /**
- * Returns a log of JSON lines: `time` (ISO 8601), `level`, `logger`, `message` and the fields. Redacts each field and
- * the whole line.
+ * Returns a log of JSON lines: `time` (ISO 8601), `level`, `logger`, `message` and the fields. Redacts secrets in
+ * each field and in the finished line.
  */
 export function createLog({ name, level: first, redact, write }: LogOptions): LeveledLog {
   let lowest = LOG_LEVELS.indexOf(first);
@@ -49,7 +49,7 @@ export function createLog({ name, level: first, redact, write }: LogOptions): Le
   };
 }
 
-/** Formats a JSON log line for people. Returns other lines unchanged. */
+/** Formats a JSON log line as readable text. Returns other lines unchanged. */
 export function readableLine(line: string): string {
   if (!line.startsWith("{")) return line;
   try {

@@ -21,7 +21,8 @@ export interface PairingList {
 
 /**
  * Lists that a change replaces. A store without transactions must write `operators` first, then `allowFrom`, then
- * `requests`. In this order, a crash cannot give a newly approved person operator rights from an earlier approval.
+ * `requests`. Otherwise, after a crash, a newly approved person could still have operator rights from a previous
+ * approval.
  */
 export type PairingChange = Partial<PairingList>;
 
@@ -29,7 +30,7 @@ export interface PairingChanged {
   change: PairingChange;
 }
 
-/** A change of one request. `request` is its new state, or the removed request. */
+/** A change to one request. `request` is the request's new or, if removed, last state. */
 export interface RequestChanged extends PairingChanged {
   request: PairingRequest;
 }

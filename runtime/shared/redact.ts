@@ -72,7 +72,7 @@ function isReference(entries: [string, unknown][], redact: Redactor): boolean {
   return entries.length === 1 && key === "env" && isName;
 }
 
-/** Keys of an MCP server below which every string is treated as a secret. */
+/** Keys in an MCP server's config. All strings under these keys are treated as secrets. */
 const OPAQUE_KEYS = new Set(["headers", "env"]);
 /** An argument such as `--api-key` or `--api-key=…`. */
 const SECRET_FLAG = /^--?[\w-]{0,64}(?:token|secret|password|key|credential|auth)[\w-]{0,64}(=|$)/i;

@@ -40,9 +40,10 @@ export interface SlackFileOptions {
 }
 
 /**
- * Opens a Slack file. Sends the bot token only to URLs of this file on Slack's file host, also after redirects.
+ * Opens a Slack file. Downloads only from this file's URLs on Slack's file host, even after redirects, to protect the
+ * bot token.
  *
- * @throws StewardError if the file is unavailable or not in the chat; anything `fetch` throws.
+ * @throws StewardError if the file is unavailable or not shared with `chat`. Passes on errors of `fetch`.
  */
 export async function openSlackFile(id: string, options: SlackFileOptions): Promise<Response> {
   const { key, environment, fetch, signal, chat } = options;

@@ -26,7 +26,7 @@ const LONGEST = 256 * 1024;
 
 export interface ShownText {
   text: string;
-  /** Dotted paths of the secrets that were redacted; a path is empty if the text is not JSON. */
+  /** Dotted paths of the redacted secrets; a single empty path if the text is invalid JSON or repeats a key. */
   secrets: string[];
 }
 
@@ -54,8 +54,8 @@ interface Known {
 }
 
 /**
- * Returns `value` with its secrets masked, and adds the secrets' paths to `known.secrets`. Secrets are known values,
- * and strings that differ in `copy`, the redacted form of `value`.
+ * Returns `value` with its secrets masked, and adds their paths to `known.secrets`. A string is a secret if
+ * `known.values` contains it, or if it differs in `copy`, the redacted form of `value`.
  */
 function mask(value: unknown, copy: unknown, path: readonly string[], known: Known): unknown {
   if (typeof value === "string") {

@@ -34,7 +34,10 @@ export type LifecycleEvent =
   /** The process ended without a stop request. `permanent`: another attempt would fail again. */
   | { type: "crashed"; exitCode: number | null; reason: Reason; permanent: boolean }
   | { type: "retry" }
-  /** Somebody needs the gateway: retry without a backoff, unless the crash has just happened. */
+  /**
+   * Somebody needs the gateway: if it crashed at least `neededAfterMs` ago, retry now, unless the failure is
+   * permanent.
+   */
   | { type: "needed" }
   | { type: "stop" }
   /** The data is being restored: only a release or a stop has an effect. */
@@ -51,7 +54,7 @@ export interface BackoffPolicy extends BackoffRange {
   stableAfterMs: number;
 }
 
-/** Default policy. It reports a crash loop after five crashes, which take about 15 s. */
+/** Default policy. It reports a crash loop after five crashes, with at most 7.5 s of delays between them. */
 export const DEFAULT_POLICY: BackoffPolicy = {
   firstMs: 500,
   longestMs: 60_000,

@@ -67,7 +67,10 @@ export class Output {
     return stderr;
   }
 
-  /** Returns the lines in memory from number `from` on, oldest first. Returns all lines if `from` exceeds `next`. */
+  /**
+   * Returns the lines in memory from number `from` on, oldest first. An impossible number (above {@link next})
+   * returns all lines.
+   */
   tail(from = 0): string[] {
     const known = from <= this.#next ? this.#next - from : KEPT_LINES;
     return known === 0 ? [] : this.#lines.slice(-known);

@@ -81,7 +81,10 @@ export interface SupervisorOptions {
 }
 
 export interface Supervisor {
-  /** Starts the gateway, even after `crash-looping`, unless it runs or `hold` prevents it. Returns immediately. */
+  /**
+   * Starts the gateway, even after `crash-looping`, unless it is already running or `hold` prevents it. Returns
+   * immediately.
+   */
   start(): void;
   /** Ends the gateway and its descendants: SIGTERM, then SIGKILL after the grace period. */
   stop(): Promise<void>;

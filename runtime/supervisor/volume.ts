@@ -53,7 +53,7 @@ export class VolumeWatch {
     this.#cancel = undefined;
   }
 
-  /** Checks now instead of at the next interval. Concurrent calls share one check. */
+  /** Checks the volume immediately, unless a check is in progress or the watch is stopped. */
   check(): void {
     if (!this.#isStopped && !this.#isLooking) void this.#look();
   }

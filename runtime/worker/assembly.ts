@@ -42,8 +42,8 @@ const KEEP_LOG_LIMIT_MS = 3_000;
 const RESTART_BACKOFF = { firstMs: 1_000, longestMs: 60_000 };
 
 /**
- * Time, in milliseconds, for which reports include a name after it was last seen. Long enough for several reports,
- * because one may be lost.
+ * Period, in milliseconds: reports include names last seen within it. Covers several reports, because one may be
+ * lost.
  */
 const REPORTED_MS = 5 * 60_000;
 const MAX_REPORTED = 20;
@@ -245,7 +245,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
   const alerts =
     settings.alerts &&
     new Alerts({
-      // Each object sends its own alerts. A chat's object adds its tenant id to the alerts' name.
+      // A chat's Durable Object adds its tenant id to the deployment name in its alerts.
       settings:
         tenant === undefined
           ? settings.alerts
@@ -322,8 +322,8 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
     handOver: async () => {
       if (tenant !== undefined)
         throw new StewardError("gateway_unavailable", "The chat has its own sandbox.");
-      // Forget that the chat's state was moved and its access decided: both steps are repeated if the chat gets its
-      // own sandbox again.
+      // Forget that the chat's state was moved and that its access was decided: both steps are repeated if the chat
+      // gets its own sandbox again.
       memory.write("moved", "");
       forgetDecision(memory);
       await container.whenDrained();
@@ -391,8 +391,8 @@ function writableChat(
 }
 
 /**
- * Returns the container's variables. If they include the broker's address, each start replaces API keys with passes
- * for the broker.
+ * Returns the container's variables. If they include the broker's address, every container start replaces API keys
+ * with passes for the broker.
  */
 function containerEnvironment(
   variables: Environment,

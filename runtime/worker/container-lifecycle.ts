@@ -17,18 +17,18 @@ export interface ContainerLifecycle {
   draining: boolean;
   /** Gateway restarts in this run, as last reported by the supervisor. */
   restarts: number;
-  /** Number of runs since the last start request that ended before their supervisor answered. */
+  /** Number of runs that ended before their supervisor answered. Reset by each new caller, not by retries. */
   bootFailures: number;
   /**
-   * Number of starts refused because the instance limit was reached. A start request or the supervisor's answer
-   * resets it.
+   * Number of starts refused because the instance limit was reached. Reset by the supervisor's answer and each new
+   * caller, not by retries.
    */
   refusals: number;
 }
 
 /**
- * Prefix of the platform's undocumented error for a reached instance limit. Cloudflare's own client matches it too:
- * https://github.com/cloudflare/sandbox-sdk
+ * Prefix of the platform's undocumented error when the instance limit is reached. Cloudflare's own client matches it
+ * too: https://github.com/cloudflare/sandbox-sdk
  */
 const ALL_RUN = "Maximum number of running container instances exceeded";
 
@@ -134,7 +134,7 @@ type StartStep =
   | { type: "end" }
   /** The config stopped the gateway; another config may help. */
   | { type: "replaceConfig"; why: Reason }
-  /** The start took too long. If the restore failed, `stop` is true, because the container has no data. */
+  /** The start took too long. `stop` is true if the container has no data because its restore failed. */
   | { type: "expire"; stop: boolean }
   | { type: "wait"; ms: number };
 

@@ -68,7 +68,7 @@ export class ContainerMemory {
   }
 
   /**
-   * Records a start.
+   * Records that a run of the container begins.
    *
    * @param environment Digest of the container's variables.
    * @returns new tokens for this run

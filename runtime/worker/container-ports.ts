@@ -9,14 +9,14 @@ import type { ContainerMemory } from "./container-memory.ts";
 const STATUS_TIMEOUT_MS = 2_000;
 const UPGRADE_TIMEOUT_MS = 10_000;
 
-/** Validates only the fields that the object uses, because the supervisor may have another version. */
+/** Validates only the fields that the Durable Object uses, because the supervisor may be a different version. */
 const statusForm = once(() =>
   z.object({ state: z.enum(["stopped", "starting", "ready", "crash-looping"]), restarts: z.number() }),
 );
 const supervisorStatus = z.custom<SandboxStatus>((value) => statusForm().safeParse(value).success);
 
 interface ContainerPortsOptions {
-  /** Returns the platform's container. Do not keep the result: it is a new object every time. */
+  /** Returns the platform's container, each time as a new object. Do not keep the object. */
   container(): Container;
   notes: ContainerMemory;
 }

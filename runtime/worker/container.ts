@@ -41,7 +41,7 @@ const DRAINED_POLL_MS = 200;
 const RENEW_AGAIN_MS = 10_000;
 
 export interface SandboxContainerOptions {
-  /** Returns the platform's container. Do not store the result: the platform returns a new object every time. */
+  /** Returns the platform's container, each time as a new object. Do not keep the object. */
   platform(): Container;
   ports: Pick<ContainerPorts, "status" | "send">;
   memory: ContainerMemory;
@@ -49,7 +49,7 @@ export interface SandboxContainerOptions {
   state: ContainerBackups;
   /** Saves the tail of the gateway's output, which would be lost with the container. Never rejects. */
   keepLog(): Promise<unknown>;
-  /** True to restore the last good config if the current one stops the gateway. */
+  /** True to restore the last good config if the current one prevents the gateway's start. */
   recoversConfig: boolean;
   onStart(): void;
   onStop(): void;
@@ -284,7 +284,7 @@ export class SandboxContainer {
   }
 
   /**
-   * Replaces a config that stopped the gateway.
+   * Replaces a config that prevented the gateway's start.
    *
    * @returns false if no other config is available
    */

@@ -16,7 +16,10 @@ import type { Remote } from "./rpc.ts";
 
 const METHODS = { debug: "debug", info: "info", warning: "warn", error: "error" } as const;
 
-/** Entry of a Durable Object for raw requests. Only `fetch` can return a response with a WebSocket. */
+/**
+ * Entry point of a Durable Object for raw requests. Unlike other methods, `fetch` can return a response with a
+ * WebSocket.
+ */
 export interface ChatDoor {
   fetch(request: Request): Promise<Response>;
 }
@@ -33,7 +36,10 @@ export interface TenantObject {
   followConfig(): Promise<void>;
   /** Puts an idle container to sleep. @returns true if it no longer runs. */
   sleepEarly(): Promise<boolean>;
-  /** Starts the container if it is stopped. Returns `answers` if it is ready with the deployed variables. */
+  /**
+   * Starts a stopped container. Returns `answers` if the gateway is ready with the current deployment's variables,
+   * `fails` if the gateway is crash-looping with them, else `starts`.
+   */
   lookAsDeployed(): Promise<RenewalOutcome>;
   /** Ends the tenant's own sandbox. Resolves after a final backup and the container's end. */
   handOver(): Promise<void>;

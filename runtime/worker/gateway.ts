@@ -10,7 +10,7 @@ import type { SandboxContainer } from "./container.ts";
 
 const REQUEST_TIMEOUT_MS = 10 * 60_000;
 const PEEK_TIMEOUT_MS = 2_000;
-/** Timeout of a request to the supervisor, which may run a command to answer. */
+/** Timeout of a request to the supervisor, whose answer may require running a command. */
 const PEEK_SUPERVISOR_MS = 10_000;
 const PORT_TIMEOUT_MS = 60_000;
 
@@ -20,7 +20,7 @@ export interface ContainerGatewayOptions {
   memory: ContainerMemory;
   /** Idle timeout in milliseconds; `Infinity` for `never`. */
   sleepAfterMs: number;
-  /** Called when a start in the background has made the gateway ready. */
+  /** Called when the gateway is ready after a background start. */
   onReady(): void;
   onUse(): void;
   /** Called after a request that may have changed the config file or other data, such as approvals. */
@@ -65,7 +65,7 @@ export class ContainerGateway implements Sandbox {
     this.#options.onUse();
   }
 
-  /** Starts the container in the background unless it runs. Counts as activity. */
+  /** Starts the container in the background unless it is already running. Restarts the idle timeout. */
   start(): void {
     this.renewActivityTimeout();
     this.#options.waitUntil(this.#start());
@@ -132,7 +132,8 @@ export class ContainerGateway implements Sandbox {
   }
 
   /**
-   * Starts the container and waits until its data is restored. A restore would overwrite earlier changes.
+   * Starts the container and waits until its data is restored. Call this before changing data: a restore overwrites
+   * earlier changes.
    *
    * @throws StewardError `restore_failed` if the container ends or one minute passes.
    */

@@ -35,7 +35,7 @@ interface ContainerLedgerOptions {
   /** Requests an alarm at or before `time`, in milliseconds since the epoch. */
   wakeAt(time: number): void;
   /**
-   * Schedules the alarm for an event of a chat that may not start a container yet. The event does not count as
+   * Schedules the alarm for an event whose chat is not yet allowed to start a container. The event does not count as
    * activity.
    */
   onRecord(): void;
@@ -168,7 +168,7 @@ export class ContainerLedger implements Pick<Ledger, "admit" | "replay"> {
    * Decides whether events may reach the gateway, and sends the gateway any new approval before the events. If the
    * chat has moved to another object, forwards the events to that object.
    *
-   * @returns the result to report if the events may not reach the gateway; otherwise `undefined`.
+   * @returns the result to report if the events must not reach the gateway; otherwise `undefined`.
    */
   async #checkGate({ deliveries }: Parameters<Deliver>[0]): Promise<AttemptResult | undefined> {
     const { gate, container, gateway, passOn } = this.#options;

@@ -11,7 +11,7 @@ interface ScheduledChatsOptions {
   notes: Notes;
   find(): Promise<TenantId[]>;
   /**
-   * Starts a chat's sandbox, which then knows when its next schedule is due. Rejects if the sandbox does not become
+   * Starts a chat's sandbox, so that it reports when the next schedule is due. Rejects if the sandbox does not become
    * ready.
    */
   begin(tenant: TenantId): Promise<void>;

@@ -56,8 +56,8 @@ export function remoteSandbox({ SANDBOX }: WorkerEnvironment, name: string): San
 }
 
 /**
- * Wraps a chat's sandbox. Runs operations on people's access in the directory, without starting a container. Forwards
- * requests for the config file to the deployment's sandbox.
+ * Wraps a chat's sandbox. Operations on people's access run in the tenant directory, without starting a container.
+ * Requests for the config file go to the deployment's sandbox.
  */
 export function withDeployment(sandbox: Sandbox, env: WorkerEnvironment): Sandbox {
   const { DIRECTORY } = env;

@@ -90,7 +90,7 @@ function buildEdge(env: WorkerEnvironment, tenant: TenantId | undefined): Edge {
   });
 }
 
-/** Returns true for a liveness check, which needs no edge. */
+/** Returns true for a liveness check, which invalid settings must not affect. */
 function isLivenessCheck({ method, url }: Request): boolean {
   return method === ROUTES.live.method && new URL(url).pathname === ROUTES.live.path;
 }

@@ -26,7 +26,7 @@ const PATHS: Readonly<Record<string, string>> = {
   hostAddress: "address",
   hostDataDirectory: "dataDirectory",
 };
-/** Matches arguments that `cloudflare:*` keys or the program set, instead of `steward:` keys. */
+/** Matches arguments that are set by `cloudflare:*` keys or by the program, not by `steward:` keys. */
 const UNSET = /^(?:cloudflare\.|containerName$|volumeName$)/;
 const KEYS = Object.fromEntries(Object.entries(PATHS).map(([key, path]) => [path, key]));
 

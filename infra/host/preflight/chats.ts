@@ -6,8 +6,8 @@ import { capability } from "../shape.ts";
 import { type HostFacts, type HostPlan, problemOf } from "./engine.ts";
 
 /**
- * Memory in MiB after a few messages: of the main process with the deployment's gateway (`rest`), and of each chat's
- * gateway (`chat`).
+ * Memory use in MiB after a few messages. `rest`: the main process and the deployment's gateway. `chat`: each chat's
+ * gateway.
  */
 const MEMORY = { rest: 112, chat: 44 };
 /** Base image with Node.js. Every build of steward leaves it in the engine. */

@@ -53,7 +53,7 @@ function portInUse({ port, commands }: HostPlan, by: string, stop: string): Reas
   );
 }
 
-/** Returns the names of running containers that publish the port on this address. */
+/** Returns the names of running containers that publish the plan's port on an overlapping address. */
 async function publishers({ port, environment }: HostPlan): Promise<string[]> {
   const format = ["--format", "{{.Names}}\t{{.Ports}}"];
   const filter = `publish=${port.external}/tcp`;

@@ -24,7 +24,7 @@ export interface ContainerPair {
   previous: InspectedContainer | undefined;
 }
 
-/** Inspects the service's container and the previous version's. */
+/** Inspects the current and previous versions' containers; `undefined` if missing. */
 export async function inspectPair(containers: Containers, name: string): Promise<ContainerPair> {
   const [current, previous] = await Promise.all([
     containers.inspect(name),
@@ -91,9 +91,9 @@ export async function freeName(containers: Containers, name: string): Promise<vo
 
 /**
  * Ensures that the service's container runs. Restarts a running container that is not ready. Before starting a
- * stopped container, backs up and stops the previous version if it is running.
+ * stopped container, stops a running previous version, backing it up first if ready.
  *
- * @throws StewardError `container_gone` or `backup_failed`. The previous version keeps running.
+ * @throws StewardError `container_gone` or `backup_failed`; a running previous version then keeps running.
  */
 export async function replacePrevious(containers: Containers, name: string): Promise<void> {
   const previous = previousName(name);

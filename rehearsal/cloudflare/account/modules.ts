@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from "node:f
 import { join } from "node:path";
 import { writeAtomically } from "./files.ts";
 
-/** Stores each uploaded module once, in a file named by its SHA-256. */
+/** Stores each uploaded module once, in a file named after the content's SHA-256. */
 export class ModuleStore {
   readonly #dir: string;
 

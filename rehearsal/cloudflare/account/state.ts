@@ -31,7 +31,7 @@ export interface BindingRecord {
   [field: string]: unknown;
 }
 
-/** A module of a version. Its content is stored in a file named by the hash. */
+/** A module of a version. Its content is stored in a file named after the content's hash. */
 interface ModuleRecord {
   name: string;
   content_type: string;

@@ -95,7 +95,7 @@ function edit(
 ): WorkerRecord {
   const worker = workerOf(draft, idOrName);
   const { name, subdomain, ...settings } = body;
-  // Not emulated: at Cloudflare, a rename moves host names, namespaces and storage. The stack never renames a Worker.
+  // Not emulated: on Cloudflare, a rename moves host names, namespaces and storage. The stack never renames a Worker.
   if (name !== undefined && name !== worker.name) {
     throw new ApiError(501, 10501, "The rehearsal's emulation does not model renaming a Worker");
   }

@@ -1,5 +1,5 @@
 export interface StandInOptions {
-  /** Address of the process host with its secret, without a trailing slash. */
+  /** URL of the process host, including the access secret. No trailing slash. */
   host: string;
   namespaceId: string;
   objectId: string;
@@ -41,8 +41,8 @@ export class ContainerStandIn {
   }
 
   /**
-   * Starts the container and returns immediately, as at Cloudflare. A failed start shows in monitor() and in the first
-   * request.
+   * Starts the container and returns immediately, as on Cloudflare. A failed start shows in monitor() and in the
+   * first request.
    */
   start(options: StartOptions = {}): void {
     if (this.running) throw new Error("start() cannot be called on a container that is already running.");

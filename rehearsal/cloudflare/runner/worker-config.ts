@@ -21,7 +21,7 @@ const MODULE_TYPES: Record<string, ModuleType> = {
 
 export interface WorkerConfigOptions {
   containers: ContainerMode;
-  /** Address of the process host, with its secret. */
+  /** URL of the process host, including the access secret. */
   host: string;
   running: readonly string[];
 }

@@ -10,7 +10,7 @@ export interface WrapperOptions {
   mainModule: string;
   /** Classes that get a stand-in for `ctx.container`. */
   classes: readonly { className: string; namespaceId: string }[];
-  /** Address of the process host, with its secret. */
+  /** URL of the process host, including the access secret. */
   host: string;
   /** `<namespace>/<object>` of each running container. */
   running: readonly string[];

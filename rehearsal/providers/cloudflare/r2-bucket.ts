@@ -5,7 +5,7 @@ import { fromWire } from "./shape.ts";
 
 const path = (inputs: Properties) => `/accounts/${text(inputs, "accountId")}/r2/buckets`;
 
-/** An R2 bucket. Its id is its name. The API already names a bucket's fields in camelCase. */
+/** An R2 bucket. Its id is its name. The API expects `storageClass` in camelCase. */
 export const r2Bucket: ResourceDefinition = {
   type: "cloudflare:index/r2Bucket:R2Bucket",
   required: ["accountId", "name"],

@@ -64,8 +64,8 @@ export function outputsOf(live: Value, input: Value | undefined, unanswered: rea
 }
 
 /**
- * Returns a resource's inputs with the account's values. Drops a key without a value in the account, unless the API
- * never returns it.
+ * Returns a resource's inputs with their current values in the account. Omits inputs without such a value, except
+ * those that the API never returns.
  */
 export function inputsOf(input: Value, live: Value | undefined, unanswered: readonly string[]): Value {
   if (isSecret(input)) return makeSecret(inputsOf(input.value, live, unanswered));
@@ -103,8 +103,7 @@ export function differs(planned: Value | undefined, state: Value | undefined): b
 }
 
 /**
- * Finds the item of `list` with the name of `item`, because the API may change the order. Without a name, uses the
- * index.
+ * Finds the counterpart of `item` in `list`: by name, because the API may reorder lists; without a name, by `index`.
  */
 function counterpart(list: Value | undefined, item: Value, index: number): Value | undefined {
   if (list !== undefined && isSecret(list)) return counterpart(list.value, item, index);

@@ -85,7 +85,10 @@ export class BackupDirectory {
     yield* createReadStream(this.path(id, GENERATION_FILES.archive)) as AsyncIterable<Buffer>;
   }
 
-  /** Adds a generation and moves its archive from the path `archive`. Call only within {@link runExclusively}. */
+  /**
+   * Adds a backup. Moves its archive from the path `archive` into this directory. Call only within {@link
+   * runExclusively}.
+   */
   async add(manifest: GenerationManifest, archive: string): Promise<void> {
     await rename(archive, this.path(manifest.id, GENERATION_FILES.archive));
     // Write the manifest last: it completes the generation.

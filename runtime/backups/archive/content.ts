@@ -22,7 +22,7 @@ export interface ContentEntry {
 /** Matches temporary files of a running process, and corrupt files that were set aside. Backups omit them. */
 const TEMPORARY = /\.lock(?:-journal)?$|\.tmp$|\.corrupt-|-(?:wal|shm|journal)$/;
 /**
- * Folders with the assistant's files. Such files may be named like temporary files, so backups omit only unfinished
+ * Folders with the assistant's files. The assistant may name a file `notes.tmp`, so backups omit only unfinished
  * writes from these folders.
  */
 const ASSISTANTS: ReadonlySet<string> = new Set(Object.values(WORKSPACE_FOLDERS));

@@ -239,7 +239,7 @@ class ChatRows {
     }
   }
 
-  /** Overwrites rows that exist in both databases with those of `theirs`. */
+  /** Overwrites rows in the database `main` with the rows of `theirs` that have the same keys. */
   #update(table: string, key: readonly string[]): void {
     const columns = this.#columns(table).filter((one) => one !== "seq" && !key.includes(one));
     const equal = key.map((one) => `${table}.${one} = one.${one}`).join(" AND ");

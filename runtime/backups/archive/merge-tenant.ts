@@ -24,7 +24,7 @@ interface TenantPart {
   directory: string;
 }
 
-/** Record of the data that was copied to a tenant from the state that serves every chat. */
+/** Record of the data that was copied to a tenant from the shared state of all chats. */
 interface PartOrigin {
   transcript: Origin | undefined;
   /** SHA-256 that each file had when the tenant's data was copied, by the file's path in the data directory. */
@@ -32,8 +32,8 @@ interface PartOrigin {
 }
 
 /**
- * Merges a tenant's backup into the state that serves every chat. If a file changed in both, keeps both copies. The
- * gateway must not run.
+ * Merges a tenant's backup into the shared state of all chats. If a file changed in both, keeps both copies. The
+ * gateway must not be running.
  */
 export async function mergeTenant(home: string, { tenant, id, directory }: TenantPart): Promise<void> {
   const [theirs, ours] = [join(directory, STATE_FILE), join(home, STATE_FILE)];
@@ -52,7 +52,7 @@ export async function mergeTenant(home: string, { tenant, id, directory }: Tenan
 
 /**
  * Replaces the approvals and pairing requests with those of the tenant directory, unless `version` or a newer version
- * was already applied. The gateway must not run.
+ * was already applied. The gateway must not be running.
  */
 export function replaceApprovals(home: string, { version, platforms, browsers = [] }: Approvals): void {
   const folder = join(home, "credentials");
@@ -68,8 +68,8 @@ export function replaceApprovals(home: string, { version, platforms, browsers = 
         if (list !== undefined && (list.length > 0 || exists(file)))
           writeFileAtomic(file, `${JSON.stringify({ version: 1, [key]: list }, null, 2)}\n`);
       };
-      // Write the operators first. Otherwise, after a crash, a newly approved person could have operator rights of an
-      // earlier approval.
+      // Write the operators first. Otherwise, after a crash, a newly approved person could still have operator rights
+      // from a previous approval.
       write("operators", "operators", operators);
       write("allowFrom", "allowFrom", allowFrom);
       write("pairing", "requests", requests?.map(fromOtherStore));

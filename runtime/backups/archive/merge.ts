@@ -8,7 +8,7 @@ export interface TranscriptEntry {
   at: number;
 }
 
-/** Point at which a copy was made: its last message, and the time in milliseconds since the epoch. */
+/** Point at which a transcript was copied: the last copied message, and the time in milliseconds since the epoch. */
 export interface Origin {
   seq: number;
   at: number;
@@ -23,8 +23,8 @@ export interface MergedTranscript {
   /** Messages to delete from our transcript, by `seq`, because they were deleted from the other copy. */
   deleted: number[];
   /**
-   * Messages to append to our transcript, in order: the additions, which only the other copy has, and our messages
-   * newer than the oldest addition.
+   * New end of our transcript, in order: messages that only the other copy has, and our messages newer than the
+   * oldest of those.
    */
   appended: Side[];
   /** Ours has messages that theirs lacks. */
@@ -78,13 +78,13 @@ function byTime(ours: readonly TranscriptEntry[], theirs: readonly TranscriptEnt
 export interface Summary {
   text: string;
   to: number;
-  /** All messages in this summary's copy of the transcript, by position in the merged transcript. */
+  /** Positions, in the merged transcript, of all messages from the transcript that this summary belonged to. */
   covers: ReadonlySet<number>;
 }
 
 /**
- * Returns the summary with the latest end; `undefined` if no summary is usable. A summary is usable if its copy has
- * all messages up to the summary's end.
+ * Returns the usable summary with the latest end; `undefined` if there is none. A summary is usable if `covers`
+ * contains every given position up to `to`.
  *
  * @param positions Positions of the merged messages since the last reset.
  */

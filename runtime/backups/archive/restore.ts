@@ -30,7 +30,7 @@ const SCRATCH_PREFIX = ".restore-";
 const PARTS = { unpacked: "new", replaced: "old" } as const;
 const FOLDERS = GENERATION_CONTENT.filter((name) => name !== CONFIG_FILE && name !== STATE_FILE);
 
-/** Content of the file that marks a restore in progress. While the file exists, the gateway must not run. */
+/** Content of the file that marks a restore in progress. While the file exists, the gateway must not be running. */
 const markerSchema = z.strictObject({
   version: z.literal(1),
   id: generationId,
@@ -111,8 +111,8 @@ export async function stageRestore(
 }
 
 /**
- * Replaces the state with the archive that {@link stageRestore} has marked. The gateway must not run. After an
- * interruption or `restore_failed`, call it again.
+ * Replaces the state with the archive that {@link stageRestore} has marked. The gateway must not be running. After an
+ * interruption or `restore_failed`, call this function again.
  *
  * @param copy Backs up the current state.
  * @returns the restored backup's id; `undefined` if no archive was marked

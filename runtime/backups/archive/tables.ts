@@ -50,10 +50,10 @@ export function copyTables(from: string, to: string, conditions?: RowConditions)
 }
 
 /**
- * Replaces the gateway's tables with those of the database `by`, or removes them if `by` is absent. Uses one
- * transaction; other connections may be open.
+ * Replaces the gateway's tables with those of the database `by`, or removes them if `by` is absent. Other connections
+ * may be open.
  *
- * @throws StewardError as {@link copyTables}, without having changed anything.
+ * @throws StewardError as {@link copyTables} does. The tables are then unchanged.
  */
 export function replaceTables(path: string, by: string | undefined): void {
   if (by === undefined && !exists(path)) return;

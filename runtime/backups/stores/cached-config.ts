@@ -67,7 +67,10 @@ export class CachedConfig {
     throw new StewardError("backup_stale");
   }
 
-  /** Returns true if somebody has edited the config, or deleted it or the marker, since the container read them. */
+  /**
+   * Returns true if the config was edited, or the config or its sync marker deleted, since this Durable Object last
+   * saw them.
+   */
   async isReplaced(): Promise<boolean> {
     // Read the record before the bucket. Otherwise, a sync between these reads would look like a deletion.
     const { seen } = this.#options.record.facts;
@@ -126,8 +129,8 @@ function byHand({ config }: Cached, seen: Seen): Cached["config"] {
 }
 
 /**
- * Returns true if the operator has deleted the config or the marker since the container read them. A sync must then
- * write neither, because the operator may be about to delete both.
+ * Returns true if the cached config or its sync marker was deleted since this Durable Object last saw them. If so, a
+ * sync must write neither, because the operator may be deleting both.
  */
 function isCleared(now: Cached, seen: Seen): boolean {
   const markerGone = seen.marker !== undefined && now.marker === undefined;

@@ -132,7 +132,7 @@ export class DiskStore extends BackupDirectory implements BackupStore<Content>, 
   }
 
   /**
-   * Merges a tenant's archive into the state that serves every chat. The gateway must not run.
+   * Merges a tenant's archive into the shared state of all chats. The gateway must not be running.
    *
    * @throws StewardError `backup_corrupt` before anything changes
    */
@@ -148,7 +148,7 @@ export class DiskStore extends BackupDirectory implements BackupStore<Content>, 
     });
   }
 
-  /** The gateway must not run. */
+  /** The gateway must not be running. */
   replaceApprovals(approvals: Approvals): Promise<void> {
     return this.runExclusively(async () => replaceApprovals(this.#options.home, approvals));
   }

@@ -12,9 +12,10 @@ export const CHANNEL_CREDENTIALS: Readonly<Record<Platform, Credentials>> = {
 const PLATFORMS = Object.keys(CHANNEL_CREDENTIALS) as Platform[];
 
 /**
- * Returns a parsed config in which every channel with credentials in the environment is configured. Adds missing
- * sections, and references to variables for missing keys. Never replaces a key of the file, such as `"enabled":
- * false`. Returns any other input unchanged.
+ * Adds channels with credentials in the environment to a parsed config: missing sections, and references to variables
+ * for missing keys. Never replaces an existing key, such as `"enabled": false`.
+ *
+ * @returns the completed config; `value` unchanged if it or its `channels` is not an object
  */
 export function withCredentials(value: unknown, environment: Environment): unknown {
   if (!isRecord(value)) return value;

@@ -30,7 +30,7 @@ export function describeProblems(
   });
 }
 
-/** Lists the allowed keys, unless the message already names the right one for a deprecated or misspelt key. */
+/** Lists the allowed keys; `undefined` if there are none or the problem's message already gives advice. */
 function keysHelp({ path, meant }: ConfigProblem, unknownKey: string): string | undefined {
   const keys = keysAt(path);
   if (meant !== undefined) return undefined;

@@ -9,7 +9,7 @@ export interface ConfigProblem {
   /** Dotted path of the object or value, for example `channels.telegram`; empty for the root. */
   path: string;
   message: string;
-  /** Line in the file, from 1. Set only for a problem of the text itself, such as a repeated key. */
+  /** Line in the file, counted from 1. Set only for a JSON syntax error or a repeated key. */
   line?: number;
   /** Key that is not in the schema. `meant` is the key probably intended, `at` the path to the object. */
   unknownKey?: string;

@@ -86,7 +86,7 @@ interface Open {
   keys?: Map<string, number>;
   /** Current key or index. */
   at: string | number;
-  /** True if a key or an item comes next. */
+  /** True where a key or an item may begin. */
   awaits: boolean;
 }
 

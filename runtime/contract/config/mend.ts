@@ -46,7 +46,8 @@ export function mendConfigValue(value: unknown): MendedConfig {
 }
 
 /**
- * Returns true if an unknown key may restrict access, because of its name or because it is in one group's settings.
+ * Returns true if an unknown key that is not deprecated may restrict access, judging by its name or its place in an
+ * individual group's settings.
  */
 function restrictsAccess({ path, at = [], unknownKey = "" }: ConfigProblem): boolean {
   if (deprecatedKey(path, unknownKey) !== undefined) return false;

@@ -1,6 +1,6 @@
 import type { OperatorCommands } from "../operator-commands.ts";
 
-/** HTTP status of an error code, and its texts for people. */
+/** HTTP status and displayed texts of an error code. */
 export interface ErrorText {
   status: number;
   title: string;

@@ -64,8 +64,8 @@ export async function reviewConfig(context: PageContext, options: AdminOptions):
 }
 
 /**
- * `POST /_admin/config/check`, fields `text` and `expected`: returns the text's problems as JSON. Does not wake the
- * container.
+ * `POST /_admin/config/check`, fields `text` and `expected`: returns problems in the config `text` as JSON. Does not
+ * wake the container.
  */
 export async function checkConfig(context: PageContext, { sandbox }: AdminOptions): Promise<Response> {
   const { problems } = await replaceConfigText(sandbox, await readEdited(context), false);

@@ -21,9 +21,11 @@ interface VisitorOptions extends Pick<
 
 /** Timeout of each query about the deployment's health, in milliseconds. */
 const LIMIT_MS = 3_000;
-/** Maximum age of container answers that automatic page updates reuse, in milliseconds. */
+/** Maximum age, in milliseconds, of stored container answers that an automatic page update reuses. */
 const REUSED_MS = 15_000;
-/** Maximum age, in milliseconds, of container answers that a page update reuses after a change. */
+/**
+ * Shorter limit than {@link REUSED_MS}, in milliseconds, for page updates after a change that the server reported.
+ */
 const REUSED_AFTER_CHANGE_MS = 500;
 
 /**

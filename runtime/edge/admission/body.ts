@@ -81,8 +81,8 @@ export interface OutgoingBody {
 }
 
 /**
- * Reads a body and re-encodes its validated fields, so that the service receives exactly what was validated. Model
- * requests are forwarded unparsed.
+ * Reads a body and re-encodes its validated fields, so that the service receives exactly what was validated.
+ * Exception: model requests are forwarded unparsed.
  *
  * @returns `undefined` for an operation without a body
  * @throws StewardError `body_too_large` or `broker_arguments_invalid`

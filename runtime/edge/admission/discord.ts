@@ -112,7 +112,7 @@ export function discordInteractions({
   };
 }
 
-/** Result of reading an interaction. `response` is sent after any `delivery` has been stored. */
+/** Result of reading an interaction. Store `delivery`, if present, before sending `response`. */
 interface InteractionRead {
   response: object;
   delivery?: Delivery;
@@ -138,7 +138,7 @@ export function readInteraction(value: unknown, receivedAt: number): Interaction
   return { delivery, response: { type: DEFERRED_MESSAGE, ...(isHidden && { data: { flags: EPHEMERAL } }) } };
 }
 
-/** Returns the response to a form, a menu, or a command that is no longer registered. */
+/** Returns the response to an unsupported interaction, such as a form or an obsolete command. */
 function unsupported(type: number): object {
   if (type === AUTOCOMPLETE) return { type: AUTOCOMPLETE_RESULT, data: { choices: [] } };
   const content = "I do not support this. Use /ask, or /help for what I understand.";

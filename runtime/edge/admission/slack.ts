@@ -87,8 +87,8 @@ export function slackEvents({ signingSecret, clock }: SlackEventsOptions): Webho
       await verify(request, text);
       return eventOrNothing(pressDelivery(text, clock()));
     }
-    // Parse a short body before checking its signature: a URL challenge needs no signature. Unsigned malformed JSON
-    // gets status 400, for manual tests.
+    // Parse a short body before checking its signature: a URL challenge needs no signature. For manual tests,
+    // malformed JSON gets status 400 even if unsigned.
     const short = text.length > LONGEST_UNSIGNED ? undefined : parseJsonObject(text);
     const verification = urlVerification().safeParse(short);
     if (verification.success) {
@@ -165,7 +165,7 @@ async function verifySlack(secret: string, request: SignedRequest, now: number):
 }
 
 /**
- * Returns the delivery of a verified body; `undefined` if the event needs no answer. Each thread in a channel, and
+ * Converts a verified body to a delivery; returns `undefined` if no answer is needed. Each thread in a channel, and
  * each direct-message channel, is one conversation.
  */
 function slackDelivery(body: unknown, receivedAt: number): Delivery | undefined {

@@ -32,7 +32,7 @@ export interface WebhookOptions {
 
 /**
  * Creates a handler that verifies a platform's event, stores it, starts its delivery, and responds. While the gateway
- * is down, invalid requests get 503.
+ * is down, an invalid request gets 503, never 401 or 403.
  */
 export function webhook({
   read,

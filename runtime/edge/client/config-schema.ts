@@ -15,14 +15,17 @@ export interface Schema {
 }
 
 export interface Place {
-  /** Path to the value at the offset, as keys and indexes. If `isKey`, path to the object that contains the key. */
+  /**
+   * Path, as keys and indexes, to the value at `placeAt`'s `offset`. If `isKey`, path to the object that contains the
+   * key.
+   */
   path: string[];
   isKey: boolean;
-  /** Start of the word at the offset, including its quotes. Without a word, `from` and `to` are the offset. */
+  /** Start of the word at `offset`, including its quotes. Without a word, `from` and `to` equal `offset`. */
   from: number;
   to: number;
   word: string;
-  /** Keys of the object before the offset. */
+  /** Keys that the enclosing object has before `offset`. */
   taken: string[];
 }
 

@@ -24,7 +24,7 @@ interface Trouble {
   label?: string;
 }
 
-/** Failures that require an action of the user. */
+/** Messages for the states in which the user must act. */
 const TROUBLES: Partial<Record<State, Trouble>> = {
   "no key": {
     text: "This browser cannot create the key that the chat needs. Use a current browser, over https or on localhost.",
@@ -36,7 +36,7 @@ const TROUBLES: Partial<Record<State, Trouble>> = {
   refused: { text: "The chat refused this page. Reload it.", label: "Reload" },
 };
 
-/** Storage key of the record that the gateway has admitted this browser. */
+/** Local storage key that is set while this browser is admitted to the chat. */
 const PAIRED = "steward-chat-paired";
 
 const field = element("text", HTMLTextAreaElement);

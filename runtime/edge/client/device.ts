@@ -40,7 +40,7 @@ export async function openDevice(renew: boolean): Promise<Device> {
   };
 }
 
-/** Returns a browser's name for people, such as "Firefox on Linux". */
+/** Returns a browser's display name, such as "Firefox on Linux". */
 export function displayName(userAgent: string): string {
   const [browser = "Browser"] = Object.entries(BROWSERS).find(([, word]) => userAgent.includes(word)) ?? [];
   const system = SYSTEMS.find((word) => userAgent.includes(word))?.replace("Mac OS", "macOS");

@@ -127,7 +127,7 @@ function changeTo(meant: string): Action {
   };
 }
 
-/** Requests the text's problems from the server. If the request fails, checks only the syntax. */
+/** Has the server check the text. If the request fails, checks only the JSON syntax. */
 async function findProblems(view: EditorView): Promise<Diagnostic[]> {
   const { doc } = view.state;
   const expected = document.querySelector<HTMLInputElement>("input[name=expected]")?.value ?? "";

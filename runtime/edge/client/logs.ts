@@ -68,7 +68,7 @@ function take({ state, lines: more, next: then }: LogLines): number | undefined 
     show();
   }
   showStatus(state === "stopped" ? "The container is stopped: nothing to follow." : "Following.");
-  // Stop polling while the container is stopped. Returning to the page or pressing the button resumes polling.
+  // Stop polling once the container is stopped. Polling resumes when the page is shown again or a pause ends.
   return state === "stopped" ? undefined : EVERY_MS;
 }
 

@@ -93,7 +93,7 @@ export class Transcript {
     this.#articles.get(`assistant ${id}`)?.append(retry);
   }
 
-  /** Removes a message with its answer and items. */
+  /** Removes a message, its answer, and their files and buttons. */
   remove(id: string): void {
     for (const [key, article] of this.#articles) {
       if (idOf(article) !== id) continue;
@@ -105,8 +105,8 @@ export class Transcript {
   }
 
   /**
-   * Returns the element of a message or item; creates a missing one. `id` is the message's id. `key` is the item's
-   * id; for a message, it equals `id`.
+   * Returns the element of a message or item (file or buttons); creates a missing one. `id` is the message's id.
+   * `key` is the item's id; for a message, it equals `id`.
    */
   place(role: Role | "item", id: string, key: string, at = Date.now()): HTMLElement {
     const known = this.#articles.get(`${role} ${key}`);

@@ -64,7 +64,7 @@ export class ChatNotifier {
         .finally(() => this.#sending.delete(key));
       this.#sending.set(key, sending);
     }
-    // Wait for the notice, which an earlier message of this chat may be sending.
+    // Wait until the notice is sent, perhaps for an earlier message of this chat.
     await this.#sending.get(key);
     return claim !== "not known";
   }

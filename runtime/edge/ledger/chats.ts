@@ -19,8 +19,8 @@ export class Chats {
   }
 
   /**
-   * Records that the gateway answered a chat. This ends the outage: in the next one, every chat may get a notice
-   * again.
+   * Records that the gateway answered a chat. The answer ends any outage: in the next one, every chat may get a
+   * notice again.
    */
   answered(chatKey: string, now: number): void {
     this.#sql.all(
@@ -68,7 +68,7 @@ export function chatKeyOf({ platform, conversation }: Delivery): string {
   return `${platform}:${conversation}`;
 }
 
-/** Number of a chat's oldest open entries that may be delivered concurrently. */
+/** Number of open entries per chat, oldest first, that may be delivered concurrently. */
 export const WINDOW = 20;
 
 export interface LedgerTurn {

@@ -61,8 +61,8 @@ export interface DispatcherOptions {
 }
 
 /**
- * Delivers recorded events to the gateway: chats concurrently, each chat in order. A chat's next request starts
- * when the gateway has queued its previous events, so that a new message can join or interrupt the answer.
+ * Delivers recorded events to the gateway: chats concurrently, each chat in order. Sends a chat's next events once
+ * the gateway has queued the previous ones, so that a new message can join or interrupt the answer.
  */
 export class Dispatcher {
   readonly #options: DispatcherOptions;

@@ -26,7 +26,7 @@ export interface SettledAs {
   /** The reason; contains no secret. */
   note: string;
   group?: string | undefined;
-  /** Milliseconds between the answer's first text and its end. */
+  /** Milliseconds from the first text (answer or notice) to the gateway's result. */
   firstWordMs?: number | undefined;
   admitted?: Admitted | undefined;
 }
@@ -79,7 +79,7 @@ export class LedgerStore {
   /**
    * Prepares the tables and resets entries that a crash interrupted.
    *
-   * @throws StewardError as {@link prepareLedger}
+   * @throws StewardError as {@link prepareLedger} does
    */
   constructor(sql: Sql) {
     this.#sql = sql;
@@ -152,7 +152,7 @@ export class LedgerStore {
           const begun = turns.flatMap((turn) => this.#begin(turn, now, readyAt) ?? []);
           for (const { chatKey } of begun) passed.add(chatKey);
           taken.push(...begun);
-          // Look again: if a chat's unreadable entry failed, another entry of the chat may be due.
+          // Look again if an unreadable entry was settled as failed: its chat's next entry may be due.
           again = begun.length < turns.length;
         }
       };

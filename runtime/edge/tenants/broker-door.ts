@@ -36,7 +36,7 @@ export class BrokerDoor {
   /**
    * Returns the error response if the request must be refused; `undefined` if it may pass.
    *
-   * @param client The sender's network.
+   * @param client The requester's IPv4 address or IPv6 prefix.
    * @throws if the directory does not answer.
    */
   async refusal(tenant: TenantId, request: Request, client: string): Promise<Response | undefined> {

@@ -33,7 +33,7 @@ export interface TenantDeskOptions {
   say(event: Delivery, text: string): Promise<void>;
 }
 
-/** Desk that decides which chats to admit. Replies to strangers without starting a container. */
+/** Decides which chats to admit. Replies to strangers without starting a container. */
 export class TenantDesk {
   readonly #options: TenantDeskOptions;
 

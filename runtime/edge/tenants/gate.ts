@@ -173,7 +173,8 @@ export class TenantGate {
   }
 
   /**
-   * Sends a changed grant to the gateway, once in each run of the container, until a backup contains the grant.
+   * Sends a changed grant to the gateway, unless the gateway has accepted it in this run of the container or a backup
+   * contains it.
    *
    * @returns false if the gateway did not accept the grant
    */

@@ -82,7 +82,9 @@ interface DeploymentParts {
   operate(request: OperationRequest): Promise<OperationReply>;
 }
 
-/** Wraps a chat's sandbox. The deployment handles operations on people's access and requests for the config file. */
+/**
+ * Wraps a chat's sandbox. Sends config file requests to `deployment`, and operations on people's access to `operate`.
+ */
 export function withDeploymentParts(sandbox: Sandbox, { deployment, operate }: DeploymentParts): Sandbox {
   const whose = (port: SandboxPort | undefined, { path }: PortRequest): Sandbox =>
     port === "supervisor" && path.startsWith(CONTROL_ROUTES.configFile) ? deployment : sandbox;
@@ -125,9 +127,9 @@ interface AdoptOptions {
 }
 
 /**
- * Copies approvals and requests from the sandbox that served every chat. This starts the sandbox's container. If the
- * sandbox has loaded the approvals of version `stored`, the sandbox's lists replace the directory's lists. Otherwise,
- * both are merged.
+ * Copies approvals and requests from the sandbox that served every chat; starts that sandbox's container. If the
+ * sandbox has loaded the approvals of version `stored`, its lists replace those of the tenant directory; otherwise,
+ * the lists are merged.
  *
  * @throws StewardError, and copies nothing, if the container does not answer.
  */

@@ -14,7 +14,9 @@ export interface Grant {
 
 export type AdmissionDecision =
   | { admitted: true; grant?: Grant | undefined }
-  /** The chat's id has changed. The tenant `movedTo`, named after the previous id, owns the chat's events. */
+  /**
+   * The tenant `movedTo` serves the chat. If the chat's id has changed, that tenant is named after the previous id.
+   */
   | { admitted: false; note: string; movedTo: TenantId }
   /** `group`: id of a group that the config does not list; see `LedgerEntry`. */
   | { admitted: false; note: string; group?: string | undefined; movedTo?: undefined };

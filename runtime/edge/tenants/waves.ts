@@ -105,7 +105,7 @@ export class Waves {
   }
 
   /**
-   * Returns `undefined` if the tenant's container may not be replaced yet; otherwise, whether the new container has
+   * Returns `undefined` if the tenant's container must not be replaced yet; otherwise, whether the new container has
    * answered.
    */
   #hasAnswered(tenant: TenantId): boolean | undefined {

@@ -75,7 +75,7 @@ interface FrameOptions {
   /** Result of the last pressed button. Default: read from the query. */
   flash?: Flash;
   refreshSeconds?: number | undefined;
-  /** True if the page follows changes of the container's state, by `live.js` or, without scripts, by reloading. */
+  /** True if the page follows changes in the container's state: with `live.js` or, without scripts, by reloading. */
   waits?: boolean;
   /** Scripts in addition to `live.js`. */
   scripts?: readonly AssetName[];

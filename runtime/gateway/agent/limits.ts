@@ -6,7 +6,7 @@ import { DAY_MS, dayOf, type SourceUsageStore } from "../models/usage.ts";
 import type { Question } from "./question.ts";
 
 const MINUTE_MS = 60_000;
-/** Days of stored token counts. Limits use only the current day. */
+/** Number of days for which token counts are stored. Limits use only the current day. */
 const KEPT_DAYS = 7;
 
 /** Stores the number of tokens that each chat and person used per UTC day. */
@@ -35,7 +35,7 @@ export class SpendingStore {
     this.#count = database.prepare("SELECT count(*) AS count FROM spending WHERE day = ? AND tokens >= ?");
   }
 
-  /** Adds tokens to the use of each chat and person on the day of `at` (milliseconds since the epoch). */
+  /** Counts tokens as used by each chat and person on the day of `at` (milliseconds since the epoch). */
   add(whose: readonly string[], tokens: number, at: number): void {
     lightTransaction(this.#database, () => {
       this.#forget.run(dayOf(at - KEPT_DAYS * DAY_MS));
@@ -88,7 +88,7 @@ export class Limits {
     return reason("token_limit_reached", detail);
   }
 
-  /** Adds one model request's tokens to the use of the question's chat and people. */
+  /** Counts one model request's tokens as used by the question's chat and senders. */
   spend(question: Question, answer: { model: string; tokens: { input: number; output: number } }): void {
     const { limits, spending, sources, clock } = this.#options;
     const { platform, target, messages } = question;

@@ -25,8 +25,8 @@ export interface Reach {
   write(name: string, text: string): void;
   list(folder: string): WorkspaceEntry[] | undefined;
   /**
-   * Stores a file from a tool in the chat's folder and returns its name. Removes the oldest of these files to make
-   * room. Does not overwrite files.
+   * Stores a tool's output file in the chat's folder, unless the file already exists, and returns its workspace path.
+   * Removes the oldest output files to make room.
    *
    * @throws StewardError if there is no room.
    */
@@ -37,7 +37,7 @@ export interface Reach {
   folder?: string;
 }
 
-/** Folder for files from tools, inside the chat's root. */
+/** Folder for tools' output files, inside the chat's root. */
 const FROM_TOOLS = "from-tools";
 const MAX_KEPT_FILES = 50;
 const MAX_KEPT_BYTES = 4 * 1024 * 1024;

@@ -132,7 +132,7 @@ export class OutgoingHealth {
     this.#options = options;
   }
 
-  /** Runs a request and records its outcome. Rejects with the mapped error. */
+  /** Runs a request and records its outcome. Rejects with the error converted by `read`. */
   async out<T>(work: () => Promise<T>): Promise<T> {
     try {
       const result = await work();
@@ -162,7 +162,9 @@ export class OutgoingHealth {
     }
   }
 
-  /** Records a failure and returns the mapped error. Ignores refusals that concern only one chat. */
+  /**
+   * Records a failure and returns the error converted by `read`. Does not record refusals that concern only one chat.
+   */
   note(error: unknown): unknown {
     const { platform, read, log } = this.#options;
     const told = read?.(error) ?? error;

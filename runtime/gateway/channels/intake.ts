@@ -19,7 +19,7 @@ const STALLED = {
  */
 export type ReadIntake = (bot?: string) => IntakeState | undefined;
 
-/** Returns a reader of the intake state. Works even if the fetching process has not created the table yet. */
+/** Returns a reader, which returns `undefined` until the process that fetches events has created the intake table. */
 export function intakeReader(database: DatabaseSync, platform: FetchedPlatform): ReadIntake {
   let query: StatementSync | undefined;
   return (bot) => {

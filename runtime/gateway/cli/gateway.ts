@@ -17,8 +17,8 @@ import type { CommandContext } from "./context.ts";
 const TIMEOUT_MS = 2_000;
 
 /**
- * Answer of the local gateway. `details` requires the control token or a readable status token. `foreign` is true if
- * another program uses the port.
+ * Answer of the local gateway. `details` requires the control token or access to the status token. `foreign` is true
+ * if another program uses the port.
  */
 export interface GatewayAnswer {
   url: string;
@@ -46,7 +46,7 @@ export async function askGateway(context: Surroundings): Promise<GatewayAnswer> 
 }
 
 /**
- * Asks the local gateway to test a model. Resolves to `undefined` if no gateway runs.
+ * Asks the local gateway to test a model. Resolves to `undefined` if no gateway is running.
  *
  * @throws StewardError the gateway's error
  */

@@ -19,8 +19,8 @@ const PEOPLE = `SELECT key, name, admitted, first_at, seen_at FROM ledger_names
 const SILENT = { debug: noop, info: noop, warn: noop, error: noop };
 
 /**
- * Creates the local tools that operations use, whether or not the gateway runs. Imports modules on use, so that
- * commands start fast.
+ * Creates the local tools that operations use, whether or not the gateway is running. Imports modules on first use,
+ * so that commands start fast.
  */
 export function commandTools(context: CommandContext, places: () => Place[]) {
   const { settings, environment, redact, output, clock } = context;
@@ -180,7 +180,7 @@ function backupTools({ settings, environment, redact, clock }: CommandContext) {
       const { backupDirectory, options, verifyArchive } = await openArchive(id);
       return (await backupDirectory.runExclusively(async () => verifyArchive(await options()))).report;
     },
-    /** Stages a restore for the next start, which first backs up the data that it replaces. */
+    /** Stages a restore. The next start backs up the current data, then replaces it. */
     async stageRestore(id: string, config: ConfigSource) {
       const { backupDirectory, options, stageRestore } = await openArchive(id);
       return backupDirectory.runExclusively(async () =>

@@ -103,8 +103,8 @@ function readReference(reference: Reference, files?: ReadonlyMap<Attachment, Rea
 }
 
 /**
- * Limits the total size of a question's files; the first files have priority. If an image does not fit into the byte
- * limit, uses the text of its file instead. Cuts text at the character limit.
+ * Limits the total bytes and characters of a question's files; the first files have priority. Replaces a PDF above
+ * the byte limit with its extracted text. Cuts text at the character limit.
  */
 function bounded(
   all: readonly Attachment[],

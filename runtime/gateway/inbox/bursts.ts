@@ -62,7 +62,7 @@ export class Bursts {
     return first.continues === "text" || first.continues === continues;
   }
 
-  /** Returns the milliseconds left to wait for the rest of an album or split text. */
+  /** Returns the milliseconds left to wait for later parts of an album or a long text. */
   holdMs({ continues, receivedAt }: Waiting): number {
     if (continues === undefined) return 0;
     return Math.min(receivedAt + HOLD_MS - this.#options.clock(), HOLD_MS);
@@ -86,7 +86,7 @@ export class Bursts {
     );
   }
 
-  /** Marks messages whose answer is about to be sent. */
+  /** Records that the answer to these messages is about to be sent. */
   begin(messages: readonly Waiting[]): void {
     for (const message of messages) this.#begun.add(message);
   }

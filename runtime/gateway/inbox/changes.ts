@@ -9,8 +9,8 @@ import type { ChatQueues } from "./chat-queues.ts";
 import type { DeliveryRecords } from "./records.ts";
 
 /**
- * Maximum number of context messages per conversation after an edit is added. A higher `historyLimit` takes
- * precedence.
+ * Maximum number of context messages that a conversation keeps when an edit is added to them. A higher `historyLimit`
+ * takes precedence.
  */
 const MAX_EDITS = 10;
 const DELETED = ignored("deleted before it was answered");

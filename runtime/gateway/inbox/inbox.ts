@@ -225,7 +225,7 @@ export class Inbox {
       case "message":
         if (inbound.edited)
           return this.#changes.edit(delivery, inbound, (message) => this.#ask(delivery, channel, message));
-        // Keep a message as context, unless it continues an album or split text that began with a message to the bot.
+        // Keep a message as context, unless it continues an album or long text whose first part addressed the bot.
         if (inbound.kind === "context" && !this.#isContinuation(delivery, inbound))
           return this.#keepContext(delivery, inbound);
         return this.#message(delivery, channel, inbound);

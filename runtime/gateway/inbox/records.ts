@@ -139,7 +139,7 @@ export class DeliveryRecords {
     this.#note([key], { sent }, at);
   }
 
-  /** Marks deliveries as answered, all or none. */
+  /** Marks all given deliveries as answered, or none. */
   answer(platform: Platform, ids: readonly string[], at: number): void {
     this.#note(
       ids.map((id) => ({ platform, id })),

@@ -92,7 +92,8 @@ export class Replies {
     const { text, delivery: owner, shown } = made;
 
     const place = ids.indexOf(owner);
-    // The answer belongs to an earlier delivery, from which `take` may have moved the draft: move it back.
+    // The answer belongs to a previous delivery. If `take` moved that delivery's draft to `last`, move the draft
+    // back.
     if (place === -1) records.moveDraft(platform, last.id, owner, clock());
     const record = records.of({ platform, id: owner });
     const parts = channel.split(text);
@@ -194,7 +195,7 @@ export class Replies {
     error: unknown,
     { platform, channel, signal }: Pick<ReplyContext, "platform" | "channel" | "signal">,
   ): Promise<AgentAnswer & { shown: string }> {
-    // Only retryable model errors get a notice, unless the answer was stopped.
+    // Notify the chat only of retryable model errors, unless the answer was stopped.
     if (signal.aborted || !(error instanceof RetryableError) || !isModelError(error.code)) throw error;
     const { id, target } = asked.at(-1) ?? asked[0];
     if (asked.some(({ last }) => last)) {
@@ -352,8 +353,8 @@ async function tryEdit(channel: Channel, target: ReplyTarget, id: string, text: 
 }
 
 /**
- * Returns true for the code of a model error. Other retryable errors get no notice, because the gateway's restart
- * resolves them.
+ * Returns true for the code of a model error. The chat is not notified of other retryable errors, because the
+ * gateway's restart resolves them.
  */
 function isModelError(code: ErrorCode): boolean {
   return code.startsWith("model_");

@@ -1,7 +1,8 @@
 import { type Block, type Inline, type Item, parseMarkdown } from "./parse.ts";
 
 /**
- * Fraction of the limit. A shorter part is filled with the beginning of the next piece, if possible (see `fills`).
+ * Desired minimum length of a part, as a fraction of the limit. A shorter part is filled from the next piece, if
+ * possible (see `fills`).
  */
 const SMALLEST_SHARE = 0.3;
 /** Part size that fits on every platform, however much rendering expands it. */
@@ -17,7 +18,7 @@ interface Frame {
 
 interface Piece {
   source: string;
-  /** True if this piece may be cut so that its beginning fills a short part. */
+  /** True if this piece may be cut to add its beginning to a part shorter than {@link SMALLEST_SHARE}. */
   fills?: boolean;
   /** True for a heading, which must not end a part. */
   leads?: boolean;
@@ -61,7 +62,7 @@ class Packer {
   readonly #parts: string[] = [];
   #part = "";
   #frame: Frame | undefined;
-  /** Position of a heading that ends the current part. */
+  /** Start of the current part's last piece if that piece is a heading. */
   #leads: number | undefined;
 
   constructor(limit: number) {

@@ -54,7 +54,7 @@ export interface MediaOptions {
 /** Reason why a recording has no transcript. */
 export type UnheardReason = "not configured" | "too long" | "failed";
 
-/** Prepares files for the model. Never fails: an unreadable file gets a fact that says so. */
+/** Prepares files for the model. Never fails: `facts` say if a file is unreadable. */
 export class Media {
   readonly #options: MediaOptions;
 

@@ -4,7 +4,7 @@ const ELEMENT = /^<(\/?)(?:think|thinking|thought|reasoning)>$/i;
 const TOKEN = /^<\|(start|channel|message|end|return|call)\|>$/;
 /** Possible beginning of a tag or token. */
 const BEGUN = /^<(?:\/?[a-z]{0,9}|\|[a-z]{0,7}\|?)$/i;
-/** Matches the header of a gpt-oss message that is meant for people. */
+/** Matches the header of the gpt-oss message that contains the answer. */
 const FINAL = /\bfinal\b/;
 
 export interface Added {
@@ -25,11 +25,13 @@ class ReasoningFilter {
   /** Withheld text that may be the beginning of a tag or token. */
   #mark = "";
   /**
-   * Open reasoning tag. If it began a line (`isOwnLine`), the text after it is discarded; otherwise, `text` holds the
-   * tag and this text.
+   * Open reasoning tag. If the tag began a line (`isOwnLine`), what follows is discarded; otherwise, `text` collects
+   * the tag and what follows.
    */
   #element: { text: string; isOwnLine: boolean } | undefined;
-  /** Current gpt-oss message: `head` is its incomplete header; `isFinal` is true if the message is for people. */
+  /**
+   * Current gpt-oss message: `head` is its incomplete header; `isFinal` is true if the message contains the answer.
+   */
   #message: { head: string } | { isFinal: boolean } | undefined;
   #isEmpty = true;
   #hasEnded = false;
@@ -83,7 +85,7 @@ class ReasoningFilter {
     }
   }
 
-  /** Handles a complete tag or token. Returns false if it is ordinary text. */
+  /** Handles `#mark` if it is an effective tag or token; otherwise returns false. */
   #readMark(added: Added): boolean {
     const [, token] = TOKEN.exec(this.#mark) ?? [];
     if (token !== undefined) return this.#readToken(token);
@@ -127,7 +129,10 @@ interface Run {
 class CodeState {
   #fence: Run | undefined;
   #ticks: Run | undefined;
-  /** Backticks or tildes at the end of the text so far. `isFirst` is true if their indentation permits a fence. */
+  /**
+   * Backticks or tildes at the end of the text so far. `isFirst` is true if at most three blanks precede them in
+   * their line, as before a fence.
+   */
   #run: (Run & { isFirst: boolean }) | undefined;
   /** Number of blanks in the current line; `undefined` once the line has another character. */
   #indent: number | undefined = 0;

@@ -100,7 +100,10 @@ export class ModelRelay implements Model {
     return [...first, ...this.#entries.filter(({ id }) => id !== preferred)];
   }
 
-  /** Returns the next model that has not failed this request. Prefers open models to resting ones. */
+  /**
+   * Returns a model that has not failed this request; `undefined` if none may be tried. Prefers models without recent
+   * failures.
+   */
   #next(entries: readonly Entry[], failures: Failures): Entry | undefined {
     const now = this.#options.clock();
     const left = entries.filter((entry) => !failures.has(entry));
@@ -241,8 +244,8 @@ export class ModelState {
   }
 
   /**
-   * Records a failure. If the provider requests a long wait, closes the model for that time; otherwise, the model
-   * rests for at most `restMs`.
+   * Records a failure. If the provider requests a wait above {@link LONGEST_WAIT_MS}, the model is not tried until
+   * the wait ends. Otherwise, the model is tried last for at most `restMs`.
    */
   failed(error: ModelTrouble | ModelRefusal, now: number, restMs: number): void {
     this.#changedAt = now;

@@ -136,8 +136,8 @@ export class SourceUsageStore {
   }
 
   /**
-   * Returns the usage since `day` (YYYY-MM-DD). For people and for chats, returns the `most` rows with the most
-   * tokens, and the sum of the others for each model.
+   * Returns the usage since `day` (YYYY-MM-DD). For people, returns the top `most` rows by tokens, then a sum of the
+   * remaining rows per model; likewise for chats.
    */
   top(day: string, most: number): SourceUsage[] {
     const found: SourceUsage[] = [];

@@ -9,7 +9,7 @@ import { WEB, type WebOutbox, webSession } from "../webchat/outbox.ts";
 import { label } from "../prompt/text.ts";
 import type { PairingStores } from "./store.ts";
 
-/** Validity of a stranger's request in milliseconds. */
+/** Milliseconds for which a stranger's request stays valid. */
 const VALID_MS = 3_600_000;
 const LONGEST_NAME = 60;
 

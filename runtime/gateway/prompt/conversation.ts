@@ -133,8 +133,8 @@ export function summaryRequest(
 }
 
 /**
- * Returns a turn with its speaker's mark. Keeps only the end of a turn that exceeds `most` characters; `undefined` if
- * no text fits.
+ * Returns a turn as prompt text that begins with a mark. Keeps only the end of a turn that exceeds `most` characters;
+ * `undefined` if no text fits.
  */
 function turnBlock(turn: Turn, most: number): Prompt | undefined {
   const whole = turn.role === "assistant" ? answerBlock(turn.text) : saidBlock(turn.said);
@@ -154,7 +154,7 @@ function answerBlock(text: ModelText): Prompt {
   return prompt`[#you]: ${afterMark(text)}`;
 }
 
-/** Returns a message with its marks. Adds the mark `[#person]` if the message has none. */
+/** Returns a message as prompt text that begins with a mark: `[#person]` by default. */
 function saidBlock(said: Said): Prompt {
   const isMarked =
     said.speaker !== undefined || (said.quoted ?? []).length > 0 || (said.asides ?? []).length > 0;

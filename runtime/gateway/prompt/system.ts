@@ -101,7 +101,7 @@ function memorySection({ path, text, cut }: Memory): Prompt {
 }
 
 /**
- * Lists the skills. Omits a skill if `label` changes its folder's name, because the model reads files by that name.
+ * Lists the skills. Omits a skill whose folder name {@link label} would change: the model opens files by that name.
  */
 function skillSection(skills: readonly Skill[]): Prompt {
   const lines = skills.flatMap(({ name, description }) => {

@@ -17,7 +17,7 @@ export type OperatorText = Text<"operator">;
 export type MemoryText = Text<"memory">;
 /** Text by a person in a chat, or by a program that writes as a person would. */
 export type SpeakerText = Text<"speaker">;
-/** Result of a tool: a page, a file, an MCP server's answer, an error. */
+/** Result of a tool: a page, a file, an MCP server's answer or an error. */
 export type ToolText = Text<"tool">;
 /** Text by the model: an answer or a summary, which may repeat what others wrote. */
 export type ModelText = Text<"model">;
@@ -81,14 +81,14 @@ export function indented(text: Untrusted): Prompt {
   return sanitize(text).replace(/^(?=[^\n])/gm, INDENT) as Prompt;
 }
 
-/** Returns text to append to a mark. Indents every line except the first. */
+/** Returns text to follow a mark such as `[#person]:`. Indents every line except the first. */
 export function afterMark(text: Untrusted): Prompt {
   return sanitize(text).replace(/\n(?=[^\n])/g, `\n${INDENT}`) as Prompt;
 }
 
 /**
- * Returns a message of a direct chat, or a tool result. The provider's protocol separates these from other text, so
- * they need no mark. Indents the text only if a line looks like a mark, because the model may have to reproduce it.
+ * Returns a direct chat's message or a tool result without a mark: the provider's protocol separates these from other
+ * text. Leaves the text unindented, so that the model can reproduce it, unless a line looks like a mark.
  */
 export function unmarked(text: SpeakerText | ToolText): Prompt {
   return MARK_LIKE.test(sanitize(text)) ? indented(text) : (sanitize(text) as Prompt);

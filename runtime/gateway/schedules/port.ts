@@ -11,7 +11,8 @@ const WHEN = ["at", "every", "cron", "timezone"] as const;
 /** Minimum interval between two runs, in minutes, by source. It limits the number of model requests. */
 const SHORTEST: Readonly<Record<Exclude<ScheduleSource, "config">, number>> = { chat: 15, cli: 1 };
 /**
- * Number of intervals between runs that are checked to find the shortest. 100 intervals of 15 minutes exceed a day.
+ * Maximum number of intervals to compare when finding the shortest interval between runs. 100 intervals of 15 minutes
+ * exceed a day.
  */
 const LOOKED_AT = 100;
 
@@ -19,7 +20,7 @@ const MAX_FROM_CHATS = 100;
 /** Maximum number of schedules of one chat, so that it cannot use up {@link MAX_FROM_CHATS}. */
 const MAX_FROM_CHAT = 10;
 
-/** Access of a chat to the schedules that send to it. */
+/** A chat's access to the schedules that send messages to the chat. */
 export interface SchedulesPort {
   /**
    * Adds a schedule with only those rights that all roles in `madeBy` have. `nextAt` is ISO 8601.
@@ -27,7 +28,7 @@ export interface SchedulesPort {
    * @throws StewardError `schedule_invalid` if the schedule is invalid or there are too many.
    */
   add(spec: Schedule, madeBy: readonly Role[]): Promise<{ id: string; nextAt: string }>;
-  /** Returns the schedules that send to a chat, including those in the config. */
+  /** Returns the schedules that send messages to a chat, including those in the config. */
   list(chat: Pick<Schedule["to"], "platform" | "chat">): StoredSchedule[];
   /**
    * Removes one of the chat's schedules.

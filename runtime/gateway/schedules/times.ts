@@ -89,7 +89,7 @@ export async function findOverdueRuns(
       }
       return found;
     };
-    // For the last due time, search from the cutoff. A search from an earlier time might end before the cutoff,
+    // To find the last due time, search from the cutoff. A search from an earlier time might end before the cutoff,
     // because `slots` returns at most MAX_COUNTED times.
     const first = from >= cutoff ? from : cron.nextRun(new Date(cutoff - 1))?.getTime();
     const last = slots(first ?? Number.POSITIVE_INFINITY).at(-1);

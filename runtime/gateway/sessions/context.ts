@@ -92,7 +92,10 @@ export class ContextNotes {
     return Number(changes) > 0;
   }
 
-  /** Removes a conversation's messages and returns them as JSON to store with a question; `null` if there are none. */
+  /**
+   * Removes a conversation's unanswered messages and returns them as JSON to store with the next question; `null` if
+   * there are none.
+   */
   take(session: string): string | null {
     const rows = this.#take.all(session).toSorted((a, b) => Number(a["seq"]) - Number(b["seq"]));
     if (rows.length === 0) return null;

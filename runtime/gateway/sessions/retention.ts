@@ -59,7 +59,7 @@ export class Retention {
   }
 
   /**
-   * Removes expired and excess messages, but on the first day of new rules only counts them for {@link notice}. Call
+   * Removes expired and excess messages; for a day after a rule change, only counts them for {@link notice}. Call
    * this when the rules change.
    */
   async look(): Promise<void> {
@@ -134,7 +134,7 @@ export class Retention {
   }
 
   /**
-   * Removes expired context messages, and conversations that have only expired messages. Returns the number of
+   * Removes expired context messages, and expired conversations without messages. Returns the number of removed
    * conversations.
    */
   #removeEmpty({ days }: Rules): number {
@@ -174,7 +174,7 @@ export class Retention {
   }
 }
 
-/** Creates the table of rules and removal counts. */
+/** Creates the table of the retention rules and the numbers of removed messages and conversations. */
 function countRemovals(database: DatabaseSync): void {
   database.exec(
     `CREATE TABLE IF NOT EXISTS retention (

@@ -14,7 +14,7 @@ export interface StepCall extends ToolCall {
   images?: readonly ModelImage[];
 }
 
-/** A response of the model that called tools. */
+/** A model response that contains tool calls. */
 export interface Step {
   seq: number;
   text: string;
@@ -38,7 +38,7 @@ export class Steps {
     this.#insert = database.prepare(
       "INSERT INTO steps (conversation, delivery, text, at) VALUES (?, ?, ?, ?) RETURNING seq",
     );
-    // Insert with one statement, so that all calls of a step are stored or none.
+    // Insert with one statement, so that a failure cannot store only some of a step's calls.
     this.#insertCall = database.prepare(
       `INSERT INTO tool_calls (step, position, id, name, input, state)
        SELECT ?, key, value ->> 'id', value ->> 'name', value -> 'input', 'waiting' FROM json_each(?)`,

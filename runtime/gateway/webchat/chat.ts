@@ -258,7 +258,7 @@ export class WebChat {
   }
 
   /**
-   * Stores the text so far as the answer and tells the pages that the answer was stopped. If there is no text yet,
+   * Stores the text received until now as the answer and tells the pages that the answer was stopped. Without text,
    * the pages show `otherwise`.
    */
   #settleStopped(session: string, said: WebMessage, otherwise = ""): void {

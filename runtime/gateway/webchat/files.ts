@@ -26,7 +26,10 @@ export class IncomingFiles {
   #open = "";
   #length = 0;
 
-  /** Adds a part and drops parts of other messages. Returns false if the message would exceed its limits. */
+  /**
+   * Adds a part. Discards other messages' parts, because a page completes one message at a time. Returns false if the
+   * message would exceed its limits.
+   */
   add({ id, part, ends, name = `picture ${this.#done.length + 1}`, mediaType = "image/*" }: Piece): boolean {
     if (id !== this.#message) this.#clear(id);
     this.#length += part.length;

@@ -106,7 +106,7 @@ export class ChatSockets {
 
   /**
    * Closes the network's oldest unapproved connection if the network has too many; otherwise, the oldest of all
-   * networks if there are too many in total.
+   * unapproved connections if there are too many in total.
    */
   #makeRoom(network: string): void {
     const strangers = [...this.#sockets].filter(({ session }) => !session.isPaired);

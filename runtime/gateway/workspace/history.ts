@@ -40,8 +40,8 @@ interface Stored {
 }
 
 /**
- * Earlier versions of one root's files, in a directory outside that root. Each file's folder is named by the path's
- * SHA-256, because paths may be too long.
+ * Previous versions of one root's files, in a directory outside that root. Each file's folder is named after the
+ * SHA-256 of the file's path, because paths may be too long.
  */
 export class FileHistory {
   readonly #directory: string;
@@ -72,8 +72,8 @@ export class FileHistory {
   }
 
   /**
-   * Records who is about to write the content. If the write fails, the file's unchanged text counts as the
-   * operator's.
+   * Records the author before new content is written. If the write fails, the old content counts as the operator's:
+   * its record is gone.
    */
   noteAuthor(name: string, content: string | Uint8Array, by: Author): void {
     if (by === "operator") rmSync(join(this.#folder(name), BY_AGENT), { force: true });

@@ -55,8 +55,8 @@ export interface QuotasOptions {
 }
 
 /**
- * Limits the size of the workspace's roots, and locks file changes across processes. Sizes are stored as running
- * totals, so that a change never walks the files.
+ * Limits the size of the workspace's roots, and locks file changes across processes. Stores sizes as running totals,
+ * so that changes need not measure all files again.
  *
  * All chats together may use up to half of the workspace's bytes. The shared root may use all remaining bytes.
  */

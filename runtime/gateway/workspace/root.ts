@@ -33,7 +33,7 @@ export interface RootOptions {
   /** `shared` or `chats/<chat>`. */
   id: string;
   directory: string;
-  /** Top-level names that files may not use. */
+  /** Top-level names that files must not use. */
   reserved: ReadonlySet<string>;
   history(): FileHistory;
   quotas: Quotas;
@@ -119,7 +119,7 @@ export class Root {
   }
 
   /**
-   * Removes a file and folders that become empty. The content becomes a version.
+   * Removes a file, and folders that become empty. Keeps the file's content as a version.
    *
    * @throws StewardError `workspace_file_unknown`, `workspace_changed`, `workspace_refused`
    */

@@ -56,9 +56,10 @@ export class Workspace {
   }
 
   /**
-   * Resolves a path to a root and the name in it.
+   * Resolves a path to a root and a name relative to it.
    *
-   * @throws StewardError `workspace_refused` for a path outside the workspace, or for the folder of all chats.
+   * @throws StewardError `workspace_refused` for a path outside the workspace, or for the folder that contains all
+   * chats.
    */
   find(text: string): { root: Root; name: string } {
     const read = readName(text);

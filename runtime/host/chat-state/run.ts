@@ -64,7 +64,7 @@ export async function sendTo({ stdin, ended }: ChatStateRun, archive: Archive): 
   if (sent.status === "rejected") throw sent.reason;
 }
 
-/** Returns a backup. If the program fails, reading the backup's content rejects at the end. */
+/** Returns the program's backup. If the program fails later, the backup's `content` throws after its last byte. */
 export async function receiveFrom({ stdout, ended }: ChatStateRun): Promise<Archive> {
   try {
     const { manifest, content } = await readCopy(stdout);

@@ -129,7 +129,7 @@ interface AskOptions {
   clock: Clock;
 }
 
-/** Asks Discord for its gateway's address. Before a new session, checks the daily limit of sessions. */
+/** Asks Discord for its gateway's address. If `begins` is true, checks the daily limit on new sessions. */
 async function askAddress(
   { token, apiUrl, check, clock }: AskOptions,
   begins: boolean,

@@ -32,7 +32,10 @@ export interface ListenerOptions {
   record: SessionRecord;
   /** Asks Discord for its gateway's address. `begins` is true for a new session. */
   address(begins: boolean, signal: AbortSignal): Promise<Address>;
-  /** Adds version and encoding to a gateway address. Returns `undefined` if the address does not belong to Discord. */
+  /**
+   * Adds the API version and the encoding to a gateway address. Returns `undefined` if the host must not receive the
+   * bot token.
+   */
   check(url: string): string | undefined;
   open(url: string): Promise<Socket>;
   admit(delivery: Delivery): Promise<unknown>;

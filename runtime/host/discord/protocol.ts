@@ -61,7 +61,7 @@ export interface Session {
   url: string;
   /** The bot's user id. */
   user: string;
-  /** Sequence number of the last event that needs no replay. */
+  /** Sequence number of the last handled event. Resuming replays later events. */
   sequence: number;
 }
 
@@ -105,9 +105,9 @@ export function endOf(code: number): ConnectionEnd {
 }
 
 /**
- * Adds the version and the encoding to a gateway address. Returns `undefined` if the address's host must not receive
- * the bot token. Permitted hosts are those below discord.gg, and the host of `apiUrl` if it replaces Discord's own
- * API.
+ * Adds the API version and the encoding to a gateway address. Returns `undefined` if the address's host must not
+ * receive the bot token. Permitted hosts are those below discord.gg, and the host of `apiUrl` if it replaces
+ * Discord's own API.
  */
 export function gatewayUrl(address: string, apiUrl: string, ownApiUrl: string): string | undefined {
   const url = URL.parse(address);
@@ -141,7 +141,7 @@ export interface Reader {
 export type Unmentioned = Readonly<Record<string, boolean>>;
 
 /**
- * Returns the delivery of a message for the bot: a direct message, a mention, a reply to the bot, or any message if
+ * Converts a message for the bot to a delivery: a direct message, a mention, a reply to the bot, or any message if
  * `unmentioned` is true for the server. Returns `undefined` for other messages, and for those of bots and webhooks.
  */
 export function messageDelivery(

@@ -1,8 +1,8 @@
 import { IntakeLease, type LeaseOptions } from "../intake/lease.ts";
 
 /**
- * Validity, in milliseconds, of a stored offset. After a week without updates, Telegram continues at a random id, so
- * an older offset could confirm unread updates: https://core.telegram.org/bots/api#update
+ * Milliseconds for which a stored offset stays valid. After a week without updates, Telegram continues at a random
+ * id, so an older offset could confirm unread updates: https://core.telegram.org/bots/api#update
  */
 const OFFSET_KEEPS_MS = 6 * 24 * 3_600_000;
 

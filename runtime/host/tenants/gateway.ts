@@ -76,7 +76,7 @@ export class TenantGateway implements Sandbox {
     });
   }
 
-  /** True from a start until the process has ended. */
+  /** True from the gateway's start until its complete stop. */
   get isRunning(): boolean {
     return this.#run !== undefined || this.#stopping !== undefined;
   }

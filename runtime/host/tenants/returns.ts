@@ -34,7 +34,7 @@ export async function startWithChatData(options: ReturnOptions): Promise<void> {
   const backupDirectory = new ChatBackupDirectory(home);
   const isEmpty = backupDirectory.tenants().length === 0;
   await startAfterRestore({ supervisor, home, awaitsData: !isEmpty, log });
-  // Do not merge until the service's next start has completed an unfinished restore.
+  // An unfinished restore comes first: the service completes it at the next start.
   if (isEmpty || exists(path.join(home, RESTORE_MARKER))) return;
   await supervisor.hold(MERGING);
   for (;;) {

@@ -3,7 +3,7 @@ import type { Clock, Notes } from "../../edge/ports.ts";
 import { backoffMs } from "../../shared/backoff.ts";
 import type { Log } from "../../shared/log.ts";
 
-/** Name of the note that stores the value of `mark()` at a chat's last start. */
+/** Name of the note that stores the {@link ScheduledStartsOptions.mark} value used for a chat's last start. */
 const NOTE = "scheduledFor";
 const RETRY = { firstMs: 10_000, longestMs: 30 * 60_000 };
 

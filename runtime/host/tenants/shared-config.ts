@@ -4,7 +4,7 @@ import path from "node:path";
 import { CONFIG_FILE } from "../../contract/names.ts";
 import { writeFileAtomic } from "../../process/files.ts";
 
-/** File mode of the copy: every user may read it, but only its owner may write it. */
+/** File mode of the config copy: readable by every user, writable by the owner alone. */
 const SHARED = 0o644;
 
 export class SharedConfig {

@@ -141,11 +141,11 @@ export class HostTenancy {
       clock,
       log,
     });
-    // Chats whose gateways ran when the previous process ended have outdated rows in the list of tenants.
+    // Chats whose gateways were running when the previous process ended have outdated rows in the list of tenants.
     this.#changed = new Set(this.#reception.roster.running());
   }
 
-  /** Starts the regular checks. Call this when the ledger is open. */
+  /** Starts the regular checks of the chats' gateways. Call once the ledger is open. */
   start(ledger: Pick<RunningLedger, "makeDue">): void {
     this.#ledger = ledger;
     this.#ledgers.prepare();
@@ -200,7 +200,7 @@ export class HostTenancy {
     return !gate.isOpen || gateway.isReady;
   }
 
-  /** Notifies a chat of a delayed or failed message, through the chat's gateway if it runs. */
+  /** Notifies a chat of a delayed or dropped message: through its gateway if running, otherwise directly. */
   readonly notify: NotifyChat = (event, ...notice) => {
     const tenant = this.tenantOf(event);
     const notifier = tenant === undefined ? this.#deploymentNotifier : this.#chat(tenant).notifier;
@@ -272,7 +272,7 @@ export class HostTenancy {
     return this.#reception.roster.has(tenant) ? this.#chat(tenant).gateway : undefined;
   };
 
-  /** Handles a request of a chat's gateway to the broker. Returns `undefined` if the request names no chat. */
+  /** Handles a request from a chat's gateway to the broker. Returns `undefined` if the request names no chat. */
   answerBroker(request: Request): Promise<Response> | undefined {
     const { tenant, url } = readBrokerUrl(request.url);
     if (tenant === undefined) return undefined;
@@ -358,10 +358,11 @@ export class HostTenancy {
       }
       const chats = [...this.#chats.values()];
       await Promise.all(chats.map((chat) => this.#checkChat(chat, clock() - sleepAfterMs)));
-      // Do not wait: copying a large chat takes long.
+      // Do not wait: copying a large chat takes a long time.
       void this.#data.copyChanged(this.#isRunning);
       void this.#scheduled.run();
-      // Start waiting chats: a gateway that has finished its schedule may now be stopped to make room.
+      // Start the gateways of waiting chats: a gateway that has finished its schedule may now be stopped to make
+      // room.
       void this.#pool.offer();
     } catch (error) {
       log.error("the checks of the chats' gateways failed", { error: String(error) });

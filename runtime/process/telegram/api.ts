@@ -145,7 +145,7 @@ export class TelegramApi {
     });
   }
 
-  /** Loads the transport on first use, to keep startup fast and small. */
+  /** Loads the transport on first use, to keep startup fast and memory use low. */
   #connect(): Promise<TelegramConnection> {
     this.#connection ??= import("./transport.ts").then(({ openConnection }) => openConnection(this.#proxy));
     return this.#connection;

@@ -35,7 +35,7 @@ export interface CommandOptions {
   workDir?: string | undefined;
   /** Extra variables for the Pulumi CLI, such as `PULUMI_BACKEND_URL`. The stack's program does not see them. */
   env?: Readonly<Record<string, string>> | undefined;
-  /** Receives text for people in pieces that end with a line break. Default: discarded. */
+  /** Receives readable output in pieces that end with a line break. Default: discarded. */
   say?: ((text: string) => void) | undefined;
   /** Receives progress lines, including the engine's. Default: discarded. */
   log?: ((line: string) => void) | undefined;

@@ -37,7 +37,7 @@ export interface MigrateOptions extends CommandOptions {
 export interface MigrateResult {
   workerName: string;
   tag: string | undefined;
-  /** Description for people, one line per entry. */
+  /** Readable description, one line per entry. */
   plan: string[];
   /** Planned steps of an update with the Worker's new name. */
   steps: PlannedStep[];

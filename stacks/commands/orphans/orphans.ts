@@ -6,7 +6,7 @@ import { type CommandOptions, openDeployed } from "../deployed/stack.ts";
 export type { Orphan };
 
 /**
- * Returns container applications that deleted Workers left in a serverless stack's account.
+ * Returns the container applications that remain in a serverless stack's account after their Workers were deleted.
  *
  * @throws StewardError `stack_not_serverless`, `stack_config_invalid`; BuildFailure if the stack cannot be read
  */

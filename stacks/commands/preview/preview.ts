@@ -65,7 +65,7 @@ function listed(title: string, entries: readonly string[]): string[] {
   return ["", `**${title}**`, "", ...entries.map((entry) => `- ${code(entry)}`)];
 }
 
-/** Formats untrusted text as inline code, so that it cannot mention anybody, link or embed an image. */
+/** Formats untrusted text as inline code, so that it cannot contain mentions, links or images. */
 function code(text: string): string {
   return `\`${text.replaceAll("`", "'").replaceAll(/\s+/g, " ").trim()}\``;
 }

@@ -123,9 +123,9 @@ function unprovenError(source: string, detail: string): StewardError {
 
 /** Identity of a deployed build. Must be plain data, because a rollout's record stores it. */
 export interface DeployedBuild {
-  /** Hash of the code of Worker and container. */
+  /** Hash of the Worker's and the container's code. */
   bundle: string;
-  /** The container's image, by digest if it was pushed. */
+  /** The container's image, with digest if pushed. */
   image: string;
   /** Git commit, with the suffix `-dirty` if files were changed. Absent outside a repository. */
   commit?: string;

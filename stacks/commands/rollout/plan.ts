@@ -75,7 +75,7 @@ interface Approvals {
   accept?: string | undefined;
 }
 
-/** Returns one line for each change that needs approval, with the way to approve it. */
+/** Returns one instruction for each change that needs approval or cannot be part of a rollout. */
 export function openGates({ steps, migrations }: Changes, { stack, accept }: Approvals): string[] {
   const open = migrations
     .filter((tag) => tag !== accept)

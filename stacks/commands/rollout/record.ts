@@ -2,9 +2,7 @@ import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } f
 import path from "node:path";
 import { type RecordEntry, renderRolloutReport } from "./report.ts";
 
-/**
- * Record of one rollout: JSON lines and a Markdown report for people. A step proceeds only after its line is written.
- */
+/** Record of one rollout: JSON lines and a Markdown report. A step proceeds only after its line is written. */
 export class RolloutRecord {
   readonly file: string;
   readonly report: string;

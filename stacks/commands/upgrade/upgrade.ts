@@ -77,7 +77,7 @@ export interface UpgradeResult extends PackageVersions {
   plan?: RolloutReport;
   /** Absent if the rollout did not start. */
   rollout?: RolloutReport;
-  /** Reason why the upgrade was not made. Absent if `plan` explains it. */
+  /** Reason why the stack was not upgraded, unless `step` or `plan` shows it. */
   cause?: string;
   code?: string | undefined;
   fix?: string | undefined;
@@ -173,7 +173,7 @@ interface Prepared {
 async function decided(prepared: Prepared, result: Omit<UpgradeResult, "exit">): Promise<UpgradeResult> {
   const { stack, options, given, aside } = prepared;
   const { say } = sinkOf(options);
-  // Hide the path of the preview's report, which is deleted with the project's copy.
+  // Do not log the report's path: the report is deleted with the temporary copy of the project.
   const log = (line: string): void => (line.startsWith("Recorded in ") ? undefined : given.log(line));
   const words = [stack, "--plan-only", ...approvals(options)];
   const plan = await rolloutOf(aside.folder, words, { ...given, log });

@@ -6,7 +6,7 @@ import type { Channels } from "../../channels/registry.ts";
 import { WEB, type WebOutbox } from "../../webchat/outbox.ts";
 import { defineTool, ToolError, type Tool } from "./tool.ts";
 
-/** Validity of the buttons, long enough to answer later in the day. */
+/** Milliseconds for which the buttons work: enough to answer later in the day. */
 const VALID_MS = 24 * 3_600_000;
 
 interface AskChoicesOptions {

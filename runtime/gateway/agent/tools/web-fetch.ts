@@ -32,7 +32,7 @@ const NETWORK: FetchNetwork = {
 };
 
 /**
- * Creates a tool that fetches public web pages. It connects only to checked addresses, also after a redirect, so that
+ * Creates a tool that fetches public web pages. It connects only to checked addresses, even after a redirect, so that
  * DNS rebinding fails.
  */
 export function webFetchTool(limits: Config["tools"]["webFetch"], network: FetchNetwork = NETWORK): Tool {

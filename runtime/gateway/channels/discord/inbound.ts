@@ -19,7 +19,7 @@ import {
 
 /** Start of 2015, the epoch of the times in Discord's ids, in milliseconds since 1970. */
 const DISCORD_EPOCH_MS = 1_420_070_400_000;
-/** Validity of an interaction's token in milliseconds: 15 minutes, less some time for the request. */
+/** Milliseconds for which an interaction's token is usable: 15 minutes, less some time for the request. */
 export const TICKET_MS = 15 * 60_000 - 30_000;
 
 /** Message types of people: https://docs.discord.com/developers/resources/message#message-object-message-types */

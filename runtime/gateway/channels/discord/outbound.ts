@@ -24,12 +24,12 @@ const EPHEMERAL = 64;
 const SUPPRESS_EMBEDS = 4;
 const ORIGINAL = "/messages/@original";
 /**
- * Maximum age of a ticket, in milliseconds, at which a refused request is retried. Discord may not recognise a new
- * ticket yet.
+ * Maximum age of an interaction token, in milliseconds, at which a refused request is retried. Discord may not
+ * recognise a new token yet.
  */
 const FRESH_MS = 60_000;
 const WAITS_MS = [250, 500, 1_000, 2_000, 4_000];
-/** Error codes for a ticket that Discord does not recognise yet, or that has expired. */
+/** Error codes for an interaction token that Discord does not recognise yet, or that has expired. */
 const TICKET_UNKNOWN = new Set([10015, 10062, 50027]);
 
 /** Error code: the bot may not read the channel's history, so it cannot reply to a message there. */

@@ -116,7 +116,10 @@ export function readWords({ text, blocks, files }: SlackEvent, inText: (text: st
   return [words, ...snippets(files ?? [])].filter((part) => part !== "").join("\n");
 }
 
-/** Returns the texts of files that Slack has made from pasted text. Slack sends only the beginning of a long text. */
+/**
+ * Returns the texts of files that Slack made from pasted text. Marks a text of which Slack may have sent only the
+ * beginning.
+ */
 function snippets(files: readonly SlackFile[]): string[] {
   return files.filter(isSnippet).map(({ name, preview, preview_is_truncated: isCut }) => {
     return `${remark("snippet", name ?? "", isCut === false ? "" : "its beginning")}\n${preview}`;

@@ -105,7 +105,7 @@ function readReference({ id, label }: Reference): string | undefined {
   }
   if (id.startsWith("#")) return label ? `#${label}` : undefined;
   if (!id.startsWith("!")) return undefined;
-  // Other mentions begin with `!`: `<!here>`, `<!subteam^S1|@team>`, `<!date^1392734382^{date}|Feb 18>`.
+  // Group mentions and dates begin with `!`: `<!here>`, `<!subteam^S1|@team>`, `<!date^1392734382^{date}|Feb 18>`.
   const name = id.startsWith("!subteam^") ? (label ?? "team") : (id.slice(1).split("^", 1)[0] ?? "");
   return `@${name.replace(/^@/, "")}`;
 }

@@ -1,6 +1,6 @@
 import type { TelegramContent, TelegramEntity, TelegramMessage } from "./message.ts";
 
-/** Maximum length of a name that is searched for, in characters. Telegram itself allows at most 32. */
+/** Maximum length, in characters, of a mention that can address the bot. Telegram limits user names to 32. */
 const LONGEST_NAME = 64;
 
 export interface BotIdentity {

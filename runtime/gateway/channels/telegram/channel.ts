@@ -25,7 +25,7 @@ interface TelegramChannelOptions extends ChannelOptions<NonNullable<Config["chan
 /** https://core.telegram.org/bots/api#getme */
 const meSchema = z.object({ username: z.string().check(z.minLength(1)) });
 
-/** Creates a channel over Telegram's Bot API: https://core.telegram.org/bots/api */
+/** https://core.telegram.org/bots/api */
 export function createTelegramChannel(options: TelegramChannelOptions): Channel {
   const { config, access, environment, intake, moves, clock, log } = options;
   const token = resolveSecret(config.botToken, environment);
@@ -110,7 +110,7 @@ export function createTelegramChannel(options: TelegramChannelOptions): Channel 
   };
 }
 
-/** Returns the headers for the broker: its pass and, if set, the proxy to use for Telegram. */
+/** Returns the headers for the broker: the pass from `token` and, if set, the proxy to use for Telegram. */
 function brokerHeaders(token: string, proxy: string | undefined): Record<string, string> {
   const pass = credential("telegram", passOf(token));
   return proxy === undefined ? pass : { ...pass, [PROXY_HEADER]: proxy };

@@ -39,7 +39,7 @@ const NAME_WAIT_MS = 1_000;
 /**
  * Parses a new or edited message, or a button press. Ignores other updates.
  *
- * @throws RetryableError if the bot's name is needed to interpret a group's message, but unknown.
+ * @throws RetryableError if interpreting a group's message requires the bot's name, which is not known yet
  */
 export function readTelegramUpdate(payload: Record<string, unknown>, options: InboundOptions): Inbound {
   const parsed = updateSchema.safeParse(payload);
