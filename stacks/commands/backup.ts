@@ -15,12 +15,12 @@ async function main(argv: string[], { say, log, report }: CommandOutput): Promis
     .addArgument(new Argument("<stack>", "a stack in the backend that Pulumi is logged in to"))
     .option("--create", "make a backup now; starts a stopped container", false)
     .option("--verify", "unpack and check the newest backup; starts a stopped container", false)
-    .option("--gateway <name>", "component name, if your own program has several gateways")
+    .option("--gateway <name>", "component name, if your own Pulumi program has several gateways")
     .option("--json", "print one JSON object", false)
     .addHelpText(
       "after",
       "\nExit codes: 0 a backup exists, the last attempt succeeded and, with --verify, the newest one is complete;" +
-        "\n1 the service could not be reached; 2 anything else, or invalid arguments.",
+        "\n1 the service could not be reached; 2 any other failure, or invalid arguments.",
     )
     .parse(argv, { from: "user" });
   const [name] = command.processedArgs as [string];

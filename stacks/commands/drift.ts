@@ -17,7 +17,7 @@ async function main(argv: string[], { say, log, report }: CommandOutput): Promis
     .addHelpText(
       "after",
       "\nExit codes: 0 no drift, 2 drift or invalid arguments, 1 any other failure, such as a stack that was never deployed." +
-        "\nSecrets cannot be read back, so drift of Telegram's webhook secret and the Worker's secrets is not detected.",
+        "\nSecrets cannot be read back, so drift in Telegram's webhook secret and the Worker's secrets is not detected.",
     )
     .parse(argv, { from: "user" });
   const [name] = command.processedArgs as [string];

@@ -32,7 +32,7 @@ if (Object.hasOwn(COMMANDS, given)) {
 
 async function refuse(argv: string[]): Promise<number> {
   const list = Object.entries(COMMANDS).map(([name, told]) => `  ${name.padEnd(16)}${told}`);
-  commandParser(SCRIPT, "Runs an operator's command. For its options, add --help.")
+  commandParser(SCRIPT, "Runs an operator command. Add --help to a command to see its options.")
     .argument("<command>")
     .argument("[words...]")
     .version(VERSION)

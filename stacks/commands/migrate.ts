@@ -28,12 +28,12 @@ function readOptions(argv: readonly string[]): MigrateOptions & { stack: string 
     .requiredOption("--worker-name <name>", "the new name")
     .option(
       "--accept-migration <tag>",
-      "write the change to the stack's settings, with the tag from the preview",
+      "write the change to the stack's settings; needs the tag that the preview shows",
     )
     .option("--json", "print one JSON object", false)
     .addHelpText(
       "after",
-      "\nExit codes: 0 the change was written, 2 approval is needed, or invalid arguments, 1 any other failure.",
+      "\nExit codes: 0 change written, 2 approval needed or invalid arguments, 1 any other failure.",
     )
     .parse(argv, { from: "user" });
   const [stack] = command.processedArgs as [string];

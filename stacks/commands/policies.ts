@@ -12,9 +12,12 @@ const SCRIPT = commandLine("policies");
 async function main(argv: string[], { say, log }: CommandOutput): Promise<number> {
   const command = commandParser(SCRIPT, "Runs the policy pack on a stack's preview. Nothing is changed.")
     .addArgument(new Argument("[stack]", "a stack in the backend that Pulumi is logged in to"))
-    .option("--config <file>", "policy configuration with levels and values of the rules")
+    .option("--config <file>", "file with the level and the values of each policy rule")
     .option("--backup <time>", "time of the last backup, as ISO 8601")
-    .option("--publish-dir <folder>", "build the pack with its packages in this folder, for publishing")
+    .option(
+      "--publish-dir <folder>",
+      "build the policy pack and its dependencies in this folder, for publishing",
+    )
     .parse(argv, { from: "user" });
   const [name] = command.processedArgs as [string | undefined];
   const words = command.opts<{ config?: string; backup?: string; publishDir?: string }>();

@@ -18,12 +18,12 @@ async function main(argv: string[], output: CommandOutput): Promise<number> {
   )
     .addArgument(new Argument("<stack>", "a stack in the backend that Pulumi is logged in to"))
     .option("--out <file>", "output file (default: .steward/previews/<stack>.md)")
-    .option("--config <file>", "policy configuration with levels and values of the rules")
+    .option("--config <file>", "file with the level and the values of each policy rule")
     .option("--backup <time>", "time of the last backup, as ISO 8601")
     .option("--json", "print one JSON object", false)
     .addHelpText(
       "after",
-      "\nExit codes: 0 done, 3 a mandatory policy is broken, 2 invalid arguments, 1 any other failure.",
+      "\nExit codes: 0 done, 3 a mandatory policy is violated, 2 invalid arguments, 1 any other failure.",
     )
     .parse(argv, { from: "user" });
   const [stack] = command.processedArgs as [string];

@@ -24,19 +24,26 @@ function readOptions(argv: readonly string[]): UpgradeOptions & { stack: string 
     .addArgument(new Argument("<stack>", "a stack in the backend that Pulumi is logged in to"))
     .option("--to <version>", "version to deploy (default: the newest in npm's registry)")
     .option("--check", "only report versions and changes", false)
-    .option("--propose <folder>", "only write preview, package.json and package-lock.json for a pull request")
-    .option("--unattended", "deploy a patch version within the window in package.json", false)
+    .option(
+      "--propose <folder>",
+      "only write the preview, package.json and package-lock.json, for a pull request",
+    )
+    .option(
+      "--unattended",
+      "deploy without asking: only patch versions, within the maintenance window of package.json",
+      false,
+    )
     .option("--yes", "skip confirmation", false)
     .option("--accept-migration <tag>", "allow this migration, such as v2")
     .option("--accept-replay", "accept that the new version interprets past events differently", false)
-    .option("--without-trial", "skip trying the new version on a copy of a host's data", false)
+    .option("--without-trial", "skip the trial of the new version on a copy of a host stack's data", false)
     .option("--without-backup", "skip the backup before the update", false)
-    .option("--config <file>", "policy configuration with levels and values of the rules")
+    .option("--config <file>", "file with the level and the values of each policy rule")
     .option("--json", "print one JSON object", false)
     .addHelpText(
       "after",
       "\nExit codes: 0 deployed or nothing newer; 2 approval is needed, a newer version exists (with --check)," +
-        "\nor invalid arguments; 3 a policy is broken; 4 it failed and was rolled back; 5 it failed otherwise;" +
+        "\nor invalid arguments; 3 policy violated; 4 upgrade failed, rolled back; 5 upgrade failed, not rolled back;" +
         "\n1 it did not start.",
     )
     .parse(argv, { from: "user" });

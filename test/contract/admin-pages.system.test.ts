@@ -35,7 +35,7 @@ test.skipIf(browserIsMissing)("the operator approves a sender and rejects anothe
   await look("devices");
   const card = (user: string) => page.getByRole("listitem").filter({ hasText: user });
   await card("UANN").getByRole("button", { name: "Approve as person slack" }).press("Enter");
-  await page.getByRole("status").getByText("Approved with a person").waitFor();
+  await page.getByRole("status").getByText("Approved without operator rights").waitFor();
   await look("devices-approved");
   await card("UBOB").getByRole("button", { name: "Reject slack" }).click();
   await page.getByText("Rejected.").waitFor();

@@ -32,7 +32,7 @@ async function approve({ host, page }: Admin, id: string, user: string): Promise
     }, SOON)
     .toBe(1);
   await button.click();
-  await page.getByText("Approved with a person").waitFor();
+  await page.getByText("Approved without operator rights").waitFor();
   const told = ({ channel, text }: { channel: string; text: string }) =>
     channel === `D${user}` && text.includes("You are approved");
   await host.slack.waitFor(told, SOON.timeout);

@@ -226,7 +226,7 @@ describe.runIf(process.getuid?.() === 0)("a host whose tenancy is switched", SLO
     await halt("SIGKILL");
     await resume({ TENANCY: "shared" });
     await expect.poll(output, SOON).toContain("Not copied: slack-C1, slack-C2, slack-D1.");
-    expect(await (await request("/")).text()).toContain("Data of some chats has not been backed up");
+    expect(await (await request("/")).text()).toContain("Some chats' data has not been backed up");
     expect((await request("/readyz")).status).toBe(503);
     await halt();
     await resume({ TENANCY: "chat" });

@@ -69,7 +69,7 @@ test.skipIf(browserIsMissing)("a stranger is approved in one step", async () => 
   await overviewWith(admin, "Waiting for approval (1)");
   const task = operator(admin);
   await task.click("button", /^Approve as person slack/);
-  await admin.page.getByText("Approved with a person").waitFor();
+  await admin.page.getByText("Approved without operator rights").waitFor();
   expect(await task.done("approve a stranger")).toBe("within its limits");
   expect(task.took).toEqual({ pages: 1, actions: 1 });
 });

@@ -315,7 +315,7 @@ describe("of a stack that is deployed, and whose service does not answer,", () =
         await deployedAt(service.url);
         answer = foreign;
         expect(await fails(line, "service_unreachable")).toMatch(
-          new RegExp(`/stack/backups\\S* answered with ${foreign.status}, not as steward does`),
+          new RegExp(`/stack/backups\\S* answered with ${foreign.status}, which is not an answer of steward`),
         );
       },
       UPDATE_MS,

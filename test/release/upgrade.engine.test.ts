@@ -158,7 +158,7 @@ test(
     await project.works("npm pkg set steward.upgrade.window='00:00-24:00 UTC'");
     const minor = await upgrade(`--unattended --to ${MINOR}`);
     expect(minor.code, minor.said).toBe(2);
-    expect(minor.said).toContain("A minor version is not deployed unattended");
+    expect(minor.said).toContain("An unattended upgrade does not deploy a minor version");
     expect(minor.said).toContain(`What ${MINOR} changes.`);
     await writeFile(inProject("package.json"), before.files[0] ?? "");
     expect(await everything()).toEqual(before);

@@ -26,7 +26,7 @@ const at = (begun: number, answering: number, ...failing: string[]): Renewal => 
 
 test("waits until nobody has asked for a while, and says how many answer", async () => {
   const { said, looks } = await watched(at(1, 0), at(1, 1), at(3, 1), new Error("502"), at(3, 3));
-  expect(said).toBe("The containers of 3 chats run the new version.");
+  expect(said).toBe("The containers of 3 chats now run the new version.");
   expect(looks).toBe(7);
 });
 

@@ -41,14 +41,14 @@ export const ACCESS_ERRORS = {
   cross_site: {
     status: 403,
     title: "Cross-site requests are refused",
-    cause: "Another site's page made this request, or could have made it.",
-    fix: 'Open the address directly. In a program, send the Origin of this service (curl -H "Origin: https://…").',
+    cause: "A page of another site may have made this request.",
+    fix: 'Open the address directly. From a program, send the address of this service in the Origin header (curl -H "Origin: https://…").',
   },
   change_unproven: {
     status: 403,
     title: "This command needs a token or a POST request",
     cause: "Another site's page could have made a browser send this request.",
-    fix: 'Send a service token or ADMIN_TOKEN as a Bearer token, or send `cmd` in a POST request with the Origin of this service as a header (curl -H "Origin: https://…" --data-urlencode "cmd=…").',
+    fix: 'Send a service token or ADMIN_TOKEN as a Bearer token, or send `cmd` in a POST request whose Origin header is the address of this service (curl -H "Origin: https://…" --data-urlencode "cmd=…").',
   },
   rate_limited: {
     status: 429,
@@ -65,8 +65,8 @@ export const ACCESS_ERRORS = {
   gateway_token_refused: {
     status: 401,
     title: "The gateway token is not valid",
-    cause: "The request carries no valid gateway token, or the config sets none.",
-    fix: "Set gateway.token in the config, and send it in the header Authorization: Bearer <token>.",
+    cause: "The request has no valid gateway token, or the config contains none.",
+    fix: "Set gateway.token in the config, and send it as a Bearer token in the Authorization header.",
   },
   webhooks_private: {
     status: 401,
@@ -77,8 +77,9 @@ export const ACCESS_ERRORS = {
   replay_not_allowed: {
     status: 403,
     title: "Events may not be replayed",
-    cause: "The running service gives rollouts no past events, because its steward:replayEvents is 0.",
+    cause:
+      "The running service keeps no past events for rollouts to replay, because its steward:replayEvents is 0.",
     fix: ({ configSet, script }) =>
-      `Run \`${configSet("steward:replayEvents", "100")}\`, then \`${script("rollout")}\`. Later rollouts replay events.`,
+      `Run \`${configSet("steward:replayEvents", "100")}\`, then \`${script("rollout")}\`. From then on, rollouts replay past events.`,
   },
 } as const satisfies Record<string, ErrorText>;

@@ -10,8 +10,8 @@ export const CHANNELS_ERRORS = {
   slack_url_unverified: {
     status: 502,
     title: "Slack's URL verification failed",
-    cause: "The webhook address does not answer a test POST with its challenge.",
-    fix: 'Send {"type":"url_verification","challenge":"x"} by POST to <address>/slack/events must answer with {"challenge":"x"}. A 401 means private webhooks: set steward:publicWebhooks (PUBLIC_WEBHOOKS) to true and deploy again. No answer means that the address is not reachable from the internet.',
+    cause: "The webhook address does not return the challenge of a test POST.",
+    fix: 'Send {"type":"url_verification","challenge":"x"} by POST to <address>/slack/events must answer with {"challenge":"x"}. A 401 means that the webhooks are private: set steward:publicWebhooks (PUBLIC_WEBHOOKS) to true and deploy again. No answer means that the address is not reachable from the internet.',
   },
   channel_failed: {
     status: 503,
@@ -35,7 +35,7 @@ export const CHANNELS_ERRORS = {
   edit_refused: {
     status: 502,
     title: "The message can no longer be edited",
-    cause: "The chat platform does not let the bot change this message: it is deleted or too old.",
+    cause: "The chat platform does not let the bot change this message: it was deleted or is too old.",
     fix: "No action needed: steward sends the rest as a new message.",
   },
   telegram_token_invalid: {
@@ -48,13 +48,13 @@ export const CHANNELS_ERRORS = {
     status: 502,
     title: "Another program receives Telegram's updates",
     cause: "Another program polls with this bot token, or a webhook was set for it.",
-    fix: "Stop the other program, or use one bot per deployment. A restart deletes a webhook that was set meanwhile; to keep it, set channels.telegram.webhookUrl.",
+    fix: "Stop the other program, or use one bot per deployment. A restart deletes any webhook set in the meantime; to keep it, set channels.telegram.webhookUrl.",
   },
   telegram_stalled: {
     status: 502,
     title: "Polling has stalled",
     cause: "steward has not asked Telegram for updates for more than three minutes.",
-    fix: "Check that this machine can reach api.telegram.org and read the log, then restart.",
+    fix: "Read the log, check that this machine can reach api.telegram.org, then restart.",
   },
   telegram_unreachable: {
     status: 502,
@@ -66,8 +66,8 @@ export const CHANNELS_ERRORS = {
     status: 502,
     title: "Telegram refused the webhook",
     cause:
-      "Telegram refuses channels.telegram.webhookUrl, or its secret differs from the one that steward checks.",
-    fix: 'Use an https address on port 443, 80, 88 or 8443 that ends in /telegram-webhook, and {"env": "TELEGRAM_WEBHOOK_SECRET"} as webhookSecret (1 to 256 characters: A-Z, a-z, 0-9, _ and -).',
+      "Telegram rejects channels.telegram.webhookUrl, or the webhook's secret is not the one that steward checks.",
+    fix: 'Use an https address on port 443, 80, 88 or 8443 that ends in /telegram-webhook, and set webhookSecret to {"env": "TELEGRAM_WEBHOOK_SECRET"}. The secret has 1 to 256 characters: A-Z, a-z, 0-9, _ and -.',
   },
   discord_token_invalid: {
     status: 502,
@@ -104,7 +104,7 @@ export const CHANNELS_ERRORS = {
     status: 502,
     title: "The connection to Discord is silent",
     cause: "Discord has not answered on the connection for more than three minutes.",
-    fix: "Check that this machine can reach gateway.discord.gg and read the log, then restart.",
+    fix: "Read the log, check that this machine can reach gateway.discord.gg, then restart.",
   },
   channel_not_configured: {
     status: 403,

@@ -82,7 +82,7 @@ export const DEPLOYMENT_ERRORS = {
     status: 409,
     title: "The account has applied other migrations",
     cause:
-      "Cloudflare applies each tag once, so entries of steward:migrations must not change after they were applied.",
+      "Cloudflare applies each tag once, so entries of steward:migrations must not change once they have been applied.",
     fix: "Write the applied entries into steward:migrations as the account has them, and add new entries after them.",
   },
   migration_refused: {
@@ -100,7 +100,7 @@ export const DEPLOYMENT_ERRORS = {
   worker_name_taken: {
     status: 409,
     title: "The account already has a Worker of this name",
-    cause: "The stack did not create this Worker, so it does not overwrite it.",
+    cause: "The stack did not create this Worker, and so will not overwrite it.",
     fix: "Choose another steward:workerName, or import the Worker if it belongs to this stack.",
   },
   migration_not_accepted: {
@@ -113,7 +113,7 @@ export const DEPLOYMENT_ERRORS = {
     status: 403,
     title: "The API token lacks a permission",
     cause: "The token lacks a permission that the stack needs.",
-    fix: "Add the named permissions to the token, each with Edit.",
+    fix: "Give the token the named permissions, each with Edit access.",
   },
   token_refused: {
     status: 403,
@@ -132,7 +132,7 @@ export const DEPLOYMENT_ERRORS = {
   cloudflare_unavailable: {
     status: 502,
     title: "Cloudflare is unavailable",
-    cause: "Cloudflare answers with a server error or asks to wait.",
+    cause: "Cloudflare returned a server error, or asked steward to wait.",
     fix: "Try again later; https://www.cloudflarestatus.com lists incidents.",
   },
   cloudflare_unreachable: {
@@ -144,7 +144,7 @@ export const DEPLOYMENT_ERRORS = {
   rehearsal_ended: {
     status: 502,
     title: "The rehearsal is not running",
-    cause: "The stack belongs to a rehearsal, and its emulated account does not answer.",
+    cause: "The stack belongs to a rehearsal, whose emulated Cloudflare does not answer.",
     fix: "Start the rehearsal again and leave it running.",
   },
   service_unreachable: {
@@ -171,14 +171,14 @@ export const DEPLOYMENT_ERRORS = {
     title: "Changes do not take effect",
     cause: "The running version is not the one that was deployed last.",
     fix: ({ pulumi }) =>
-      `Run \`${pulumi("up")}\` again: it rebuilds the bundle, so no cache needs to be cleared. If the problem persists, another deployment answers at the address: \`url\` of \`${pulumi("stack output")}\` must lead to this stack's service only.`,
+      `Run \`${pulumi("up")}\` again: it rebuilds the bundle, so no cache needs to be cleared. If the problem persists, another deployment answers at the address: check that \`url\` of \`${pulumi("stack output")}\` leads only to this stack's service.`,
   },
   slack_config_token_invalid: {
     status: 502,
     title: "Slack refuses the app configuration token",
     cause: "The token is wrong or has expired; it lasts twelve hours.",
     fix: ({ configSet, script }) =>
-      `Generate a token at https://api.slack.com/apps, run \`${configSet("steward:slackConfigToken", "<token>", { secret: true })}\`, then deploy again. Or remove steward:slackConfigToken and steward:slackAppId, and paste the output of \`${script("slack-manifest")}\` there.`,
+      `Generate a token at https://api.slack.com/apps, run \`${configSet("steward:slackConfigToken", "<token>", { secret: true })}\`, then deploy again. Or remove steward:slackConfigToken and steward:slackAppId, and paste the output of \`${script("slack-manifest")}\` into the app's manifest.`,
   },
   registration_refused: {
     status: 502,
@@ -240,7 +240,7 @@ export const DEPLOYMENT_ERRORS = {
     status: 409,
     title: "The config refers to variables that the deployment does not set",
     cause:
-      "The running config refers to environment variables that the stack would not set, or to keys that it would send to another service.",
+      "The running config uses environment variables that the stack would not set, or would send API keys to another service.",
     fix: "Set each variable again, or first remove the reference from the config: on `/_admin/config/edit`, or with `steward config unset` in the container.",
   },
   host_not_ready: {
@@ -277,7 +277,7 @@ export const DEPLOYMENT_ERRORS = {
   host_cpus_short: {
     status: 500,
     title: "The host has too few processors",
-    cause: "steward:cpus exceeds the number of processors of the engine's machine.",
+    cause: "steward:cpus is more than the processors that the Docker engine's machine has.",
     fix: "Lower steward:cpus, or give the machine more processors.",
   },
   host_memory_short: {
@@ -294,14 +294,14 @@ export const DEPLOYMENT_ERRORS = {
   },
   data_left_behind: {
     status: 409,
-    title: "The data is in another place",
+    title: "The data volume is elsewhere",
     cause: "The deployment would start with an empty data directory instead of the one in use.",
     fix: "Copy the data first, or keep steward:hostDataDirectory unchanged.",
   },
   stack_not_deployed: {
     status: 404,
     title: "Nothing is deployed",
-    cause: "The stack's state names no deployed service.",
+    cause: "The stack's state contains no deployed service.",
     fix: ({ script }) => `Deploy the stack first, with \`${script("rollout")}\`.`,
   },
   rollout_under_way: {
@@ -314,9 +314,9 @@ export const DEPLOYMENT_ERRORS = {
   promotion_unproven: {
     status: 409,
     title: "Nothing to promote: no successful rollout",
-    cause: "No successful rollout is recorded for what the source stack runs.",
+    cause: "No successful rollout of the source stack's running version is recorded.",
     fix: ({ tool }) =>
-      `Run \`${tool("rollout", "<source>")}\` until it exits with 0, or copy its records in .steward/rollouts/<source>/ here, then promote again.`,
+      `Run \`${tool("rollout", "<source>")}\` until it exits with 0, or copy its records from .steward/rollouts/<source>/ into this checkout, then promote again.`,
   },
   promotion_differs: {
     status: 409,
@@ -328,7 +328,7 @@ export const DEPLOYMENT_ERRORS = {
     status: 409,
     title: "The image is in another account",
     cause: "The source stack's image is in its account's registry, which the target's account cannot read.",
-    fix: "Push the image to a registry that both accounts read, set steward:image of the source stack to its name with the digest (name@sha256:…), roll that out, then promote it.",
+    fix: "Push the image to a registry that both accounts can read, set the source stack's steward:image to the image's name and digest (name@sha256:…), roll that out, then promote it.",
   },
   stack_config_invalid: {
     status: 500,

@@ -10,7 +10,7 @@ export const GATEWAY_ERRORS = {
   gateway_unavailable: {
     status: 503,
     title: "The gateway is not available",
-    cause: "The gateway is stopped, starting or failing. A verified event is queued and will be answered.",
+    cause: "The gateway is stopped, starting or failing. Verified events are queued and will be answered.",
     fix: "Wait: a cold start takes seconds, at most 1 to 2 minutes. If it persists, read /debug/processes?logs=true.",
   },
   crash_looping: {
@@ -22,7 +22,8 @@ export const GATEWAY_ERRORS = {
   sandboxes_full: {
     status: 503,
     title: "All allowed containers are in use",
-    cause: "As many containers run as steward:maxSandboxes allows, and none of them can be put to sleep.",
+    cause:
+      "The maximum number of containers (steward:maxSandboxes) is running, and none can be put to sleep.",
     fix: "Wait: messages are queued until a container is free. If it persists, raise steward:maxSandboxes and deploy again.",
   },
   tenant_unknown: {
@@ -40,10 +41,10 @@ export const GATEWAY_ERRORS = {
   },
   chats_not_copied: {
     status: 500,
-    title: "Data of some chats has not been backed up",
+    title: "Some chats' data has not been backed up",
     cause:
-      "With steward:tenancy chat, each chat's data is backed up when its gateway stops. The service was killed before that.",
-    fix: "Deploy once more with steward:tenancy chat (unless the rollout did so already), wait a minute, then switch to shared again. To discard that data, remove backups/tenants/<id>/changed and restart the service.",
+      "If steward:tenancy is chat, each chat's data is backed up when its gateway stops. The service was killed before it could do so.",
+    fix: "Deploy once more with steward:tenancy set to chat (unless the rollout did so already), wait a minute, then switch back to shared. To discard that data, remove backups/tenants/<id>/changed and restart the service.",
   },
   out_of_memory: {
     status: 502,
@@ -54,7 +55,7 @@ export const GATEWAY_ERRORS = {
   events_waiting: {
     status: 503,
     title: "Events are waiting",
-    cause: "An event has waited for a reply longer than usual.",
+    cause: "An event has been waiting longer than usual for a reply.",
     fix: "Open /_admin/ledger?state=waiting for the reason, and /_admin/ for the gateway's state.",
   },
   alerts_failed: {
@@ -67,7 +68,7 @@ export const GATEWAY_ERRORS = {
     status: 429,
     title: "Too many commands are running",
     cause: "The container is already running four commands, which is the maximum.",
-    fix: "Try again in a moment; a command ends after 20 seconds at the latest.",
+    fix: "Try again in a moment; a command runs for at most 20 seconds.",
   },
   command_timed_out: {
     status: 504,
@@ -107,7 +108,7 @@ export const GATEWAY_ERRORS = {
   },
   inner_port_in_use: {
     status: 500,
-    title: "An inner port is already in use",
+    title: "An internal port is already in use",
     cause: "Another process on this machine holds the port of the gateway or of the supervisor.",
     fix: "Stop that process, or set GATEWAY_PORT or SUPERVISOR_PORT to a free port.",
   },
@@ -120,7 +121,7 @@ export const GATEWAY_ERRORS = {
   data_directory_unwritable: {
     status: 500,
     title: "The data directory cannot be written",
-    cause: "Permission denied on the data directory (on a host: the volume's mount).",
+    cause: "steward may not write to the data directory (on a host, the mounted volume).",
     fix: "Give the directory to the user that runs steward (chown), or start with elevated rights.",
   },
   environment_invalid: {

@@ -4,7 +4,7 @@ export const MODELS_ERRORS = {
   model_key_invalid: {
     status: 502,
     title: "Invalid API key provided",
-    cause: "The model provider refuses the API key (ANTHROPIC_API_KEY, or that of models.providers).",
+    cause: "The model provider rejects the API key (ANTHROPIC_API_KEY, or the one in models.providers).",
     fix: "Correct ANTHROPIC_API_KEY, or the key of the named provider, and deploy again.",
   },
   model_rate_limited: {
@@ -17,7 +17,7 @@ export const MODELS_ERRORS = {
     status: 502,
     title: "Model not available",
     cause: "The model does not exist or needs a higher access tier.",
-    fix: "Use a model of the account's tier (models.primary), or upgrade.",
+    fix: "Use a model that the account's tier includes (models.primary), or upgrade the account.",
   },
   model_overloaded: {
     status: 503,
@@ -45,7 +45,7 @@ export const MODELS_ERRORS = {
   },
   model_not_streamed: {
     status: 503,
-    title: "The model's address does not return a model's answers",
+    title: "The model's address is not a model API",
     cause:
       "The model's address returns a web page or another document, for example because of a wrong path, a proxy or a login page.",
     fix: "Correct ANTHROPIC_BASE_URL, or the baseUrl of the named provider. steward retries meanwhile.",
@@ -58,8 +58,8 @@ export const MODELS_ERRORS = {
   },
   first_word_late: {
     status: 503,
-    title: "People wait for more than a minute",
-    cause: "A message waited for more than a minute, without an answer beginning or a notice being sent.",
+    title: "People have been waiting for more than a minute",
+    cause: "A message waited for more than a minute before an answer began or a notice was sent.",
     fix: "Read the admin pages Models and Events: a platform refused the notice, or the service was down.",
   },
   model_quota_exhausted: {

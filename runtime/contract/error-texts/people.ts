@@ -4,13 +4,13 @@ export const PEOPLE_ERRORS = {
   token_limit_reached: {
     status: 429,
     title: "The daily token limit is reached",
-    cause: "A chat or a person has used agent.limits.tokensPerDay.",
+    cause: "A chat or a person has used the tokens that agent.limits.tokensPerDay allows.",
     fix: "Raise agent.limits.tokensPerDay in steward.json, or wait for midnight (UTC).",
   },
   message_limit_reached: {
     status: 429,
     title: "The message limit is reached",
-    cause: "A person has sent more messages within a minute than agent.limits.messagesPerMinute.",
+    cause: "A person sent more messages in a minute than agent.limits.messagesPerMinute allows.",
     fix: "Raise agent.limits.messagesPerMinute in steward.json, or wait a minute.",
   },
   pairing_code_unknown: {
@@ -23,50 +23,50 @@ export const PEOPLE_ERRORS = {
     status: 409,
     title: "The bot is open to everyone",
     cause: 'allowFrom has "*": everyone who finds the bot may write to it.',
-    fix: 'Replace "*" in allowFrom with ids of people; or remove it, set dmPolicy to "pairing" and approve people. To keep the bot open, set agent.limits.tokensPerDay, and in agent.may give guests only what they need.',
+    fix: 'Replace "*" in allowFrom with ids of people; or remove it, set dmPolicy to "pairing" and approve people. To keep the bot open, set agent.limits.tokensPerDay, and use agent.may to grant guests only what they need.',
   },
   operator_missing: {
     status: 409,
     title: "Nobody is an operator",
     cause:
-      "Nobody has an operator's rights in a chat: no approval grants them, and agent.operators is empty.",
+      "Nobody has operator rights in chats: nobody was approved as an operator, and agent.operators is empty.",
     fix: "Run `steward pairing grant <platform> <user id> operator`, for a browser `steward devices grant <deviceId> operator`, or name people in agent.operators; /whoami shows the id.",
   },
   sender_id_invalid: {
     status: 400,
     title: "Not a user id of this platform",
-    cause: "The id does not have the form of this platform's user ids.",
-    fix: "Enter the id that the bot shows the sender, or that /whoami shows an approved sender.",
+    cause: "The id is not a user id of this platform.",
+    fix: "Enter the sender's id: the bot shows it to strangers, and /whoami to approved senders.",
   },
   sender_unknown: {
     status: 404,
     title: "No such approved sender",
     cause:
       "No approved sender of this channel has this id. People in allowFrom can only be removed in the config.",
-    fix: "Run `steward pairing list` for the approved senders.",
+    fix: "Run `steward pairing list` to see the approved senders.",
   },
   undo_over: {
     status: 409,
     title: "This can no longer be undone",
     cause: "The time to undo has passed, the change was already undone, or another session made it.",
-    fix: "Make the change again by hand, on the page that lists it.",
+    fix: "Make the change by hand, on the page where it was made.",
   },
   undo_changed: {
     status: 409,
-    title: "Not undone, because it has changed since",
-    cause: "The change cannot be undone, because something else was changed there afterwards.",
+    title: "Not undone: the item has changed since",
+    cause: "The change cannot be undone, because a later change affects the same item.",
     fix: "Reload the page and check the current state.",
   },
   workspace_file_unknown: {
     status: 404,
     title: "No such file",
     cause: "The workspace has no such file, or no such version of it.",
-    fix: "Run `steward workspace list` for the files; `steward workspace show <file> --json` lists its versions.",
+    fix: "List the files with `steward workspace list`; `steward workspace show <file> --json` lists its versions.",
   },
   workspace_changed: {
     status: 409,
     title: "The file has changed",
-    cause: "The file was changed after it was read; the assistant also writes here.",
+    cause: "The file has changed since it was read; the assistant may have written to it.",
     fix: "Read it again and apply the change to the current version.",
   },
   workspace_refused: {
@@ -80,7 +80,7 @@ export const PEOPLE_ERRORS = {
     status: 404,
     title: "No such conversation",
     cause: "No conversation with this name is stored; `sessions.retention` may have removed it.",
-    fix: "Run `steward sessions list` for the conversations.",
+    fix: "List the conversations with `steward sessions list`.",
   },
   device_request_unknown: {
     status: 404,
@@ -133,7 +133,7 @@ export const PEOPLE_ERRORS = {
   chat_too_many: {
     status: 429,
     title: "Too many messages or connections",
-    cause: "This device sends faster than allowed, or too many chat pages are connected.",
+    cause: "This device sends messages faster than allowed, or too many chat pages are connected.",
     fix: "Wait a minute and try again.",
   },
   chat_file_refused: {

@@ -4,7 +4,7 @@ export const REQUESTS_ERRORS = {
   delivery_invalid: {
     status: 400,
     title: "The delivery is not valid",
-    cause: "The delivery does not have the format that this version expects.",
+    cause: "The delivery is not in the format that this version expects.",
     fix: "Deploy the edge and the container from the same build.",
   },
   signature_invalid: {
@@ -23,19 +23,19 @@ export const REQUESTS_ERRORS = {
   stack_signature_used: {
     status: 403,
     title: "The signature was used before",
-    cause: "A request with this signature was accepted before, and each signature is accepted once.",
+    cause: "A request with this signature was accepted before, and each signature is accepted only once.",
     fix: ({ script }) =>
       `Use a stack command, such as \`${script("backup")}\`: it signs each request. If nobody sent the request twice, check who can read the traffic.`,
   },
   broker_refused: {
     status: 403,
-    title: "Not one of the gateway's requests",
-    cause: "The request does not carry the running gateway's pass.",
-    fix: "No action needed for the deployment. If another program needs the service, add an API key for it to steward:secrets.",
+    title: "The gateway may not make this request",
+    cause: "The request does not contain the running gateway's pass.",
+    fix: "No action needed for the deployment. If another program needs this service, add the service's API key to steward:secrets.",
   },
   broker_operation_unknown: {
     status: 403,
-    title: "Not one of the gateway's operations",
+    title: "The gateway may not use this operation",
     cause: "The broker allows only the operations that the gateway needs. This is not one of them.",
     fix: "If this was not your own test, restart the gateway and check its tools and programs.",
   },
@@ -96,8 +96,8 @@ export const REQUESTS_ERRORS = {
   query_invalid: {
     status: 400,
     title: "The query is not valid",
-    cause: "A parameter of the query is unknown or has a value that is not allowed.",
-    fix: "Correct the parameters named in the detail.",
+    cause: "A query parameter is unknown or has a value that is not allowed.",
+    fix: "Correct the parameters named in the error.",
   },
   ledger_entry_unknown: {
     status: 404,
@@ -127,8 +127,8 @@ export const REQUESTS_ERRORS = {
   request_malformed: {
     status: 400,
     title: "Not an HTTP request",
-    cause: "The connection did not carry HTTP/1.1.",
-    fix: "Send a request in the form of RFC 9112, with special characters in the path percent-encoded.",
+    cause: "The client did not send valid HTTP/1.1.",
+    fix: "Send a request that conforms to RFC 9112, with special characters in the path percent-encoded.",
   },
   request_too_slow: {
     status: 408,
@@ -139,7 +139,7 @@ export const REQUESTS_ERRORS = {
   headers_too_large: {
     status: 431,
     title: "The headers are too large",
-    cause: "All headers together are larger than 16 KiB.",
+    cause: "The headers add up to more than 16 KiB.",
     fix: "Send fewer or shorter headers; in a browser, clear the site's cookies.",
   },
 } as const satisfies Record<string, ErrorText>;

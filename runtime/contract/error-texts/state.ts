@@ -4,14 +4,14 @@ export const STATE_ERRORS = {
   config_invalid: {
     status: 502,
     title: "Invalid config",
-    cause: "The config file holds unknown, deprecated or wrong fields.",
+    cause: "The config file contains unknown, deprecated or invalid fields.",
     fix: "Correct or delete the config file (on serverless, also its two cached copies in the bucket), then restart or redeploy.",
   },
   config_refused: {
     status: 400,
     title: "The change is refused",
     cause: "The config would not be valid with this change.",
-    fix: "Correct the value. Nothing was written; `steward config schema` lists all keys and their forms.",
+    fix: "Correct the value. Nothing was written; `steward config schema` lists all keys and the values they accept.",
   },
   config_missing: {
     status: 404,
@@ -59,7 +59,7 @@ export const STATE_ERRORS = {
     status: 503,
     title: "A store is corrupt",
     cause: "A file in the data directory is damaged.",
-    fix: "Restart: steward sets the file aside and starts a new one. Then restore a backup.",
+    fix: "Restart the service: steward sets the file aside and starts a new one. Then restore a backup.",
   },
   ledger_unavailable: {
     status: 503,
@@ -76,7 +76,7 @@ export const STATE_ERRORS = {
   schedule_invalid: {
     status: 400,
     title: "The schedule is not valid",
-    cause: "A schedule's time, text or chat is missing, wrong or past.",
+    cause: "A schedule's time, text or chat is missing or invalid, or the time is past.",
     fix: "Correct the named fields. A schedule needs exactly one of at, every or cron, exactly one of text or prompt, and a chat.",
   },
   schedule_unknown: {
@@ -87,7 +87,7 @@ export const STATE_ERRORS = {
   },
   config_changed: {
     status: 409,
-    title: "The config file was changed meanwhile",
+    title: "The config file was changed in the meantime",
     cause: "The file is no longer the one that this change is based on.",
     fix: "Reload the page, review what changed, and repeat the change.",
   },
@@ -113,13 +113,13 @@ export const STATE_ERRORS = {
     status: 503,
     title: "The backup could not be made",
     cause: "The state could not be copied or the copy could not be stored.",
-    fix: "Read the detail and the logs. steward retries automatically.",
+    fix: "Read the error and the logs. steward retries automatically.",
   },
   backup_late: {
     status: 503,
     title: "The last backup is too old",
     cause: "No backup was made in time, and the state may have changed since the last one.",
-    fix: "Read the logs, then make a backup on the admin page Backups, which shows what is wrong.",
+    fix: "Read the logs, then make a backup on the Backups page, which shows what is wrong.",
   },
   backup_refused: {
     status: 409,
@@ -131,13 +131,13 @@ export const STATE_ERRORS = {
     status: 409,
     title: "Another deployment writes these backups",
     cause: "The bucket holds backups from a container that started after this one.",
-    fix: "Use one bucket per stack, or restart the container to take over.",
+    fix: "Use one bucket per stack, or restart this container so that it takes over the bucket.",
   },
   restore_failed: {
     status: 502,
     title: "The state could not be restored",
     cause:
       "The bucket or the container failed during the restore; the gateway does not start without its state.",
-    fix: "Wait: steward retries automatically. If the error persists, read its detail, or restore an older backup.",
+    fix: "Wait: steward retries automatically. If the error persists, restore an older backup.",
   },
 } as const satisfies Record<string, ErrorText>;

@@ -33,9 +33,9 @@ const groupQuery = () =>
 const LAST_GOOD_LIMIT_MS = 30_000;
 
 const ABOUT_MENDING =
-  "Does what steward doctor --fix does: deprecated keys are migrated, unknown keys are removed, and a secret that a variable also holds becomes a reference to it. The comparison ignores whitespace.";
+  "Does the same as steward doctor --fix: migrates deprecated keys, removes unknown keys, and replaces each secret that an environment variable also contains with a reference to the variable. Changes of whitespace are not shown.";
 const NOTHING_TO_MEND =
-  "Nothing can be repaired automatically: no deprecated key, no unknown key and no secret that a variable holds.";
+  "Nothing can be repaired automatically: the file has no deprecated or unknown key, and no secret that could become a reference to a variable.";
 const ABOUT_FRESH =
   "The current file is set aside. The gateway restarts and writes a new config from its environment. All other settings are dropped.";
 
@@ -168,7 +168,7 @@ async function readLastGood({ sandbox, backups }: AdminOptions): Promise<Proposa
   return {
     title: "Restore the last valid config",
     about: `Restores the config of backup ${id}, created ${createdAt}, and nothing else.`,
-    nothing: `The file is already the one from backup ${id}.`,
+    nothing: `The file is already the same as in backup ${id}.`,
     before,
     edited,
     problems: await problemsOf(sandbox, before, edited),

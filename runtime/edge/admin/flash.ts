@@ -5,7 +5,7 @@ import { ERRORS, type ErrorCode } from "../../contract/errors.ts";
 
 /** Messages shown after a button press. */
 export const DONE = {
-  approved: "Approved with a person’s rights. To grant more, choose Make operator below.",
+  approved: "Approved without operator rights. To grant more, choose Make operator below.",
   approvedOperator: "Approved with an operator’s rights.",
   granted: "The new rights apply from the next message.",
   rejected: "Rejected.",
@@ -24,7 +24,8 @@ export const DONE = {
   fileRemoved: "File removed. Its last version is still stored.",
   replayed: "The event is being delivered again.",
   waking: "The container is starting.",
-  saved: "Saved. A running gateway applies it within a second; a gateway stopped by its config restarts.",
+  saved:
+    "Saved. A running gateway applies it within a second; a gateway that could not start with the old config restarts.",
   fresh: "The old file is set aside. The gateway restarts and writes the defaults.",
   backedUp: "Backup created.",
   restored:

@@ -33,7 +33,7 @@ const TROUBLES: Partial<Record<State, Trouble>> = {
   revoked: { text: "This browser's access was revoked.", label: "Pair again" },
   late: { text: "The request was not approved in time, or was rejected.", label: "Ask again" },
   full: { text: "Too many browsers asked for access, so this request was dropped.", label: "Try again" },
-  refused: { text: "The chat refused this page. Reload it.", label: "Reload" },
+  refused: { text: "The service refused this page’s connection. Reload the page.", label: "Reload" },
 };
 
 /** Local storage key that is set while this browser is admitted to the chat. */

@@ -44,7 +44,7 @@ function head(): string {
 export async function compose(stack: string, options: ComposeOptions = {}): Promise<ComposeResult> {
   const source = await sourceOf(stack, options);
   if (source.values["steward:target"] === "serverless") {
-    const text = `Docker Compose runs a host stack, and steward:target of ${stack} is serverless.`;
+    const text = `Docker Compose can run only a host stack, but steward:target of ${stack} is serverless.`;
     throw new StewardError("stack_not_host", text);
   }
   const config = loadConfig(source);

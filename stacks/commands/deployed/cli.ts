@@ -50,7 +50,7 @@ export async function requireCli(env: NodeJS.ProcessEnv): Promise<void> {
     );
   }
   if (isOutdated(version)) {
-    const found = `the \`pulumi\` on PATH is ${version}, and this project needs ${OLDEST_CLI} or newer`;
+    const found = `the \`pulumi\` on PATH is ${version}, but this project needs ${OLDEST_CLI} or newer`;
     throw new BuildFailure("pulumi_outdated", found, install);
   }
 }

@@ -88,7 +88,7 @@ async function requireOwnProgram(stackName: string, { state }: DeployedStack): P
   if (names.length === 0 || names.includes(GATEWAY)) return;
   throw new BuildFailure(
     "stack_of_components",
-    `${stackName} has gateways of your own program (${names.join(", ")}), but this command supports only the package's program`,
+    `the gateways of ${stackName} (${names.join(", ")}) are defined by your own Pulumi program, but this command supports only the program that comes with the package`,
     ({ pulumi }) => `Use Pulumi itself: \`${pulumi("preview", "--refresh")}\`.`,
   );
 }

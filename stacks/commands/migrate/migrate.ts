@@ -111,7 +111,7 @@ function sameNameError(workerName: string, present: ServerlessConfig): BuildFail
   }
   return new BuildFailure(
     "worker_name_same",
-    `the Worker is already named ${workerName}, but the settings have another name`,
+    `the Worker is already named ${workerName}, but the settings contain another name`,
     ({ configSet }) => configSet("steward:workerName", workerName),
   );
 }

@@ -66,7 +66,7 @@ export async function requireReachable(
   if (owner === config.accountId) return;
   throw new StewardError(
     "promotion_image_elsewhere",
-    `${promoted.image} is in the registry of account ${owner}, and ${deployed.stack.name} is in ${config.accountId}.`,
+    `${promoted.image} is in the registry of account ${owner}, but ${deployed.stack.name} uses account ${config.accountId}.`,
   );
 }
 
@@ -78,7 +78,7 @@ async function requireUnchanged({ stack, state }: DeployedStack, proven: Deploye
   if (bundle === proven.bundle && image === proven.image) return;
   throw unprovenError(
     stack.name,
-    `${stack.name} has deployed the bundle ${bundle} with the image ${image}, but its last rollout recorded here probed the bundle ${proven.bundle} with the image ${proven.image}.`,
+    `${stack.name} runs bundle ${bundle} with image ${image}, but its last rollout recorded here checked bundle ${proven.bundle} with image ${proven.image}.`,
   );
 }
 

@@ -37,14 +37,14 @@ export async function watchChats({ renewal, pause = sleep }: WatchOptions): Prom
   }
   const { begun, answering } = last;
   if (begun === 0) return undefined;
-  if (begun === answering) return `The containers of ${begun} chats run the new version.`;
+  if (begun === answering) return `The containers of ${begun} chats now run the new version.`;
   return `Containers with the new version: ${answering}; starting: ${begun - answering}. The rest follow later.`;
 }
 
 function failureOf(tenant: string): BuildFailure {
   return new BuildFailure(
     "rollout_chat_fails",
-    `the container of ${tenant} does not answer with the new version`,
+    `the container of ${tenant} does not run the new version`,
     ({ script }) =>
       `Open /_admin/chats, choose ${tenant} and read its logs. Fix the cause, then run \`${script("rollout", "--yes")}\` again.`,
   );

@@ -8,7 +8,7 @@ import { printError } from "../../../runtime/shared/terminal.ts";
  * @returns `true` if the user typed yes, otherwise the reason for stopping.
  */
 export async function askForYes(question: string): Promise<true | string> {
-  if (!process.stdin.isTTY) return "there is no terminal for the confirmation";
+  if (!process.stdin.isTTY) return "cannot ask for confirmation without a terminal";
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
     // Ctrl-C rejects the question's promise. Ctrl-D leaves it pending and only closes the terminal.

@@ -37,7 +37,7 @@ async function hostBefore({ state }: DeployedStack): Promise<Baseline> {
     strayed: undefined,
     async restorePrevious() {
       if (answered === undefined)
-        throw new Error("no version answered before, so there is nothing to roll back to");
+        throw new Error("no version answered before this rollout, so there is nothing to roll back to");
       await waitForVersion(url, answered);
       return [`The previous version answers at ${url}.`];
     },
@@ -103,7 +103,7 @@ async function waitForVersion(url: string, wanted: string | undefined): Promise<
   for (;;) {
     const answer = await answerOf(url);
     if (answer === wanted) return;
-    if (Date.now() > end) throw new Error(`${url} answers as ${answer ?? "nothing"}, not as ${wanted}`);
+    if (Date.now() > end) throw new Error(`${url} reports version ${answer ?? "none"} instead of ${wanted}`);
     await sleep(RETRY_MS);
   }
 }

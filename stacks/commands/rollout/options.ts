@@ -56,13 +56,13 @@ export async function readOptions(argv: readonly string[]): Promise<RolloutOptio
     .option("--accept-replay", "accept that the new version interprets past events differently", false)
     .option("--promote-from <stack>", "deploy exactly what this stack has deployed and probed")
     .option("--without-backup", "skip the backup before the update", false)
-    .option("--config <file>", "policy configuration with levels and values of the rules")
+    .option("--config <file>", "file with the level and the values of each policy rule")
     .option("--backup <time>", "time of the last backup, as ISO 8601")
     .option("--json", "print one JSON object", false)
     .addHelpText(
       "after",
-      "\nExit codes: 0 deployed or nothing to do; 2 approval is needed, or invalid arguments; 3 a policy is broken;" +
-        "\n4 it failed and was rolled back; 5 it failed otherwise; 1 it did not start.",
+      "\nExit codes: 0 deployed or nothing to do; 2 approval needed or invalid arguments; 3 policy violated;" +
+        "\n4 rollout failed, rolled back; 5 rollout failed, not rolled back; 1 rollout not started.",
     )
     .parse(argv, { from: "user" });
   const [stack] = command.processedArgs as [string];

@@ -86,7 +86,7 @@ export function openGates({ steps, migrations }: Changes, { stack, accept }: App
     ...open,
     ...unasked.map(
       ({ op, name, type }) =>
-        `${name} (${type}) will be ${op === "delete" ? "deleted" : "replaced"}, with its data. No rollout does that: make a backup, then run ${commandsFor(stack).pulumi("up")}`,
+        `${name} (${type}) will be ${op === "delete" ? "deleted" : "replaced"}, along with its data. A rollout never does this: make a backup, then run ${commandsFor(stack).pulumi("up")}`,
     ),
   ];
 }
@@ -122,7 +122,7 @@ export async function backUpBeforeUpdate(
   if (previous?.answered === undefined) {
     if (earlier !== undefined) return { skipped: `the interrupted rollout made ${earlier}`, earlier };
     if (strayed === undefined) return { skipped: "the running version does not answer" };
-    return { refused: "The live version does not answer as steward, so it cannot be backed up." };
+    return { refused: "What answers at the live address is not steward, so it cannot be backed up." };
   }
   try {
     const { id } = await backups.create();

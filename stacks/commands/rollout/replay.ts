@@ -101,7 +101,7 @@ export function replayLines(result: ReplayResult): string[] {
     [left.changed, "that redaction would change"],
   ].filter(([count]) => count !== 0);
   return [
-    `Replayed the last events with redacted content: ${events}. Nothing was sent, and no model was called.`,
+    `Replayed the most recent events, with their content redacted: ${events}. Nothing was sent, and no model was called.`,
     "",
     "| | running version | new version |",
     "|---|---|---|",

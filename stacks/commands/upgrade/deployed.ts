@@ -52,10 +52,11 @@ export async function tryVersion(
   const { values } = await stack.config();
   const { "steward:image": image, "steward:docker": dockerHost } = values;
   if (image !== undefined && image !== BUILD)
-    return "steward:image names the image, so there is no new one to try.";
+    return "steward:image sets the image, so the upgrade brings no new one to try.";
   const container = findResource(await stack.state(), "docker:index/container:Container", "service");
   const name = container?.inputs?.["name"];
-  if (typeof name !== "string") return "The stack has no container yet, so there is no data to try.";
+  if (typeof name !== "string")
+    return "The stack has no container yet, so there is no data to try the new version on.";
   // Use the kind of image that the update will use: a build of the package, or the published image.
   const how = image === BUILD ? [] : ["--published"];
   const found = await imageOf(aside, how, dockerHost, given, words);

@@ -48,7 +48,7 @@ export async function readProject(folder: string): Promise<Project> {
 
 function noPackage(place: string): BuildFailure {
   if (!IS_RELEASE && place === path.resolve(ROOT)) {
-    const cause = `this is a checkout, but an upgrade needs a project that depends on ${PACKAGE}`;
+    const cause = `this folder is a checkout of steward itself, but an upgrade needs a project that depends on ${PACKAGE}`;
     return new BuildFailure(
       "upgrade_no_package",
       cause,
@@ -84,7 +84,7 @@ function notAtRegistry(wanted: string, asked: Finished): BuildFailure {
   return new BuildFailure(
     "upgrade_registry",
     `npm cannot get ${PACKAGE}@${wanted} from its registry: ${tail(asked, 3)}`,
-    `Check the login and list the versions: \`npm view ${PACKAGE} versions\``,
+    `Check that you are logged in to npm, then list the versions: \`npm view ${PACKAGE} versions\``,
   );
 }
 

@@ -147,7 +147,7 @@ async function upgradeProject(
   );
   say(changesText(changes));
   if (decision !== "go") {
-    return end(EXIT.waits, `A ${step} version is not deployed unattended.`, changes);
+    return end(EXIT.waits, `An unattended upgrade does not deploy a ${step} version.`, changes);
   }
   const reported = { ...result, changes };
   if (options.check === true) return { exit: EXIT.waits, ...reported };
@@ -265,7 +265,7 @@ function downgrade({ deployed, installed, target }: PackageVersions): BuildFailu
     deployed === undefined ? `${installed} is installed` : `${deployed} is deployed, ${installed} installed`;
   return new BuildFailure(
     "upgrade_is_downgrade",
-    `${target} is older (${newer}) and cannot read data of a newer version, so nothing was changed`,
+    `${target} is older (${newer}) and could not read the data of the newer version, so nothing was changed`,
     ({ script }) => `Use a version that is not older: \`${script("upgrade", "--to", newest)}\``,
   );
 }

@@ -51,7 +51,7 @@ it("shows the chats with their states, each with a way to its pages", async () =
   const { text, queries } = await page("/_admin/chats?after=slack-B");
   expect(queries).toEqual([{ limit: 501, after: "slack-B" }]);
   expect(text).toMatch(
-    /Slack<\/span><bdi>C1<\/bdi>[^]*No answer[^]*As many containers run as steward:maxSandboxes allows/,
+    /Slack<\/span><bdi>C1<\/bdi>[^]*No answer[^]*The maximum number of containers \(steward:maxSandboxes\)/,
   );
   expect(text).toMatch(/Telegram<\/span><bdi>-1001<\/bdi>[^]*Awake/);
   expect(text).toMatch(/Discord<\/span><bdi>7<\/bdi>[^]*Asleep/);

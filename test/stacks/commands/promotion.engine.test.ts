@@ -161,13 +161,13 @@ test(
     await staging.stack.up();
     const beside = await promote();
     expect(beside.report).toMatchObject({ code: "promotion_unproven" });
-    expect(beside.report["cause"]).toContain(`with the image ${ELSEWHERE}, but its last rollout`);
+    expect(beside.report["cause"]).toContain(`with image ${ELSEWHERE}, but its last rollout`);
 
     const proving = await rollout("staging", "--yes");
     expect(proving.code, proving.said).toBe(0);
     const elsewhere = await promote();
     expect(elsewhere.report).toMatchObject({ code: "promotion_image_elsewhere" });
-    expect(elsewhere.report["cause"]).toContain(`account ${OTHER_ACCOUNT}, and prod is in ${ACCOUNT}`);
+    expect(elsewhere.report["cause"]).toContain(`account ${OTHER_ACCOUNT}, but prod uses account ${ACCOUNT}`);
   },
   UPDATE_MS * 2,
 );

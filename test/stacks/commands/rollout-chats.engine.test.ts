@@ -32,7 +32,7 @@ test(
 
     stage.alter(ROUTES.stackChats.path, () => ({ begun: 3, answering: 3, failing: [] }));
     const done = await stage.rollout();
-    expect(done.said).toContain("The containers of 3 chats run the new version.");
+    expect(done.said).toContain("The containers of 3 chats now run the new version.");
     expect(done.code, done.said).toBe(0);
   },
   UPDATE_MS * 4,

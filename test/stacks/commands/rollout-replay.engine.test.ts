@@ -41,7 +41,7 @@ test(
     const file = path.join(stage.subject.folder, String(planned.report["report"]));
     const report = await readFile(file, "utf8");
     expect(report).toMatch(
-      /\n## Replay\n\nReplayed the last events with redacted content: 1\.[^]*\n\| understood \| 1 \| 1 \|\n/,
+      /\n## Replay\n\nReplayed the most recent events, with their content redacted: 1\.[^]*\n\| understood \| 1 \| 1 \|\n/,
     );
     expect(planned.said + report + JSON.stringify(await stage.record())).not.toContain("Rumpelstilzchen");
   },

@@ -53,7 +53,7 @@ test("a comparison says how many events were understood, refused and taken for a
   const record = { ...recordOf(was), left: { tooLarge: 2, unread: 0, changed: 1 } };
   const compared = compareOutcomes(record, { outcomes: is, cost: 6.3 });
   expect(replayLines({ compared })).toEqual([
-    "Replayed the last events with redacted content: 6. Nothing was sent, and no model was called.",
+    "Replayed the most recent events, with their content redacted: 6. Nothing was sent, and no model was called.",
     "",
     "| | running version | new version |",
     "|---|---|---|",

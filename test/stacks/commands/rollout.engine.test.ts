@@ -58,7 +58,7 @@ test(
 
     const waiting = await rollout();
     expect(waiting.stderr).toMatch(
-      /^there is no terminal for the confirmation \(rollout_unconfirmed\)\n {2}fix: .*--yes/m,
+      /^cannot ask for confirmation without a terminal \(rollout_unconfirmed\)\n {2}fix: .*--yes/m,
     );
     expect(waiting.report).toMatchObject({ ok: false, exit: 2, code: "rollout_unconfirmed" });
     expect(waiting.code).toBe(2);

@@ -25,7 +25,7 @@ test("in a checkout the command says whom it is for, and what a checkout does in
   const { code, stderr } = await runProcess(process.execPath, ["stacks/commands/upgrade.ts", "dev"]);
   expect(code).toBe(1);
   expect(stderr).toContain(
-    "this is a checkout, but an upgrade needs a project that depends on steward-gateway",
+    "this folder is a checkout of steward itself, but an upgrade needs a project that depends on steward-gateway",
   );
   expect(waysOf(fixFor("upgrade_no_package", stderr))).toEqual([["npm ci", "npm run rollout -- dev"]]);
 });

@@ -166,10 +166,10 @@ describe("the writer", () => {
     workspace.shared.write("a.md", "mine", OPERATOR);
     const expected = digestOf("another");
     expect(() => workspace.shared.write("a.md", "x", { ...OPERATOR, expected })).toThrow(
-      "changed after it was read",
+      "has changed since it was read",
     );
     expect(() => workspace.shared.remove("a.md", { ...OPERATOR, expected })).toThrow(
-      "changed after it was read",
+      "has changed since it was read",
     );
     expect(() => workspace.shared.remove("b.md", OPERATOR)).toThrow("no such file");
     expect([workspace.shared.read("a.md"), workspace.shared.versions("a.md"), changes.length]).toEqual([
