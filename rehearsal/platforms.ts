@@ -19,7 +19,7 @@ export interface Platforms {
 
 export interface PlatformsOptions {
   settings: RehearsalSettings;
-  /** Folder that persists registrations at the platforms. Default: they are lost on exit. */
+  /** Folder in which the stand-in platforms save registrations. Default: registrations are lost on exit. */
   dir?: string;
   hostname: string;
   /** True if the user gave a key. */

@@ -79,7 +79,7 @@ export function exchangeReport({ text, status, reply, replyMs, coldStartMs }: Ex
   ].join("\n");
 }
 
-/** Returns the path with a slash. The shell's `.` command would search PATH for a bare name. */
+/** Prefixes a bare file name with `./`. The shell's `.` command would search PATH for a bare name. */
 function sourced(file: string): string {
   return file.includes("/") ? file : `./${file}`;
 }

@@ -45,7 +45,7 @@ export async function chooseContainerSetup(options: ContainerSetupOptions): Prom
 }
 
 /**
- * Returns a container mode that can remove the previous run's containers. A container started in this mode may exit
+ * Returns a container mode for removing the previous run's containers. Containers started in this mode may exit
  * immediately.
  */
 export async function previousContainerMode(dir: string, standInHost: string): Promise<ContainerMode> {

@@ -19,7 +19,9 @@ const PUBLIC_DEBIAN = "debian:bookworm-slim";
 export interface BaseImage {
   /** Name and tag. The tag combines the inputs' hash with the UTC month of the build. */
   image: string;
-  /** `present`: the Docker engine already had the image. `pulled`: the image was built on Debian's public image. */
+  /**
+   * `present`: the Docker engine already had the image. `pulled`: the image was built on Debian's newly pulled image.
+   */
   source: "present" | "pulled";
 }
 
@@ -73,7 +75,8 @@ export async function ensureBaseImage(options: BaseImageOptions): Promise<BaseIm
 }
 
 /**
- * Returns the base image's recipe for this engine. Each month has a new image with Debian's security updates.
+ * Returns the base image's recipe for the engine that `env` selects. A new image is built every month, for Debian's
+ * security updates.
  *
  * @throws BuildFailure `docker_unavailable`, `base_node_missing`
  */
@@ -128,7 +131,10 @@ async function build(image: string, debian: string, node: string, env: NodeJS.Pr
   }
 }
 
-/** Returns Node.js for the engine's CPU: from an npm package in a checkout, otherwise downloaded at first use. */
+/**
+ * Returns Node.js for the Docker engine's CPU. A checkout uses an npm package; a release downloads Node.js at first
+ * use.
+ */
 async function pinnedNode(env: NodeJS.ProcessEnv): Promise<PinnedNode> {
   const { arch } = await requireDocker(env);
   const name = `node-linux-${arch === "amd64" ? "x64" : arch}`;

@@ -37,7 +37,7 @@ async function buildAppImage(options: AppImageOptions): Promise<{ image: string;
 /**
  * Builds a bundle's application image and its base image, unless the Docker engine has them.
  *
- * @throws BuildFailure `docker_unavailable`, `docker_failed`, or an error of `ensureBaseImage`
+ * @throws BuildFailure `docker_unavailable`, `docker_failed`; also any error from `ensureBaseImage`
  */
 export async function stewardImage(
   { container }: { container: Pick<Bundle["container"], "context" | "hash"> },

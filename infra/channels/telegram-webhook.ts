@@ -18,7 +18,9 @@ export interface WebhookInputs extends TelegramBot {
 }
 
 const KEYS = ["botToken", "url", "secretToken", "allowedUpdates", "maxConnections"] as const;
-/** Telegram's default, set explicitly to detect changes: https://core.telegram.org/bots/api#setwebhook */
+/**
+ * Telegram's default, set explicitly so that refreshes detect changes: https://core.telegram.org/bots/api#setwebhook
+ */
 const MAX_CONNECTIONS = 40;
 
 /**

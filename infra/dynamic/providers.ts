@@ -13,7 +13,7 @@ export const providers: Record<string, dynamic.ResourceProvider> = Object.fromEn
   Object.keys(RESOURCES).map((type) => [type, formerProvider(`::::steward:${type}::`)]),
 );
 
-/** Hides the stack trace, which Pulumi would print in addition to the engine's message. */
+/** Throws the error without its stack trace, which Pulumi would print beside the engine's message. */
 function untraced(error: Error): never {
   const stack = "its error is among the diagnostics";
   throw Object.assign(error, { toString: () => "A resource failed", stack });

@@ -92,8 +92,8 @@ export interface GatewayArgs {
    */
   image?: pulumi.Input<string> | undefined;
   /**
-   * Cosign public key, as PEM. The image named by `image` must have a signature of this key. Default: no signature is
-   * required.
+   * PEM-encoded Cosign public key. The image named by `image` must be signed with the matching private key. Default:
+   * no signature is required.
    */
   imagePublicKey?: pulumi.Input<string> | undefined;
   endpoints?: EndpointsArgs | undefined;
@@ -109,13 +109,13 @@ export interface GatewayArgs {
    * Default: alerts go only to the bot's operators.
    */
   alerts?: pulumi.Input<string> | undefined;
-  /** Refuse to delete the bucket or volume, and keep it when the stack is destroyed. Default: false. */
+  /** True to protect the bucket or volume from deletion, even when the stack is destroyed. Default: false. */
   protectState?: boolean | undefined;
 }
 
 /** Credentials of Cloudflare's API. */
 export interface CloudflareArgs {
-  /** An API token; a secret. Default: the token of the component's `cloudflare` provider. */
+  /** Cloudflare API token, treated as a secret. Default: the token of the component's `cloudflare` provider. */
   apiToken?: pulumi.Input<string> | undefined;
   /** Alternative API address, for rehearsals. Default: the provider's. */
   baseUrl?: pulumi.Input<string> | undefined;
@@ -175,30 +175,27 @@ export interface ServerlessGatewayArgs extends GatewayArgs {
    * Default: `shared`.
    */
   tenancy?: (typeof TENANCIES)[number] | undefined;
-  /** Maximum concurrent containers, 1 to 500. Only with `tenancy` `chat`. Default: 10. */
+  /** Maximum concurrent containers, 1 to 500. Only if `tenancy` is `chat`. Default: 10. */
   maxSandboxes?: number | undefined;
-  /**
-   * Chats that receive an update first, as tenant ids such as `slack-C0123456789`. Only with `tenancy` `chat`. Default:
-   * none.
-   */
+  /** Chats that receive an update first, as tenant ids such as `slack-C0123456789`. Only if `tenancy` is `chat`. */
   canaryTenants?: string[] | undefined;
   /**
-   * The Worker's migrations, tagged `v1`, `v2`, … in order. Default: `v1` with the container's class. With `tenancy`
-   * `chat` also `v2` with the class of the chat directory.
+   * The Worker's migrations, tagged `v1`, `v2`, … in order. By default, `v1` creates the container's class and, if
+   * `tenancy` is `chat`, `v2` creates the chat directory's class.
    */
   migrations?: Migration[] | undefined;
   /** Size of the container. Default: `lite`. */
   instanceType?: InstanceType | undefined;
   /**
    * Expected total running time of all containers, in hours a day (0 to 24), for the cost estimate until usage is
-   * measured. With `sleepAfter` `never`, only 24 is valid. Default: estimated for 8 conversations a day.
+   * measured. If `sleepAfter` is `never`, only 24 is valid. Default: estimated for 8 conversations a day.
    */
   expectedAwakeHours?: number | undefined;
   /** US dollars a month. A higher estimate is an error, a higher measured cost a warning. Default: no budget. */
   monthlyBudget?: number | undefined;
   /**
-   * US dollars a month for each chat, excluding the plan and its allowances. Only with `tenancy` `chat`. A preview
-   * names the chats whose measured cost is higher. Default: no budget.
+   * US dollars a month for each chat, excluding the plan and its allowances. Only if `tenancy` is `chat`. A preview
+   * names chats with a higher measured cost. Default: no budget.
    */
   monthlyChatBudget?: number | undefined;
   /** Host of the registry that receives the image. Default: Cloudflare's, or none if `origin` is given. */
@@ -211,7 +208,7 @@ export interface ServerlessGatewayArgs extends GatewayArgs {
 export interface HostAccessArgs {
   /** The team's host name, such as `example.cloudflareaccess.com`. */
   teamDomain?: pulumi.Input<string> | undefined;
-  /** Audience of the identity gateway's tokens: the Access application's 64 hexadecimal digits. */
+  /** Audience of the identity gateway's tokens: the Access application's audience tag, 64 hexadecimal digits. */
   audience?: pulumi.Input<string> | undefined;
 }
 
@@ -221,7 +218,7 @@ export interface HostGatewayArgs extends GatewayArgs {
    * data. The container then starts as root with CHOWN, KILL, SETGID and SETUID. Default: `shared`.
    */
   tenancy?: (typeof TENANCIES)[number] | undefined;
-  /** Maximum concurrent chat gateways, 1 to 500. Only with `tenancy` `chat`. Default: 10. */
+  /** Maximum concurrent chat gateways, 1 to 500. Only if `tenancy` is `chat`. Default: 10. */
   maxSandboxes?: number | undefined;
   access?: HostAccessArgs | undefined;
   /**

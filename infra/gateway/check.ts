@@ -54,7 +54,7 @@ export function findArgumentProblems(
 }
 
 /**
- * Returns the arguments' values by path, such as `slack.botToken`. Leaves unknown and malformed arguments unchanged.
+ * Returns the arguments' values by path, such as `slack.botToken`. Includes unknown and malformed arguments as given.
  */
 function valuesOf(target: Target, args: object): Values {
   const groups = new Set(Object.keys(PROPERTIES[target]).map((path) => path.split(".")[0]));

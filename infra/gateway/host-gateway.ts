@@ -140,7 +140,7 @@ export class HostGateway extends pulumi.ComponentResource {
         key: attestation.key,
         probe: probeEnvironment({
           url: `http://${addressOnHost(settings)}:${settings.port}`,
-          // A custom image contains unknown code, so its hash is not checked.
+          // A custom image contains unknown code, so the bundle's hash is not checked.
           bundle: wanted.isOwn ? bundle.container.hash : undefined,
           attestation: attestation.expected(runtime),
           channels: channelsWithCredentials(runtime.secrets),
@@ -248,7 +248,7 @@ function imageBuild(bundle: Promise<Bundle>, engine: Promise<DockerEngine>, gate
   return { context, dockerfile: APP_DOCKERFILE, hash, buildArgs };
 }
 
-/** Creates the data volume. The stack never creates or removes a host directory used instead. */
+/** Creates the data volume. The stack neither creates nor removes a host directory that replaces the volume. */
 function createVolume(
   name: string,
   { protectState: protect }: Settings,

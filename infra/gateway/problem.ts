@@ -8,7 +8,7 @@ export interface ArgumentProblem {
   fix: string;
 }
 
-/** Phrases for problems. They name either a program's arguments or stack settings. */
+/** Wording of problem reports, which refer to a program's arguments or to stack settings. */
 export interface Wording {
   name(path: string): string;
   /** @param value suggested value. Default: none */

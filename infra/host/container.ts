@@ -56,7 +56,7 @@ export class Container extends pulumi.ComponentResource {
     const container = new docker.Container(name, wanted, {
       parent: this,
       dependsOn: former,
-      // Includes the secret variables.
+      // `envs` contains the secret variables.
       additionalSecretOutputs: ["envs"],
       // A refresh adds the image's labels to the state.
       ignoreChanges: ["labels"],

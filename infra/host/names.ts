@@ -26,8 +26,8 @@ export interface NameHooks {
 }
 
 /**
- * Returns hooks that reject the names of existing containers and volumes. Both lists are empty until the result's
- * `registered` resolves, and stay empty if the Pulumi language host does not support hooks.
+ * Returns hooks that reject existing names. `container` and `volume` are empty until `registered` resolves, and stay
+ * empty if the Pulumi language host does not support hooks.
  */
 export function nameHooks({ container, volume }: HostNames, dockerHost: string | undefined): NameHooks {
   const hooks = [containerNameHook(container, dockerHost), volumeNameHook(volume, dockerHost)];

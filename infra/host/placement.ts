@@ -121,8 +121,8 @@ export type PlacementArgs = Pick<PlacementInputs, "container" | "volume"> & {
 };
 
 /**
- * Resource that detects missing images and containers, and containers changed by hand. Unlike the Docker provider,
- * reads the engine in every preview. Increments a counter to trigger a replacement.
+ * Resource that detects a missing image, and a missing or manually changed container. Unlike the Docker provider,
+ * queries Docker in every preview. Increments a counter to make Pulumi replace the image or container.
  */
 export class Placement extends OwnResource {
   declare readonly imageRound: pulumi.Output<number>;

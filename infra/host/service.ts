@@ -34,8 +34,8 @@ export interface ServiceInputs extends Runs {
 
 export interface ServiceOutputs extends ServiceInputs {
   /**
-   * Report of the readiness probe, one line per check. After a refresh that finds a difference, describes the problem
-   * instead.
+   * Report of the readiness probe, one line per check; after a refresh that finds the container changed, a
+   * description of its state.
    */
   report: string;
 }

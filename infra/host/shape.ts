@@ -84,7 +84,7 @@ export function shapeOf({
       startPeriod: "30s",
       retries: 3,
     },
-    // The service needs up to 9 s to finish replies. With a user per chat, it also copies the chats' data.
+    // The service needs up to 9 s to finish replies. If `isPerChat`, the service also copies the chats' data.
     stopSeconds: isPerChat ? 60 : 10,
   };
 }

@@ -24,18 +24,18 @@ for (const name of fs.readdirSync(from).filter((file) => file.startsWith(process
 interface TrialOptions {
   /** Docker host address. Default: the `docker` command's. */
   dockerHost?: string | undefined;
-  /** Command-line arguments that select the version. An error's suggested command contains them. */
+  /** Command-line arguments that select the version. Error messages repeat these arguments in suggested commands. */
   words?: readonly string[];
   /** Milliseconds until the image must be ready. Default: 60 seconds. */
   readyMs?: number;
 }
 
 /**
- * Tests an image on a copy of a running container's data: starts it without network and waits until its gateway is
- * ready. Makes the copy from a new backup and removes it afterwards.
+ * Starts `image` without a network on a copy of `container`'s data, and waits until the new gateway is ready. Makes
+ * the copy from a new backup and finally removes the copy.
  *
- * @returns false if the container's own gateway is not ready
- * @throws BuildFailure `upgrade_trial_failed`, StewardError `backup_failed`
+ * @returns false, without a test, if the gateway in `container` is not ready
+ * @throws BuildFailure `upgrade_trial_failed` or StewardError `backup_failed`
  */
 export async function tryOnCopy(
   container: string,

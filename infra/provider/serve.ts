@@ -146,7 +146,7 @@ async function check(request: messages.CheckRequest) {
     await methods()
   ).check(request.getUrn(), fields(request.getOlds()), fields(request.getNews()));
   const response = new proto.CheckResponse().setInputs(toStruct(inputs, request.getNews()));
-  // Name no property: with a name, the engine would print the resource's values.
+  // Do not set the failure's property: the engine would otherwise also print the resource's values.
   return reason === undefined
     ? response
     : response.setFailuresList([new proto.CheckFailure().setReason(reason)]);

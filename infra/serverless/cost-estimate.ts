@@ -105,8 +105,7 @@ export class CostEstimate extends OwnResource {
 }
 
 /**
- * Warns if the measured cost exceeds the budget. Not an error, because the bot's users must not be able to block
- * updates.
+ * Warns if the measured cost exceeds the budget. If it threw, the bot's users could block updates by causing costs.
  */
 function warnOverBudget(
   monthlyBudget: number | undefined,

@@ -27,8 +27,8 @@ interface DeploymentInputs {
   scriptName: string;
   versions: Share[];
   /**
-   * Tag of the last migration. Every migration moves all traffic to its own version, so after a new tag, `versions`
-   * is deployed again.
+   * Tag of the last migration. Uploading a migration sends all traffic to the uploaded version, so a new tag
+   * redeploys `versions`.
    */
   lastTag: string;
 }
@@ -125,7 +125,7 @@ function serves(live: LiveDeployment | undefined, wanted: readonly Share[]): boo
   return live !== undefined && sharesText(live.versions) === sharesText(wanted);
 }
 
-/** Formats a traffic split, sorted by version, such as `<version> at 100 %`. */
+/** Returns a traffic split as text, sorted by version. Example: `<version> at 100 %`. */
 export function sharesText(shares: readonly Share[]): string {
   const texts = shares.map(({ versionId, percentage }) => `${versionId} at ${percentage} %`);
   return texts.sort().join(" and ");

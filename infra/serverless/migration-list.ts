@@ -104,8 +104,8 @@ export function pendingMigrations(
 }
 
 /**
- * Returns the entries that the account has applied. The last one includes existing classes that no applied entry
- * lists, because their entry is unknown.
+ * Reconstructs the applied entries. Existing classes that none of them lists are added to the last entry, because the
+ * entry that created the classes is unknown.
  */
 export function appliedEntries(migrations: readonly Migration[], applied: AppliedMigrations): Migration[] {
   const unlisted = new Set(applied.classes);

@@ -24,7 +24,7 @@ import {
 } from "./migration-refusals.ts";
 import { say } from "../shell/connection.ts";
 
-/** Inputs of {@link Migrations}. In Pulumi's state, `migrations` lists the entries applied at the last read. */
+/** Inputs of {@link Migrations}. In Pulumi's state, `migrations` lists the entries known to be applied. */
 export interface MigrationsInputs {
   accountId: string;
   workerName: string;
@@ -166,8 +166,7 @@ async function deployPending(
 }
 
 /**
- * Returns a minimal module that exports the classes. It responds for a few seconds, until the current version is
- * deployed.
+ * Returns a minimal module that exports the classes. The Worker runs this module until the new version is deployed.
  */
 function moduleText(classes: readonly string[]): string {
   return [
@@ -208,8 +207,8 @@ interface MigrationsArgs {
 /** The Worker's migrations. Resources that bind the Worker's Durable Object classes must depend on this one. */
 export class Migrations extends OwnResource {
   /**
-   * Tag of the last migration. When the tag changes, the deployment resource redeploys its versions, because a
-   * migration replaces them.
+   * Tag of the last migration. When the tag changes, the deployment resource deploys its versions again, because a
+   * migration takes them out of service.
    */
   readonly lastTag: string;
 

@@ -8,8 +8,8 @@ import { pullImage, pushImage } from "./push-image.ts";
 import { print, printError } from "../../runtime/shared/terminal.ts";
 
 /**
- * Settings of this program, which pushes an image to PUSH_REGISTRY: PUSH_SOURCE if set, otherwise a new build. The
- * image must fit on the disk of PUSH_INSTANCE_TYPE. The API token comes from standard input, or else
+ * Settings of this program, which pushes an image to PUSH_REGISTRY. The image is PUSH_SOURCE if set, otherwise a new
+ * build, and must fit on the disk of PUSH_INSTANCE_TYPE. The API token comes from standard input, or else
  * CLOUDFLARE_API_TOKEN. The last output line is the image's name with its digest.
  */
 const {

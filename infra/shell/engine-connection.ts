@@ -37,7 +37,7 @@ async function addInterceptor(): Promise<void> {
   const { grpcClientOptions } = settings as unknown as {
     grpcClientOptions: ChannelOptions & { interceptors: Interceptor[] };
   };
-  // Otherwise, if a new engine uses an exited engine's port, the SDK would reuse the old connection.
+  // With a shared pool, the SDK would reuse an exited engine's connection for a new engine on the same port.
   grpcClientOptions["grpc.use_local_subchannel_pool"] = 1;
   /** Resolves when the first request of the latest Pulumi program has completed. */
   let reached = Promise.resolve();

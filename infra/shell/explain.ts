@@ -134,7 +134,7 @@ export function unlistedPlugin(): BuildFailure {
   );
 }
 
-/** Replaces Cloudflare's JSON responses in a text with their HTTP status and error messages. */
+/** Shortens each Cloudflare JSON response in `text` to its HTTP status and error messages. */
 function withoutAnswers(text: string): string {
   return text.replaceAll(ANSWER, (whole: string, status: string | undefined, body: string) => {
     const { errors } = (parseJson(body) ?? {}) as { errors?: CloudflareError[] };

@@ -1,7 +1,7 @@
 import { type Fix, fixText } from "../../runtime/contract/errors.ts";
 import { diagnosticsIn } from "./diagnostics.ts";
 
-/** Failure of a step on this machine. `code` is stable. */
+/** Failure of a local step, such as a build. Releases keep `code` unchanged. */
 export class BuildFailure extends Error {
   readonly code: string;
   readonly reason: string;

@@ -45,7 +45,10 @@ export interface FrontOptions {
 
 export type Front = LoopbackServer;
 
-/** Starts the Worker's public address on 127.0.0.1. Requests pass the same Access checks as on Cloudflare. */
+/**
+ * Serves the Worker on 127.0.0.1 instead of its public address. Requests pass the same Access checks as on
+ * Cloudflare.
+ */
 export async function startFront(options: FrontOptions): Promise<Front> {
   const front = new EdgeFront(options);
   const { port, containerHost } = options;

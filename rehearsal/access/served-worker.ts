@@ -45,8 +45,8 @@ export function servedWorker(
 }
 
 /**
- * Returns a Worker's host names. Custom domains come last, because {@link servedWorker} chooses the last name for a
- * loopback address.
+ * Returns a Worker's host names. Custom domains come last, because {@link servedWorker} uses the last host name for
+ * requests to a loopback address.
  */
 function hostnamesOf(state: Readonly<AccountState>, worker: WorkerRecord): string[] {
   const domains = state.domains.filter(({ service }) => service === worker.name);

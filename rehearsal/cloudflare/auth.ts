@@ -9,8 +9,8 @@ const FORM = /^[0-9A-Za-z\-_]{40,80}$/;
 export type Tokens = ReadonlyMap<string, readonly TokenScope[] | undefined>;
 
 /**
- * Requires a Bearer token with a scope that covers the request. Answers a malformed header with 400 and an unknown
- * token with 403, or with 401 on the route that verifies tokens:
+ * Requires a Bearer token with a scope that covers the request. Answers a malformed header with 400. Answers an
+ * unknown token with 403, but with 401 on the token verification route:
  * https://developers.cloudflare.com/fundamentals/api/troubleshooting/
  *
  * @throws at creation if a configured token is malformed

@@ -85,7 +85,7 @@ export async function buildEngine(
 /** Makes the build use a patched copy of a password-rating library. */
 async function patchMeter(build: GoBuild, meter: string): Promise<void> {
   const copy = join(build.module, meter);
-  // Copy the meter and make the copy writable, because files in Go's module cache are read-only.
+  // Copy the library and make the copy writable, because files in Go's module cache are read-only.
   await cp(await downloadModule(build, meter), copy, { recursive: true });
   await runProcess("chmod", ["-R", "u+w", copy]);
   for (const [name, changes] of Object.entries(METER_PATCHES)) {
@@ -94,7 +94,7 @@ async function patchMeter(build: GoBuild, meter: string): Promise<void> {
     for (const [from, to] of changes) text = text.replace(from, to);
     await writeFile(file, text);
   }
-  // Create a go.mod if the meter has none: a `replace` directive requires the file.
+  // Create a go.mod if the library has none: a `replace` directive requires the file.
   await writeFile(join(copy, "go.mod"), `module ${meter}\n`, { flag: "wx" }).catch(() => undefined);
   await appendFile(join(build.module, "go.mod"), `\nreplace ${meter} => ./${meter}\n`);
 }

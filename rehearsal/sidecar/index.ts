@@ -20,8 +20,8 @@ export interface SidecarImage {
 }
 
 /**
- * Ensures that the Docker engine has workerd's sidecar image: the public image if it is present or can be pulled,
- * otherwise the project's stand-in, which it builds.
+ * Ensures that the Docker engine has workerd's public sidecar image or the project's stand-in. If both are absent,
+ * pulls the public image, or builds the stand-in if the pull fails.
  *
  * @throws BuildFailure `docker_unavailable`, `docker_failed`, `sidecar_go_missing`, `sidecar_build_failed`
  */

@@ -31,8 +31,8 @@ const INVALID_FORM = {
  * Creates the registration part of Discord's API: the application
  * (https://docs.discord.com/developers/resources/application), its global commands
  * (https://docs.discord.com/developers/interactions/application-commands), and the verification of its endpoint
- * (https://docs.discord.com/developers/interactions/overview#setting-up-an-endpoint). Not modelled: single commands,
- * other fields, validation of commands.
+ * (https://docs.discord.com/developers/interactions/overview#setting-up-an-endpoint). Not modelled: requests for
+ * single commands, further application fields, validation of commands.
  */
 export function createRegistry(
   { applicationId, file }: { applicationId: string; file?: string },

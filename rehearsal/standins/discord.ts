@@ -57,7 +57,7 @@ export interface DiscordOptions extends ListenOptions {
   key?: DiscordKey;
   /** Default: Discord's interval. */
   heartbeatMs?: number;
-  /** File that persists the commands and the endpoint. Default: none. */
+  /** File that stores the commands and the endpoint. Default: none. */
   file?: string;
   links?: Readonly<Record<string, string>>;
 }

@@ -77,7 +77,7 @@ export interface TelegramStandIn extends Listening {
 
 export interface TelegramOptions extends ListenOptions {
   botToken: string;
-  /** File that persists the webhook between runs. Default: none. */
+  /** File that stores the webhook between runs. Default: none. */
   file?: string;
   links?: Readonly<Record<string, string>>;
 }

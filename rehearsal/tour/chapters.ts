@@ -166,7 +166,10 @@ export const rolloutBack: Chapter = async (stage) => {
   guide.check("people are answered as before", true);
 };
 
-/** Somebody changes a registration by hand. `npm run drift` detects it, and an update restores it. */
+/**
+ * Somebody changes a registration by hand. `npm run drift` detects the change, and an update restores the
+ * registration.
+ */
 export const drift: Chapter = async (stage) => {
   const { guide, world } = stage;
   const { telegram } = world.platforms;

@@ -44,8 +44,8 @@ export class ChatExports {
   }
 
   /**
-   * Exports a chat's part of the shared state, unless the chat has no data there or the tenant has a newer backup.
-   * Starts the container only if it may have data for the chat.
+   * Exports a chat's part of the shared state, unless that part is missing or older than the chat's backup. Starts
+   * the container only if the part may exist.
    */
   async moveOut(tenant: TenantId): Promise<void> {
     const { bucket, container, service, clock } = this.#options;
@@ -86,7 +86,7 @@ export class ChatExports {
     const isSame = (): boolean => container.restored && notes.read("startedAt") === run;
     const { tenants, shared, broughtBack } = await this.#state.chats();
     if (!isSame()) throw restartedError();
-    // If the state has files that all chats share, every chat needs an export. An empty note then excludes no chat.
+    // If the state has files that all chats share, write an empty note: every chat then needs an export.
     notes.write(NOTE, shared ? "" : JSON.stringify(tenants));
     if (!shared && !tenants.includes(tenant)) return;
     const store = this.#storeOf(tenant);

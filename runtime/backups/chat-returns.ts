@@ -79,7 +79,8 @@ export class ChatReturns {
   }
 
   /**
-   * Merges a tenant's newest intact backup, unless it is already merged. `done` is the id of the last merged backup.
+   * Merges a tenant's newest intact backup into the shared state, unless already merged. `done` is the last merged
+   * backup's id.
    */
   async #merge(tenant: TenantId, done: string): Promise<void> {
     const { log } = this.#options;

@@ -182,8 +182,8 @@ export class ContainerBackups {
   }
 
   /**
-   * Restores the newest intact generation, or an empty state if there are no generations. Also starts the gateway,
-   * unless the caller must first merge chats' data (`waits`) or write the returned config (`byHand`).
+   * Restores the newest intact backup, or an empty state if there are no backups. Also starts the gateway, unless the
+   * caller must first merge chats' data (`waits`) or write the returned config (`byHand`).
    */
   async #restoreNewest(
     stored: StoredGeneration[],
@@ -298,9 +298,9 @@ export class ContainerBackups {
 }
 
 /**
- * Chooses the source of the initial config (specification, sections 2 and 7). `config` is `fresh` if no backup
- * exists, or if the bucket has neither the config nor the marker. `byHand`, if set, is the bucket's config, which
- * must replace the chosen one: somebody edited it, or no backup exists.
+ * Chooses the initial config (specification, sections 2 and 7). `config` is the restored file's source: `fresh` if no
+ * backup exists or the bucket has neither config nor marker, otherwise `generation`. `byHand`, the bucket's config,
+ * must replace the restored file. `byHand` is set if somebody edited that config or no backup exists.
  */
 function chooseConfig(
   { config: cached, marker }: Cached,

@@ -33,7 +33,7 @@ interface Facts extends GenerationNumber, Received {
   recoveryOf?: string | undefined;
 }
 
-/** Etags of the cached config and its marker, as this Durable Object last saw them. */
+/** Last seen etags of the bucket's config and of the marker that records the config's last sync. */
 export interface Seen {
   config?: string | undefined;
   marker?: string | undefined;

@@ -8,9 +8,9 @@ const WATCHED = ["sessions", "messages", "approvals"] as const;
 /** Counts below this number in the previous backup are not checked for data loss. */
 const FEWEST = 20;
 
-/** Number of newest generations to keep at any age. */
+/** Number of newest backups to keep at any age. */
 const NEWEST = 10;
-/** Number of past days for which to keep each day's last generation. */
+/** Number of past days for which to keep each day's last backup. */
 const DAYS = 14;
 const DAY_MS = 24 * 3_600_000;
 

@@ -193,7 +193,7 @@ export class BackupService<Content> implements Backups {
     }
   }
 
-  /** Runs `work`. If `options.queues` is true, first waits for all earlier operations. */
+  /** Runs `work`: after all earlier operations if the service's option `queues` is true, otherwise immediately. */
   inTurn<T>(work: () => Promise<T>): Promise<T> {
     if (this.#options.queues !== true) return work();
     const done = this.#last.then(work);

@@ -68,7 +68,7 @@ export function readGenerationId(id: string): GenerationNumber {
 const sha256 = z.string().check(z.regex(/^[0-9a-f]{64}$/));
 
 /**
- * Numbers of items in a backup. A backup with far fewer items than the previous one is not published. Sessions and
+ * Item counts of a backup. A backup with far fewer items than the previous one is not published. Sessions and
  * messages removed by `sessions.retention` still count.
  */
 const counts = z.strictObject({

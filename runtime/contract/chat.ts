@@ -87,7 +87,7 @@ export function proofText({ nonce, deviceId, origin }: Record<"nonce" | "deviceI
   return ["steward-chat-v1", nonce, deviceId, origin].join("\n");
 }
 
-/** Text parsed as Markdown. `blocks` is absent for people's messages, which are plain text. */
+/** Result of parsing an assistant's Markdown text. `blocks` is absent for people's messages, which are plain text. */
 interface Read {
   blocks?: Block[] | undefined;
 }
@@ -175,7 +175,7 @@ export type ToPage =
   /** The message was accepted. The server sends this to every page of the device. */
   | ({ type: "accepted"; id: string; text: string } & InConversation)
   | ({ type: "typing"; id: string } & InConversation)
-  /** The answer's text so far; empty if the answer starts over. */
+  /** The answer's text so far. An empty string means that the answer starts over. */
   | ({ type: "text"; id: string; soFar: string } & Read & InConversation)
   /** The final answer. If the person stopped it, `stopped` is true and the text may be empty. */
   | ({ type: "answer"; id: string; text: string; stopped?: true | undefined } & Read & InConversation)

@@ -61,12 +61,13 @@ export const CONTROL_ROUTES = {
    * Config file, at most {@link CONFIG_LIMIT_BYTES}:
    *
    * - GET, query `as` (one of {@link CONFIG_TEXTS}): {@link ConfigText}.
-   * - PUT, query `expected` (SHA-256 of the file it replaces, or `none`): writes the body, applies it to the gateway
-   *   and returns the new {@link ConfigText}. 422 `config_invalid` with {@link ConfigRefusal} unless `unchecked=true`;
-   *   409 `config_changed` if the file has changed since. `write=false` only validates; `secrets=plain` allows secrets.
-   * - POST `/fresh`, query `expected`: removes the file and restarts the gateway, which writes a new one.
+   * - PUT, query `expected` (SHA-256 of the current file, or `none`): writes the body, applies it to the gateway and
+   * returns the new {@link ConfigText}. 409 `config_changed` if `expected` does not match; 422 `config_invalid` with
+   * {@link ConfigRefusal} if the body is invalid. `unchecked=true` skips validation; `write=false` only validates;
+   * `secrets=plain` allows secrets.
+   * - POST `/fresh`, query `expected`: removes the file and restarts the gateway, which writes a new file.
    *
-   * The previous file is always saved beside the new one.
+   * The previous file is always saved beside the new file.
    */
   configFile: "/config-file",
 } as const;
@@ -89,7 +90,7 @@ export interface ChatsReport {
   scheduled: TenantId[];
   /** True if the state has files that every chat may read. */
   shared: boolean;
-  /** Id of the backup that was last merged into the state, by tenant. */
+  /** For each tenant, id of the tenant's backup last merged into the state. */
   broughtBack: Readonly<Record<TenantId, string>>;
 }
 
@@ -188,9 +189,12 @@ export interface SandboxStatus {
   coldStarts?: ColdStart[];
   /** Measured running time of the container; only on the serverless stack. */
   duty?: Duty;
-  /** Numbers of broker requests since the edge started; on the serverless stack, since the Durable Object started. */
+  /** Counts of broker requests since the start of the edge or, on the serverless stack, of the Durable Object. */
   broker?: BrokerCounts;
-  /** Reason why the data directory or the ledger is not writable. Meanwhile, no messages are accepted or answered. */
+  /**
+   * Reason why the data directory or the ledger is not writable. While `volume` is set, no messages are accepted or
+   * answered.
+   */
   volume?: Reason;
   /** Reason why a "ready" gateway does not respond. If this persists, the gateway is killed. */
   silent?: Reason;
@@ -220,7 +224,7 @@ export interface ProcessInfo {
   exitCode: number | null;
   /** Last lines of the process's output, oldest first; only if requested. Secrets are redacted. */
   logs?: string[];
-  /** Value of `after` for requesting the lines that follow `logs`. */
+  /** Number to pass as `after` to request the lines that follow `logs`. */
   nextLog?: number;
 }
 
@@ -248,7 +252,7 @@ export interface ToldProblem {
   help?: string;
 }
 
-/** Body of `/operations`: an operation of `runtime/operations` by its name. */
+/** Body of `/operations`: the name and input of an operation from `runtime/operations`. */
 export interface OperationRequest {
   operation: string;
   /** Input that matches the operation's schema. */
@@ -339,7 +343,8 @@ export interface ModelPrice {
 }
 
 /**
- * Usage of one model by one person or place. A row with an empty `id` is the total of people or places without a row.
+ * Usage of one model by one person or place. A row with an empty `id` sums the usage by all people or places without
+ * their own row.
  */
 export interface SourceUsage extends Omit<ModelUsage, "day"> {
   kind: "person" | "place";
@@ -460,6 +465,6 @@ export interface RetentionNotice {
 export interface LogTail {
   /** Oldest first. */
   lines: string[];
-  /** Value of `after` for requesting the lines that follow `lines`. */
+  /** Number to pass as `after` to request the lines that follow `lines`. */
   next?: number;
 }

@@ -114,7 +114,7 @@ export interface DeliveryOutcome {
    * together: the event that received the reply.
    */
   note?: string;
-  /** Set if the outcome is `ignored` because the config does not list the group: the group's id. */
+  /** Group's id. Set only if the outcome is `ignored` because the config does not list the group. */
   group?: string;
   /** Change that the event itself causes, shown on the activity page. */
   change?: { action: "move"; detail: string };

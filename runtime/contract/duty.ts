@@ -36,7 +36,7 @@ export interface DutyRecord {
   since: string;
   /** End of the measurement, ISO 8601. */
   at: string;
-  /** True if the container was asleep at the end of the measurement. It has not run since. */
+  /** True if the container was asleep at the end of the measurement and has not run since then. */
   asleep: boolean;
   /** SANDBOX_SLEEP_AFTER during the measurement; `null`: `never`. */
   sleepAfterMs: number | null;

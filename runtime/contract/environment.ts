@@ -116,7 +116,9 @@ const edgeSchema = () =>
     ),
   } satisfies Record<Exclude<EdgeVariable, ReadElsewhere>, z.ZodMiniType>);
 
-/** Key of each variable in {@link EdgeSettings}. ADMIN_TOKEN has none, because only the sign-in reads it. */
+/**
+ * Keys of {@link EdgeSettings}, by environment variable. ADMIN_TOKEN is missing, because only the sign-in reads it.
+ */
 const SETTINGS = {
   SLACK_SIGNING_SECRET: "slackSigningSecret",
   TELEGRAM_WEBHOOK_SECRET: "telegramWebhookSecret",

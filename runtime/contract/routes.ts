@@ -5,13 +5,13 @@ import { BROKER_PATH } from "./services.ts";
  *
  * - `public`: everyone.
  * - `webhook`: the platform, verified by its signature. Others get 403, or 503 while the gateway is down. Discord
- *   always gets 401, as it requires. With PUBLIC_WEBHOOKS=false an identity is also required; 401 without one.
- * - `identity`: people verified by the identity gateway; on a host without one, holders of ADMIN_TOKEN. Others get 403,
- *   or in a browser 302 to the sign-in page. If neither is configured, everyone gets 500.
+ * always gets 401, as it requires. With PUBLIC_WEBHOOKS=false an identity is also required; 401 without one.
+ * - `identity`: people verified by the identity gateway; on a host without one, holders of ADMIN_TOKEN. Others get
+ * 403, or in a browser 302 to the sign-in page. If neither is configured, everyone gets 500.
  * - `stack`: the stack that deployed this instance, verified by its signature (stack-signature.ts); 403 without it.
- * - `gateway`: the running gateway, by the pass that it received at its start; 403 without it.
+ * - `gateway`: the running gateway, by the broker pass that it received at its start; 403 without the token.
  * - `device`: a client that proves on the socket that its device is paired; 426 for a plain request. Files need a
- *   ticket from that socket; 403 without it.
+ * ticket from that socket; 403 without it.
  */
 export type RouteAccess = "public" | "webhook" | "identity" | "stack" | "gateway" | "device";
 

@@ -29,7 +29,10 @@ type ChatField = "channel" | "channel_id" | "chat_id";
  * chat, and `unnamed` writes to a chat that the request does not name.
  */
 type NoChatField = "none" | "file" | "unnamed";
-/** Makes the compiler reject an operation that takes a {@link ChatField} without declaring it as its `chat`. */
+/**
+ * Allowed values of an operation's `chat`: the {@link ChatField} that the operation takes, or otherwise any {@link
+ * NoChatField}.
+ */
 type ChatOf<Given> = [Extract<keyof Given, ChatField>] extends [never]
   ? NoChatField
   : Extract<keyof Given, ChatField>;
@@ -37,7 +40,9 @@ export type OperationArguments = Readonly<Record<string, string>>;
 
 export interface ServiceOperation {
   readonly method: "GET" | "POST" | "PATCH" | "PUT";
-  /** Argument or field that names the chat. The broker checks that the gateway's pass is valid for this chat. */
+  /**
+   * Argument or field that names the chat. The broker checks that the gateway's broker pass is valid for this chat.
+   */
   readonly chat: ChatField | NoChatField;
   /** Validators by argument name. All listed arguments are required, and no others are accepted. */
   readonly takes: Readonly<Record<string, (value: string) => boolean>>;
@@ -121,8 +126,8 @@ const keyboard = z.strictObject({
 });
 
 /**
- * Slack blocks as JSON: one text and buttons. Excludes other fields, because Slack would fetch or display links and
- * pictures.
+ * Slack blocks as JSON: one text and buttons. Excludes all other fields, because they could make Slack fetch or
+ * display links and pictures.
  */
 const buttonBlocks = z.string().check(z.maxLength(20_000), z.refine(isButtons));
 const buttonSchema = z.tuple([
@@ -482,7 +487,10 @@ export function directRequest(
   };
 }
 
-/** Returns the gateway's request for an operation: to the broker if the key is a pass, else to the service itself. */
+/**
+ * Returns the gateway's request for an operation: to the broker if the key is a broker pass, otherwise to the service
+ * itself.
+ */
 export function operationRequest(
   name: OperationName,
   values: OperationArguments,

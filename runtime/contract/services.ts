@@ -69,9 +69,8 @@ export const PROXY_HEADER = "steward-proxy";
 export const BROKER_PATH = "/broker";
 
 /**
- * Returns the gateway's environment with passes instead of steward's own secrets. Only the broker accepts passes. The
- * operator's own secrets stay, because the config decides where they are sent. Without {@link BROKER_VARIABLE},
- * changes nothing.
+ * Returns the gateway's environment with broker passes instead of steward's own secrets. The operator's own secrets
+ * stay, because the config decides where they are sent. Without {@link BROKER_VARIABLE}, changes nothing.
  *
  * @param token must not contain a colon or a slash.
  */
@@ -93,7 +92,10 @@ function telegramPass(botToken: string, token: string): string {
   return `${botToken.split(":", 1)[0]}:${token}`;
 }
 
-/** Extracts the pass from a token variable's value. Telegram's value begins with the bot's id and a colon. */
+/**
+ * Returns the broker pass in a token variable's value. In Telegram's value, the bot's id and a colon precede the
+ * pass.
+ */
 export function passOf(value: string): string {
   return value.slice(value.indexOf(":") + 1);
 }
@@ -112,13 +114,13 @@ export function directAddress(name: ServiceName, environment: Environment): stri
   return name === "anthropic" && root.endsWith("/v1") ? root.slice(0, -3) : root;
 }
 
-/** Returns true if a key is a pass for the broker instead of the service's own key. */
+/** Returns true if a key is a broker pass instead of the service's own key. */
 export function isPass(name: ServiceName, key: string, environment: Environment): boolean {
   return environment[BROKER_VARIABLE] !== undefined && key !== "" && key === environment[SERVICES[name].key];
 }
 
 /**
- * Returns the address to use with a key, without a trailing slash: the broker's if the key is a pass, else the
+ * Returns the address to use with a key, without a trailing slash: the broker's for a broker pass, otherwise the
  * service's.
  */
 export function serviceAddress(name: ServiceName, key: string, environment: Environment): string {

@@ -54,8 +54,8 @@ export type EdgeVariable = {
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Returns the reason why a value looks wrongly copied; `undefined` if it does not. The reason completes the sentence
- * "the value …" and does not quote the value.
+ * Returns a sign that a value was copied incorrectly, completing the sentence "the value …"; otherwise `undefined`.
+ * The result does not quote the value.
  */
 export function formProblem(value: string): string | undefined {
   if (/[\r\n]$/.test(value)) return "ends with a line break: remove it";

@@ -150,7 +150,7 @@ function serviceIn(path: string): ServiceName {
   return path.split("/", 1)[0] as ServiceName;
 }
 
-/** Returns true if the request contains the gateway's pass in the header that normally carries the service's key. */
+/** Returns true if the request contains `token` in the header that normally carries the service's key. */
 function hasPass(path: string, headers: Headers, token: string): boolean {
   const service = serviceIn(path);
   if (!Object.hasOwn(SERVICES, service)) return false;

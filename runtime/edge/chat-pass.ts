@@ -67,8 +67,8 @@ export class ChatPass {
   }
 
   /**
-   * Reduces a profile to names; returns any other response unchanged. Permits later use of a file that a response
-   * identifies.
+   * Reduces a profile to its names; returns any other response unchanged. Later requests may use a file that a
+   * response identifies.
    */
   async read(name: OperationName, answer: Response): Promise<Response> {
     const namesIn = NAMES[name];

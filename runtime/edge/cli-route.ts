@@ -15,7 +15,7 @@ import { askOperation, commandTimeout } from "./operate.ts";
 import type { Backups, NameDirectory, NameEntry, RecordChange, Sandbox } from "./ports.ts";
 
 /**
- * Timeout, in milliseconds, of operations in the edge. Allows for a large archive and the start of a stopped
+ * Timeout, in milliseconds, of operations at the edge. Allows for a large archive and the start of a stopped
  * container.
  */
 const LIMIT_MS = 60_000;
@@ -43,7 +43,8 @@ interface TypedLine extends Line {
 }
 
 /**
- * Operations that run in the edge, because a serverless container can access neither the bucket nor the directory.
+ * Operations that run at the edge, because a serverless container can access neither the backup bucket nor the
+ * directory of names.
  */
 const AT_EDGE: readonly Operation<object, unknown, EdgeTools>[] = [
   backup.list,
@@ -97,7 +98,7 @@ export function debugCli(run: RunLine): Handler<AccessVariables> {
   };
 }
 
-/** `POST /debug/cli` with the form field `cmd`: runs a line that may change something. */
+/** `POST /debug/cli`: runs the command line in the form field `cmd`, without asking for confirmation. */
 export function changeByCli(run: RunLine): Handler<AccessVariables> {
   return async function handleChangeByCli(context) {
     const { cmd } = await readFields(context.req.raw, { cmd: ANY });
@@ -134,7 +135,7 @@ function printFailure(reply: Extract<OperationReply, { ok: false }>, json: boole
   };
 }
 
-/** Runs an operation in the edge. An operation that exceeds the timeout continues, and the reply says so. */
+/** Runs an operation at the edge. An operation that exceeds the timeout continues, and the reply says so. */
 async function runInEdge(run: () => unknown): Promise<OperationReply> {
   const reply = await replyOf(() => commandTimeout(LIMIT_MS, Promise.resolve(run())));
   if (reply.ok || reply.error.code !== "command_timed_out") return reply;

@@ -5,7 +5,7 @@ const CLOCK_TOLERANCE_SECONDS = 30;
 const LOOPBACK = /^http:\/\/(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?$/;
 const HOST_NAME = /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/i;
 
-/** Identity verified by the identity gateway or ADMIN_TOKEN. */
+/** Identity verified by the identity gateway or proven with ADMIN_TOKEN. */
 export interface Identity {
   /** A person's e-mail address, or a service token's common name. */
   name: string;

@@ -42,7 +42,7 @@ export function debugLedger(ledger: Ledger, directory: NameDirectory): Handler {
   };
 }
 
-/** Returns the directory's names for the senders and places in `entries`, by key. */
+/** Returns the directory entries of the senders and places, like {@link namesOf}. */
 export async function namesIn(
   directory: NameDirectory,
   entries: readonly Pick<LedgerQuery, "sender" | "place">[],
@@ -51,7 +51,7 @@ export async function namesIn(
   return namesOf(directory, [...keys]);
 }
 
-/** Returns the directory's entries by key; empty if the directory does not answer. */
+/** Returns a map from known keys to directory entries; empty if the directory does not answer. */
 export async function namesOf(
   directory: NameDirectory,
   keys: readonly string[],

@@ -94,7 +94,7 @@ type Labels = Readonly<Record<string, string>>;
 /** `suffix` names a part of a histogram. */
 type Sample = readonly [labels: Labels, value: number, suffix?: string];
 
-/** A metric. Omitted if it has no samples. */
+/** Prometheus metric; omitted from the output if it has no samples. */
 interface Family {
   name: string;
   type: "counter" | "gauge" | "histogram";

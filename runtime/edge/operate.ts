@@ -119,7 +119,8 @@ export async function askOperation(
 /**
  * Runs an operation in the container and parses its result.
  *
- * @throws StewardError an error of {@link askOperation} or of the operation; `command_failed` for a malformed result.
+ * @throws StewardError thrown by {@link askOperation} or reported by the operation; `command_failed` for a malformed
+ * result.
  */
 export async function operate<I extends object, O, T>(
   sandbox: Sandbox,

@@ -31,13 +31,15 @@ export function closeSocket(socket: PageSocket, code = 1006, reason = ""): void 
 interface SocketHooks {
   onPage?(data: unknown): void;
   onGateway?(data: unknown): void;
-  /** Called when either socket closes. `code` is the gateway's close code; `undefined` if the page closed. */
+  /**
+   * Called when either socket closes. `code` is the gateway's close code; `undefined` if the page's socket closed.
+   */
   onEnd?(code: number | undefined): void;
 }
 
 /** Forwards messages between a page and its gateway, and closes both sockets together. */
 export function joinSockets(page: PageSocket, gateway: PageSocket, told: SocketHooks = {}): void {
-  // The page closed while the gateway was starting.
+  // The page's socket closed while the gateway was starting.
   if (page.readyState > OPEN) return closeSocket(gateway, 1001);
   page.addEventListener("message", ({ data }) => {
     told.onPage?.(data);

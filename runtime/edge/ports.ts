@@ -41,7 +41,7 @@ export interface LedgerEntry {
   settledAt?: string;
   /** Result of the last attempt, or reason for the final state. */
   note?: string;
-  /** Id of a group that the config does not list, if the event was ignored for this reason. */
+  /** Id of the event's group. Set only if the event was ignored because the config does not list the group. */
   group?: string;
   /** Sender's key in the {@link NameDirectory}; absent if no person wrote the event. */
   sender?: string;

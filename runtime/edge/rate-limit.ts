@@ -5,17 +5,17 @@ import { sendProblem } from "./problems.ts";
 /** Rate limits. `/healthz` and `/readyz` have none, so that monitoring always works. */
 export const PER_MINUTE = {
   /**
-   * Limit for `GET /` and, separately, for files of the web chat, per client and minute. The wait page alone makes 30
-   * requests.
+   * Requests for `GET /` per minute from each client, and separately for the web chat's files. The wait page alone
+   * makes 30.
    */
   visits: 300,
-  /** Limit for requests below `/_admin/` and `/debug/`, per identity and minute. */
+  /** Requests below `/_admin/` and `/debug/` per minute from each identity. */
   identity: 300,
-  /** Limit for unverified or malformed webhook requests, per client and minute. Verified requests always pass. */
+  /** Unverified or malformed webhook requests per minute from each client. Verified requests always pass. */
   refusedWebhooks: 600,
   /**
-   * Limit for wrong admin tokens, per client and minute, in the sign-in form or as Bearer tokens. A correct token
-   * always passes.
+   * Wrong admin tokens per minute from each client, in the sign-in form or as Bearer tokens. A correct token always
+   * passes.
    */
   wrongTokens: 30,
 } as const;

@@ -28,7 +28,7 @@ function rolesOf(admission: Admission): readonly Role[] {
   }
 }
 
-/** Returns the rights common to all admissions, and all roles. */
+/** Returns every admission's roles, and the rights that all admissions share. */
 export function rightsOf(config: Config, admissions: readonly [Admission, ...Admission[]]): Rights {
   const roles = [...new Set(admissions.flatMap(rolesOf))];
   const may: Rights["may"] = (capability) =>

@@ -143,7 +143,10 @@ export function readCommand(text: string): Command | undefined {
   return isCommand(name) ? { name, argument: argument.trim() } : undefined;
 }
 
-/** Returns true for a command that must wait for earlier messages, because it affects later answers. */
+/**
+ * Returns true for a command that must wait until earlier messages are answered. The command would otherwise change
+ * those answers.
+ */
 export function waitsForEarlierMessages({ name, argument }: Command): boolean {
   return name === "new" || name === "reset" || (name === "model" && argument !== "");
 }

@@ -60,7 +60,7 @@ export class ConfigReload {
 
   async #reload(force: boolean): Promise<void> {
     const { path, environment, redact, clock, log, onConfig } = this.#options;
-    // Stamp the file before reading it, so that the next check notices a change in between.
+    // Take the stamp before reading the file, so that the next check notices a change between the two.
     const now = stamp(path);
     if (now === this.#seen && !force) return;
     this.#seen = now;

@@ -75,8 +75,8 @@ function hostAccess(
 }
 
 /**
- * Returns the environment for the gateway's process: the gateway's and Node's variables, with passes for the broker
- * instead of keys.
+ * Returns the environment for the gateway's process: the gateway's and Node's variables, with broker passes instead
+ * of API keys.
  */
 function childEnvironment(environment: Environment, broker: { address: string; token: string }): Environment {
   const system = Object.entries(environment).filter(([name]) => /^(PATH|HOME|TZ|LANG|NODE_.*)$/.test(name));

@@ -61,8 +61,8 @@ export function proxyClients({ clock, resolve = resolveAll }: ProxyOptions): (pr
 const resolveAll: Resolve = (host) => lookup(host, { all: true });
 
 /**
- * Returns a proxy's URL with the host name replaced by an IP address. An HTTPS URL keeps the name, which its
- * certificate needs.
+ * Returns a proxy's URL. An HTTP URL gets an IP address instead of the host name. An HTTPS URL keeps the host name
+ * for verifying the certificate.
  *
  * @throws StewardError `broker_proxy_refused` if the address is not allowed for a proxy
  */

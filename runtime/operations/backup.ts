@@ -11,7 +11,7 @@ import {
   type OperationTools,
 } from "./operation.ts";
 
-/** Tools that these operations need. In the edge, no other tools are available. */
+/** Tools that these operations need. At the edge, no other tools are available. */
 type Tools = { backups: Pick<OperationTools["backups"], "list" | "create" | "verify"> };
 
 const id = () => argument(z.string(), "as `list` shows it");

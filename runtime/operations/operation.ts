@@ -47,7 +47,7 @@ export interface Operation<I = object, O = unknown, T = OperationTools> {
    * @throws StewardError if the output must appear as an error
    */
   text(output: O, input: I, names?: Names): string;
-  /** Returns warnings to print in addition to the text. Default: none. */
+  /** Returns warnings to print in addition to {@link Operation.text}. Default: none. */
   warnings?(output: O): string[];
   /** Returns true if the exit code must be 1. */
   failed?(output: O): boolean;

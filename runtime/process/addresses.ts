@@ -7,7 +7,7 @@ import ipaddr from "ipaddr.js";
 const PLATFORM_ADDRESSES = new Set(["168.63.129.16"]);
 /** Metadata services outside the link-local range: Azure, AWS over IPv6, Alibaba Cloud. */
 const METADATA = new Set([...PLATFORM_ADDRESSES, "fd00:ec2::254", "100.100.100.200"]);
-/** Ranges in which a proxy may be: the internet, this machine or a private network. */
+/** Address ranges that are allowed for a proxy: the internet, this machine and private networks. */
 const PROXY_RANGES = new Set(["unicast", "private", "loopback", "uniqueLocal", "carrierGradeNat"]);
 const GIVEN_OUT = ipaddr.IPv6.parseCIDR("2000::/3");
 

@@ -22,7 +22,7 @@ export interface DatabaseSetAside {
   problem: string;
 }
 
-/** An open database that holds a shared lock, so that no other process can rename it. */
+/** An open database. Its shared lock prevents other processes from renaming the database file. */
 export class HeldDatabase extends DatabaseSync {
   readonly #path: string;
   readonly #hold: DatabaseSync;
@@ -64,10 +64,11 @@ export class HeldDatabase extends DatabaseSync {
 
 /**
  * Opens a SQLite file whose transactions survive a power cut, except those of {@link lightTransaction}. Holds a
- * shared lock on `<path>.lock` while open. Renames a corrupt file to `<path>.corrupt-<time>` and starts a new one.
+ * shared lock on `<path>.lock` until the database is closed. Renames a corrupt file to `<path>.corrupt-<time>` and
+ * creates a new file.
  *
- * @throws StewardError `store_corrupt` if another process has the corrupt file open, `disk_full`,
- * `data_directory_unwritable`.
+ * @throws StewardError `disk_full` or `data_directory_unwritable`, or `store_corrupt` if another process has the
+ * corrupt file open.
  */
 export function openDatabase(path: string, onSetAside?: (report: DatabaseSetAside) => void): HeldDatabase {
   try {

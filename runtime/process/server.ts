@@ -3,7 +3,7 @@ import type { Duplex } from "node:stream";
 import { StewardError } from "../contract/errors.ts";
 import { problem, type Problem, PROBLEM_TYPE } from "../contract/problem.ts";
 
-/** Milliseconds that the peer of an upgraded connection has to close it. */
+/** Time limit, in milliseconds, for the peer to close an upgraded connection that the server ends. */
 const CLOSE_MS = 5_000;
 
 /**

@@ -30,7 +30,7 @@ export interface PairingChanged {
   change: PairingChange;
 }
 
-/** A change to one request. `request` is the request's new or, if removed, last state. */
+/** Change to one request. `request` is the changed request or, after a removal, the removed request. */
 export interface RequestChanged extends PairingChanged {
   request: PairingRequest;
 }

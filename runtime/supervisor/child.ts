@@ -7,7 +7,7 @@ const LAST_WORDS_MS = 1_000;
 
 export interface ProcessUser {
   id: number;
-  /** Runs `work` with the rights to start and end this user's processes. */
+  /** Runs `work` with the rights to start and end the processes of user `id`. */
   withRights<T>(work: () => T): T;
 }
 

@@ -42,8 +42,8 @@ export interface ConfigEditor {
   /** Rejects with StewardError `config_changed`, `body_too_large`, `body_invalid`. */
   replace(text: string, options: ReplaceOptions): Promise<ConfigText | ConfigRefusal>;
   /**
-   * Removes the config file; the gateway's next start creates a new one. Throws `config_changed` if the digest is not
-   * `expected`.
+   * Removes the config file; the gateway's next start creates a new one. Throws `config_changed` if the current
+   * file's digest is not `expected`.
    */
   remove(expected: string): void;
 }

@@ -27,7 +27,7 @@ export function countOomKills(): number {
       const [, count] = /^oom_kill (\d+)$/m.exec(readFileSync(file, "utf8")) ?? [];
       if (count !== undefined) return Number(count);
     } catch {
-      // The file is missing if the machine uses the other cgroup version or none.
+      // A counter file exists only on machines that use its cgroup version.
     }
   }
   return 0;

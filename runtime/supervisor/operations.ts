@@ -166,8 +166,7 @@ async function readDataFile(home: string, file: string): Promise<DataFile> {
 async function readOpened(handle: FileHandle, path: string): Promise<DataFile> {
   const opened = await handle.stat({ bigint: true });
   if (!opened.isFile()) return { ok: false, problem: "not a regular file" };
-  // The agent's tools may write below this directory: verify that the path still leads to the opened file, without a
-  // link.
+  // The agent's tools can meanwhile replace `path` with a link. Verify that `path` still leads to the opened file.
   const named = await lstat(path, { bigint: true });
   const same = named.ino === opened.ino && named.dev === opened.dev && opened.nlink === 1n;
   if (!same || (await realpath(path)) !== path) return { ok: false, problem: "links are not followed" };

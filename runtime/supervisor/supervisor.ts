@@ -41,17 +41,17 @@ export interface SupervisorOptions {
   cli: readonly [string, ...string[]];
   /** Base of the gateway's environment. The supervisor adds `home`, `gatewayPort` and `controlToken`. */
   environment: Environment;
-  /** Gateway process that already runs, started with `command` and `environment`. */
+  /** Running gateway process that was started with `command` and `environment`. */
   child?: Child;
   /** The data directory. */
   home: string;
-  /** User of the gateway and of commands. Default: this process's own. */
+  /** Operating-system user that runs the gateway and commands. Default: this process's user. */
   user?: ProcessUser | undefined;
   /** Config file that commands edit. Default: the one in the data directory. */
   configPath?: string;
   /**
-   * Directory of the logs. If set, the supervisor does not test whether the data directory is writable. Default:
-   * `logs/` in the data directory.
+   * Directory of the logs. Set for chat gateways, for which the main supervisor checks whether the disk is writable.
+   * Default: `logs/` in the data directory.
    */
   logs?: string;
   gatewayPort: number;
@@ -119,7 +119,7 @@ export interface Supervisor {
   fetchGateway(path: string, init?: RequestInit): Promise<Response>;
   /** Resolves with the status when the gateway is ready, stopped or crash-looping, or after `timeoutMs`. */
   whenSettled(timeoutMs: number): Promise<SandboxStatus>;
-  /** Calls `listener` after every change of the status. Returns a function that removes it. */
+  /** Calls `listener` after every status change. Returns a function that removes the listener. */
   onChange(listener: (status: SandboxStatus) => void): () => void;
 }
 

@@ -42,7 +42,7 @@ const KEEP_LOG_LIMIT_MS = 3_000;
 const RESTART_BACKOFF = { firstMs: 1_000, longestMs: 60_000 };
 
 /**
- * Period, in milliseconds: reports include names last seen within it. Covers several reports, because one may be
+ * Maximum age, in milliseconds, of a reported name's last sighting. Spans several reports, because a report may be
  * lost.
  */
 const REPORTED_MS = 5 * 60_000;
@@ -76,7 +76,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
   const loaded = ctx.blockConcurrencyWhile(() => alarm.load());
   const agenda = new Agenda({ alarm, clock, log });
 
-  // The gate prevents containers for chats that are not admitted.
+  // The gate keeps a chat that is not admitted from starting its container.
   const gate =
     tenant === undefined
       ? undefined
@@ -175,7 +175,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
     sleepAfterMs,
     onReady: () => {
       restart.recovered();
-      // Send pending changes of rights: a gateway started by a schedule has not received them.
+      // Send pending permission changes, because a gateway that a schedule started has not received them.
       if (gate) waitUntil(gate.passOnGrant(gateway).catch(() => false));
     },
     onUse: () => {
@@ -372,7 +372,7 @@ function containerOf({ container }: DurableObjectState): Container {
 
 /**
  * Returns the only chat that the container may write to; `undefined` if it may write to all. With one sandbox per
- * chat, returns a nonexistent chat for the deployment's container, which may write to none.
+ * chat, the deployment's container may write to none, so the returned chat does not exist.
  */
 function writableChat(
   { tenancy }: EdgeSettings,
@@ -392,7 +392,7 @@ function writableChat(
 
 /**
  * Returns the container's variables. If they include the broker's address, every container start replaces API keys
- * with passes for the broker.
+ * with broker passes.
  */
 function containerEnvironment(
   variables: Environment,

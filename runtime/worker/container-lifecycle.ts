@@ -9,7 +9,7 @@ const MAX_BOOT_FAILURES = 4;
 const BOOT_RETRY_MS = 1_000;
 export const POLL_MS = 50;
 
-/** State of a container run as its Durable Object tracks it. A newly created object begins with {@link NO_RUN}. */
+/** State that a Durable Object records about a run of its container. Initially {@link NO_RUN}. */
 export interface ContainerLifecycle {
   /** `booting`: the supervisor has not answered yet. `answering`: it has. `stopped`: the run has ended. */
   phase: "stopped" | "booting" | "answering";
@@ -17,11 +17,13 @@ export interface ContainerLifecycle {
   draining: boolean;
   /** Gateway restarts in this run, as last reported by the supervisor. */
   restarts: number;
-  /** Number of runs that ended before their supervisor answered. Reset by each new caller, not by retries. */
+  /**
+   * Number of runs that ended before their supervisor answered. Reset when a new caller arrives, but not by retries.
+   */
   bootFailures: number;
   /**
-   * Number of starts refused because the instance limit was reached. Reset by the supervisor's answer and each new
-   * caller, not by retries.
+   * Number of starts refused because the instance limit was reached. Reset when the supervisor answers or a new
+   * caller arrives, but not by retries.
    */
   refusals: number;
 }

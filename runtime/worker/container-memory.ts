@@ -6,7 +6,7 @@ import type { Clock } from "../edge/ports.ts";
 import type { ContainerFacts } from "./container-lifecycle.ts";
 
 const NOTE = "lastUse";
-/** Minimum interval between writes of the last use's time. Without it, every event would cause a write. */
+/** Minimum milliseconds between two writes of the time of last use. Otherwise, every event would cause a write. */
 const NOTED_EVERY_MS = 10_000;
 
 const HOUR_MS = 3_600_000;
@@ -125,8 +125,8 @@ export class ContainerMemory {
   }
 
   /**
-   * Returns true if this browser is in the list of admitted browsers, and removes the browser. A revoked browser can
-   * wake the container only once.
+   * Removes a browser from the admitted browsers; returns true if it was listed. A revoked browser can thus wake the
+   * container only once.
    */
   consumeBrowser(deviceId: string): boolean {
     const isKnown = this.#browsers().includes(deviceId);

@@ -29,7 +29,7 @@ export class ContainerPorts {
     this.#options = options;
   }
 
-  /** Sends a request. Rejects if the port does not listen or the timeout expires. */
+  /** Sends a request. Rejects if nothing listens on the port or the timeout expires. */
   async send(port: SandboxPort, request: PortRequest, timeoutMs: number): Promise<Response> {
     return this.#server(port).fetch(`http://sandbox${request.path}`, {
       method: request.method,
@@ -42,7 +42,7 @@ export class ContainerPorts {
     });
   }
 
-  /** Sends a request with any method, headers or streamed body to the supervisor. */
+  /** Sends a request to the supervisor. Unlike `send`, accepts any method, headers and streamed bodies. */
   async control(path: string, init: RequestInit, timeoutMs: number): Promise<Response> {
     return this.#server("supervisor").fetch(`http://sandbox${path}`, {
       ...init,
@@ -51,7 +51,7 @@ export class ContainerPorts {
     });
   }
 
-  /** Requests a WebSocket from the gateway, which may refuse it. Rejects if the port does not listen. */
+  /** Requests a WebSocket from the gateway, which may refuse it. Rejects if nothing listens or a timeout expires. */
   async upgrade(path: string, headers: Record<string, string>): Promise<PlatformResponse> {
     // Use a timer that can be stopped: a timeout signal would also close the open socket.
     const late = new AbortController();
@@ -67,7 +67,7 @@ export class ContainerPorts {
     }
   }
 
-  // Node's and the platform's types describe the same object differently.
+  // Casts the port, because Node's and Cloudflare's types of `fetch` differ.
   #server(port: SandboxPort): { fetch: typeof fetch } {
     return this.#options.container().getTcpPort(PORTS[port]) as unknown as { fetch: typeof fetch };
   }

@@ -129,8 +129,8 @@ export class SandboxContainer {
   }
 
   /**
-   * Prepares the bucket for the container's start, unless the container runs or the chat is not admitted. Concurrent
-   * callers share one attempt.
+   * Prepares the bucket for the container's start, unless the container is already running or the chat is not
+   * admitted. Concurrent callers share one attempt.
    *
    * @throws StewardError `restore_failed` if the preparation fails.
    */
@@ -151,7 +151,7 @@ export class SandboxContainer {
     }
   }
 
-  /** Starts the container and resolves when the gateway is ready, cannot start, or two minutes have passed. */
+  /** Starts the container. Resolves when the gateway is ready or cannot start, or after two minutes. */
   async whenReady(): Promise<SandboxStatus> {
     const status = await this.status();
     if (status.state === "ready") return status;

@@ -34,7 +34,7 @@ export interface TenantObject {
    */
   beginSchedules(): Promise<void>;
   followConfig(): Promise<void>;
-  /** Puts an idle container to sleep. @returns true if it no longer runs. */
+  /** Puts an idle container to sleep. @returns true if the container is no longer running. */
   sleepEarly(): Promise<boolean>;
   /**
    * Starts a stopped container. Returns `answers` if the gateway is ready with the current deployment's variables,
@@ -119,7 +119,7 @@ export function emailOf({ ALERT_EMAIL: binding }: WorkerEnvironment): AlertSende
   return binding && ((email) => binding.send(email));
 }
 
-/** Returns a logger for Workers Logs, with redacted JSON lines. LOG_LEVEL sets the level. */
+/** Returns a logger that writes redacted JSON lines to Workers Logs. LOG_LEVEL sets the lowest level. */
 export function consoleLog(environment: Environment): Log {
   return createLog({
     name: "edge",

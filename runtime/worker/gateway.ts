@@ -203,7 +203,7 @@ export class ContainerGateway implements Sandbox {
       try {
         return await ports.send(port, request, REQUEST_TIMEOUT_MS);
       } catch (error) {
-        // Retry only the supervisor's port, which may not listen yet.
+        // Retry only the supervisor, which may not be listening yet.
         const retry = port === "supervisor" && request.method === "GET" && clock() < deadline;
         if (!retry) throw error;
         await pause(POLL_MS);

@@ -25,7 +25,10 @@ export class Sleep {
     this.#parts = parts;
   }
 
-  /** Earliest time to sleep in milliseconds since the epoch; `undefined` if the container is stopped or always on. */
+  /**
+   * Earliest time at which the container may sleep, in milliseconds since the epoch; `undefined` if the container is
+   * stopped or always on.
+   */
   get dueAt(): number | undefined {
     const { container, gateway, state } = this.#parts;
     if (!container.running || !gateway.sleeps) return undefined;
@@ -40,7 +43,7 @@ export class Sleep {
   /**
    * Puts an idle container to sleep before its timeout, to make room for another one.
    *
-   * @returns true if it no longer runs
+   * @returns true if the container is no longer running
    */
   async sleepEarly(): Promise<boolean> {
     await this.#sleepUnless(() => this.#isBusy);

@@ -59,7 +59,10 @@ function unwritable(detail: string, fix: string): Reason {
   return problemOf("data_directory_unwritable", detail, `${fix}.`);
 }
 
-/** Compares the new image's schema with the existing container's label, and with the data file if it is readable. */
+/**
+ * Returns a reason if the new image cannot read the schema in the existing container's label or in the data file;
+ * otherwise none.
+ */
 async function unreadableData({ directory }: HostPlan, host: HostFacts): Promise<Reason[]> {
   const { schema } = host;
   if (schema === undefined) return [];

@@ -1,4 +1,4 @@
-// Runs first in a host stack's update, before Pulumi replaces the container STEWARD_CONTAINER.
+// Runs first in a host stack's update, before Pulumi replaces the container named in STEWARD_CONTAINER.
 import { containersOf } from "./containers.ts";
 import { keepPrevious } from "./previous.ts";
 import { print, printError } from "../../../runtime/shared/terminal.ts";

@@ -90,8 +90,8 @@ export async function freeName(containers: Containers, name: string): Promise<vo
 }
 
 /**
- * Ensures that the service's container runs. Restarts a running container that is not ready. Before starting a
- * stopped container, stops a running previous version, backing it up first if ready.
+ * Ensures that the service's container runs, and restarts a running container that is not ready. Before starting a
+ * stopped container, stops a running previous version. If that version is ready, backs it up first.
  *
  * @throws StewardError `container_gone` or `backup_failed`; a running previous version then keeps running.
  */

@@ -7,7 +7,7 @@ interface Envelope {
   result?: unknown;
 }
 
-/** A request to the API. `path` follows the version, for example `/accounts/<id>/workers`. */
+/** A request to the API. `path` begins after the API version, for example `/accounts/<id>/workers`. */
 interface Request {
   method: "GET" | "POST" | "PUT" | "DELETE";
   path: string;

@@ -52,8 +52,8 @@ function requireCommand(type: string): void {
 }
 
 /**
- * Runs the command in the first non-empty input of `lines`, and returns the outputs. Outputs are secret if any input
- * is.
+ * Runs the first non-empty command among the inputs named in `lines`. If any input is secret, so are `stdout` and
+ * `stderr`.
  */
 async function outputsOf(
   inputs: Properties,

@@ -21,8 +21,8 @@ import { unlessGone } from "./content.ts";
 const OURS = /^(\d{8}-\d{8})\./;
 
 /**
- * Generations in a folder, by default `backups/` of the data directory. A generation exists only if it has a
- * manifest.
+ * Folder of backups, by default `backups/` in the data directory. A backup without a manifest is unfinished and is
+ * not listed.
  */
 export class BackupDirectory {
   readonly #directory: string;
@@ -32,7 +32,7 @@ export class BackupDirectory {
   }
 
   /**
-   * Runs `work`, which may create, remove or restore generations, under a lock for all processes.
+   * Runs `work`, which may create, remove or restore backups, under a lock for all processes.
    *
    * @throws StewardError `commands_busy` if another process or call holds the lock
    */
@@ -49,7 +49,7 @@ export class BackupDirectory {
     }
   }
 
-  /** Returns the path of a file of a generation. `ending` begins with a dot. */
+  /** Returns the path of a backup's file. `ending` begins with a dot. */
   path(id: string, ending: string): string {
     return join(this.#directory, `${generationId.parse(id)}${ending}`);
   }
@@ -71,7 +71,7 @@ export class BackupDirectory {
   }
 
   /**
-   * Opens a generation. Its archive file is opened on the first read.
+   * Opens a backup. Its archive file is opened on the first read.
    *
    * @throws StewardError `backup_unknown`
    */
@@ -80,7 +80,7 @@ export class BackupDirectory {
   }
 
   async *#content(id: string): AsyncGenerator<Buffer> {
-    // The generation may have been removed since `read` returned.
+    // The backup may have been removed since `read` returned.
     await this.find(id);
     yield* createReadStream(this.path(id, GENERATION_FILES.archive)) as AsyncIterable<Buffer>;
   }
@@ -91,7 +91,7 @@ export class BackupDirectory {
    */
   async add(manifest: GenerationManifest, archive: string): Promise<void> {
     await rename(archive, this.path(manifest.id, GENERATION_FILES.archive));
-    // Write the manifest last: it completes the generation.
+    // Write the manifest last: it completes the backup.
     const path = this.path(manifest.id, GENERATION_FILES.manifest);
     writeFileAtomic(path, `${JSON.stringify(manifest, null, 2)}\n`);
   }
@@ -106,7 +106,7 @@ export class BackupDirectory {
     });
   }
 
-  /** Removes files of unfinished generations. Call only within {@link runExclusively}. */
+  /** Removes files of unfinished backups. Call only within {@link runExclusively}. */
   async removeUnfinished(): Promise<void> {
     const whole = new Set((await this.list()).map(({ id }) => id));
     for (const name of await this.#names()) {
@@ -118,13 +118,13 @@ export class BackupDirectory {
     }
   }
 
-  /** Returns zeros if there is no generation. */
+  /** Returns zeros if there is no backup. */
   async newestNumber(): Promise<GenerationNumber> {
     const [newest] = await this.list();
     return newest === undefined ? { epoch: 0, sequence: 0 } : readGenerationId(newest.id);
   }
 
-  /** Returns the next generation's id. Uses the newest generation's epoch if it is later than `epoch`. */
+  /** Returns the next backup's id. Uses the newest backup's epoch if it is later than `epoch`. */
   async nextId(epoch: number): Promise<string> {
     const last = await this.newestNumber();
     const isNew = last.epoch < epoch;
@@ -135,7 +135,7 @@ export class BackupDirectory {
     return (await unlessGone(readdir(this.#directory))) ?? [];
   }
 
-  /** Returns a generation's manifest; `undefined` if a file is missing or this version cannot read the manifest. */
+  /** Returns a backup's manifest; `undefined` if a file is missing or this version cannot read the manifest. */
   async #manifest(id: string): Promise<GenerationManifest | undefined> {
     const text = await unlessGone(readFile(this.path(id, GENERATION_FILES.manifest), "utf8"));
     const archive = await unlessGone(stat(this.path(id, GENERATION_FILES.archive)));

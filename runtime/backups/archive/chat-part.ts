@@ -210,7 +210,7 @@ function destinationsIn(config: string | undefined): z.infer<typeof address>[] {
 
 export type BroughtBack = Readonly<Record<string, string>>;
 
-/** Name of the row that records the merged approvals; no tenant has this name. */
+/** Name of the row with the version of the last merged approvals; no tenant has this name. */
 export const APPROVALS = "approvals";
 
 /** Table that stores which version of each tenant and of the approvals was merged last. */

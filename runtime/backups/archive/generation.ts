@@ -32,8 +32,8 @@ export interface StatePart {
 }
 
 /**
- * Copies the state into a new generation, even while the gateway writes. Call only within
- * `backupDirectory.runExclusively`. Removes the incomplete generation on failure.
+ * Copies the state into a new backup, even while the gateway writes. Call only within
+ * `backupDirectory.runExclusively`. Removes the incomplete backup on failure.
  *
  * @throws StewardError `backup_failed`, `disk_full`, `store_corrupt`, `data_directory_unwritable`, or an error that
  * `accept` throws

@@ -23,8 +23,8 @@ export interface MergedTranscript {
   /** Messages to delete from our transcript, by `seq`, because they were deleted from the other copy. */
   deleted: number[];
   /**
-   * New end of our transcript, in order: messages that only the other copy has, and our messages newer than the
-   * oldest of those.
+   * New end of our transcript, ordered by time: the other copy's additional messages, and our messages that are newer
+   * than the oldest additional message.
    */
   appended: Side[];
   /** Ours has messages that theirs lacks. */
@@ -78,12 +78,12 @@ function byTime(ours: readonly TranscriptEntry[], theirs: readonly TranscriptEnt
 export interface Summary {
   text: string;
   to: number;
-  /** Positions, in the merged transcript, of all messages from the transcript that this summary belonged to. */
+  /** Positions in the merged transcript, one for each message of the copy that contained this summary. */
   covers: ReadonlySet<number>;
 }
 
 /**
- * Returns the usable summary with the latest end; `undefined` if there is none. A summary is usable if `covers`
+ * Returns the usable summary with the highest `to`; `undefined` if none is usable. A summary is usable if `covers`
  * contains every given position up to `to`.
  *
  * @param positions Positions of the merged messages since the last reset.

@@ -68,7 +68,7 @@ export async function verifyArchive(options: RestoreOptions): Promise<Checked> {
 /**
  * Unpacks and checks an archive, then passes the unpacked directory to `work`.
  *
- * @throws StewardError like {@link verifyArchive}, or an error of `work`.
+ * @throws StewardError in the same cases as {@link verifyArchive}; also any error from `work`.
  */
 export async function withUnpackedArchive(
   options: RestoreOptions,
@@ -85,7 +85,7 @@ export async function withUnpackedArchive(
  * Unpacks and checks an archive, and marks it for {@link finishRestore}. After an interruption, the supervisor
  * finishes the restore at its next start.
  *
- * @throws StewardError like {@link verifyArchive}, without marking the archive
+ * @throws StewardError in the same cases as {@link verifyArchive}, without marking the archive
  */
 export async function stageRestore(
   options: RestoreOptions,

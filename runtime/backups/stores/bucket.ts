@@ -55,7 +55,7 @@ export class BucketStore implements BackupStore<StreamedArchive["content"]> {
     this.cached = new CachedConfig(options);
   }
 
-  /** Includes unfinished generations. Newest first. */
+  /** Lists all backups, including unfinished ones, newest first. */
   async stored(): Promise<StoredGeneration[]> {
     const { bucket, keys } = this.#options;
     const found = new Map<string, StoredGeneration>();
@@ -81,9 +81,10 @@ export class BucketStore implements BackupStore<StreamedArchive["content"]> {
   }
 
   /**
-   * Reads the manifest of a listed generation.
+   * Reads the manifest of a listed backup.
    *
-   * @throws StewardError `backup_corrupt` if it is unreadable, or the archive is missing or has another size
+   * @throws StewardError `backup_corrupt` if the manifest is unreadable, or the archive is missing or has another
+   * size
    */
   async manifest({ id, archiveSize }: StoredGeneration): Promise<GenerationManifest> {
     const object = await this.#options.bucket.get(this.#keyOf(id, "manifest"));
@@ -138,7 +139,8 @@ export class BucketStore implements BackupStore<StreamedArchive["content"]> {
     const id = record.next();
     const manifest = { ...(await state.snapshot(id)), ...(cause && { cause }) };
     try {
-      // Discard the copy if the container was restarted meanwhile: its state may have been empty.
+      // Discard the copy if the container was restarted during copying: a restarted container's state is empty until
+      // the restore.
       if (!record.facts.restored || record.last !== id)
         throw new StewardError("backup_failed", "The container was restarted while its state was copied.");
       accept?.(manifest);
@@ -171,9 +173,9 @@ export class BucketStore implements BackupStore<StreamedArchive["content"]> {
 
   /**
    * Streams an archive into the bucket, which verifies its digest. Then stores the manifest, which completes the
-   * generation.
+   * backup.
    *
-   * @throws StewardError `backup_stale` if another writer has already used the generation's id
+   * @throws StewardError `backup_stale` if another writer has already used the backup's id
    */
   async publish(manifest: GenerationManifest, content: ReadableStream<Uint8Array>): Promise<void> {
     const { id, size, sha256 } = manifest;

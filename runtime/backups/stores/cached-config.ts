@@ -84,7 +84,7 @@ export class CachedConfig {
   }
 
   /**
-   * Writes the container's config into the bucket, then a marker. The marker names the generation with this config.
+   * Writes the container's config into the bucket, then a marker. The marker names the backup with this config.
    *
    * @throws StewardError `backup_stale` if another deployment has written the marker
    */

@@ -105,7 +105,8 @@ export class DiskStore extends BackupDirectory implements BackupStore<Content>, 
    * Stores a backup that another process creates. `send` gets the new backup's id and returns the archive, which is
    * verified before it is stored.
    *
-   * @throws StewardError `backup_corrupt`, or an error of `send` or `accept`. After an error, no backup is stored.
+   * @throws StewardError `backup_corrupt`; also any error from `send` or `accept`. After an error, no backup is
+   * stored.
    */
   async take(
     send: (id: string) => Promise<Archive>,

@@ -12,10 +12,10 @@ export const CHANNEL_CREDENTIALS: Readonly<Record<Platform, Credentials>> = {
 const PLATFORMS = Object.keys(CHANNEL_CREDENTIALS) as Platform[];
 
 /**
- * Adds channels with credentials in the environment to a parsed config: missing sections, and references to variables
- * for missing keys. Never replaces an existing key, such as `"enabled": false`.
+ * Completes a parsed config's channels from the credentials in the environment: adds missing sections, and references
+ * to variables for missing credentials. Never replaces an existing key, such as `"enabled": false`.
  *
- * @returns the completed config; `value` unchanged if it or its `channels` is not an object
+ * @returns the completed config, or `value` unchanged if `value` or its `channels` is not an object
  */
 export function withCredentials(value: unknown, environment: Environment): unknown {
   if (!isRecord(value)) return value;

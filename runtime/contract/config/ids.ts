@@ -33,7 +33,7 @@ const CHAT_IDS: Readonly<Record<Platform, IdForm>> = {
   discord: { form: "\\d{1,20}", words: "Discord's channel ids are numbers, such as 290926798626357999" },
 };
 
-/** Schema of an id, or `*` for everyone. Any other string is refused, because it could match nobody. */
+/** Schema that accepts an id, or `*` for everyone. Refuses other strings, because they cannot match anyone. */
 export function idOrAll({ form, words }: IdForm) {
   return z.string().check(
     z.regex(new RegExp(`^(?:\\*|${form})$`), {

@@ -11,7 +11,7 @@ export interface ConfigProblem {
   message: string;
   /** Line in the file, counted from 1. Set only for a JSON syntax error or a repeated key. */
   line?: number;
-  /** Key that is not in the schema. `meant` is the key probably intended, `at` the path to the object. */
+  /** Key, in the object at path `at`, that is not in the schema. Property `meant` is the key probably intended. */
   unknownKey?: string;
   meant?: string;
   at?: readonly PropertyKey[];

@@ -46,8 +46,8 @@ export function mendConfigValue(value: unknown): MendedConfig {
 }
 
 /**
- * Returns true if an unknown key that is not deprecated may restrict access, judging by its name or its place in an
- * individual group's settings.
+ * Returns true if the unknown key may restrict access: its name suggests so, or the key is in a group's settings.
+ * Returns false for deprecated keys.
  */
 function restrictsAccess({ path, at = [], unknownKey = "" }: ConfigProblem): boolean {
   if (deprecatedKey(path, unknownKey) !== undefined) return false;

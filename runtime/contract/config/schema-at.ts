@@ -34,7 +34,7 @@ interface Node extends z.core.$ZodType {
   };
 }
 
-// zod's own schema type does not expose these parts of the definition.
+// zod's own schema type does not declare all fields of `Node.def`.
 const ROOT = configSchema as unknown as Node;
 
 /** Returns the schema of the value at a dotted path, or `undefined` if the config has no such value. */

@@ -56,8 +56,8 @@ export interface AccessList {
 }
 
 /**
- * Reads access requests, and people and browsers with access, from the container within 10 s. Never rejects: if lists
- * are missing, `problem` has the reason.
+ * Reads lists from the container within 10 s: access requests, people with access and browsers with access. Never
+ * rejects: if a list is missing, `problem` has the reason.
  */
 export async function readAccessList(sandbox: Sandbox, clock: Clock): Promise<AccessList> {
   const [senders, devices] = await Promise.all([

@@ -26,7 +26,7 @@ interface AskOptions<T> {
 }
 
 /**
- * The container's status, and `reuseAfter`: a stored answer from this time or later is used without asking the
+ * The container's status, and the earliest time (`reuseAfter`) of a stored answer that is used without asking the
  * container.
  */
 type AnswerContext = Pick<Visitor, "reuseAfter"> & { facts: Pick<Visitor["facts"], "status"> };
@@ -55,7 +55,7 @@ export async function askOrRecall<T>(
   const isAsked = status.state === "ready" || status.state === "crash-looping";
   const present = isAsked ? await attempt(limitMs, ask()) : {};
   if (present.value !== undefined) {
-    // Ignore a failure to store the answer: the page can show it anyway.
+    // Ignore errors of `keepAnswer`: the page can show an answer that is not stored.
     if (isWhole(present.value))
       await memory.keepAnswer(question, JSON.stringify(present.value)).catch(() => undefined);
     return { value: present.value };

@@ -16,7 +16,7 @@ import { type ConfigReview, configReviewPage, nothingToMendPage } from "./config
 import { goTo } from "./flash.ts";
 import type { AdminOptions, PageContext } from "./options.ts";
 
-/** Config keys that list the allowed groups, by platform. */
+/** Each platform's config key that lists the allowed groups. */
 const GROUP_KEYS: Readonly<Record<Platform, string>> = {
   slack: "channels",
   telegram: "groups",
@@ -76,9 +76,7 @@ async function repairProposal(sandbox: Sandbox): Promise<Proposal> {
   };
 }
 
-/**
- * `POST /_admin/config/mend`: runs `doctor --fix` if the config file still has the digest in the field `expected`.
- */
+/** `POST /_admin/config/mend`: runs `doctor --fix` if the config file's digest equals the form field `expected`. */
 export async function repairConfig(context: PageContext, options: AdminOptions): Promise<Response> {
   const { expected } = await readFields(context.req.raw, { expected: EXPECTED });
   const change = { action: "config", detail: "repaired", page: ROUTES.configPage } as const;
@@ -107,8 +105,8 @@ async function proposeReset(sandbox: Sandbox): Promise<Proposal> {
 }
 
 /**
- * `POST /_admin/config/fresh`, field `expected`: sets the config file aside and restarts the gateway, which writes the
- * defaults.
+ * `POST /_admin/config/fresh`: if the config file's digest equals the form field `expected`, sets the file aside and
+ * restarts the gateway, which writes defaults.
  */
 export async function freshConfig(context: PageContext, options: AdminOptions): Promise<Response> {
   const { expected } = await readFields(context.req.raw, { expected: EXPECTED });
@@ -196,7 +194,7 @@ async function proposeGroup(sandbox: Sandbox, platform: Platform, group: string)
   };
 }
 
-/** @throws StewardError `config_invalid` if the file must be repaired first. */
+/** @throws StewardError `config_invalid` if the config must be repaired before the group can be added. */
 function withGroup(text: string, platform: Platform, group: string): string {
   const config = record(parseJson(text) ?? null);
   const channels = record(config["channels"]);

@@ -24,13 +24,14 @@ const LIMIT_MS = 3_000;
 /** Maximum age, in milliseconds, of stored container answers that an automatic page update reuses. */
 const REUSED_MS = 15_000;
 /**
- * Shorter limit than {@link REUSED_MS}, in milliseconds, for page updates after a change that the server reported.
+ * Maximum age in milliseconds, instead of {@link REUSED_MS}, if a page is updated because the server reported a
+ * change.
  */
 const REUSED_AFTER_CHANGE_MS = 500;
 
 /**
- * Adds `visitor` to the context: the operator's identity and the deployment's health. Neither starts the container
- * nor counts as activity.
+ * Adds `visitor` to the context: the operator's identity and the deployment's health. Does not start the container or
+ * count as activity.
  */
 export function describeVisitor(options: VisitorOptions): MiddlewareHandler<AccessVariables> {
   return async function describeVisitorMiddleware(context, next) {

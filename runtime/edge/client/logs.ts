@@ -68,7 +68,8 @@ function take({ state, lines: more, next: then }: LogLines): number | undefined 
     show();
   }
   showStatus(state === "stopped" ? "The container is stopped: nothing to follow." : "Following.");
-  // Stop polling once the container is stopped. Polling resumes when the page is shown again or a pause ends.
+  // If the container is stopped, stop polling until the page is shown again, the browser goes online or the user ends
+  // a pause.
   return state === "stopped" ? undefined : EVERY_MS;
 }
 

@@ -21,8 +21,8 @@ const TEXTS: Record<OutageWord, string> = {
 };
 
 /**
- * Notifies chats of delayed or dropped messages. A running gateway sends the notice. If no gateway runs, the edge
- * sends it, except to unknown chats and to chats whose last notice in this outage was the same.
+ * Notifies chats of delayed or dropped messages. A running gateway sends the notice. During an outage of the gateway,
+ * the edge sends it, except to unknown chats and to chats whose last notice was the same.
  */
 export class ChatNotifier {
   readonly #options: ChatNotifierOptions;
@@ -34,8 +34,8 @@ export class ChatNotifier {
   }
 
   /**
-   * Sends the notice. Resolves to true if the chat has received it, now or earlier in the outage; otherwise false.
-   * Rejects if the platform or the gateway refuses it.
+   * Sends the notice. Resolves to true if the chat receives it now or received it earlier in the gateway's outage,
+   * otherwise to false. Rejects if the platform or the gateway refuses it.
    */
   async notify(delivery: Delivery, notice: DeliveryNotice, chats: NoticeClaims): Promise<boolean> {
     const { sandbox, environment, fetch } = this.#options;
@@ -64,7 +64,7 @@ export class ChatNotifier {
         .finally(() => this.#sending.delete(key));
       this.#sending.set(key, sending);
     }
-    // Wait until the notice is sent, perhaps for an earlier message of this chat.
+    // Wait until the notice is sent. An earlier call for this chat may be sending it.
     await this.#sending.get(key);
     return claim !== "not known";
   }

@@ -68,7 +68,7 @@ export function chatKeyOf({ platform, conversation }: Delivery): string {
   return `${platform}:${conversation}`;
 }
 
-/** Number of open entries per chat, oldest first, that may be delivered concurrently. */
+/** Number of a chat's oldest open entries that may be delivered concurrently. */
 export const WINDOW = 20;
 
 export interface LedgerTurn {

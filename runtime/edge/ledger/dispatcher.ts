@@ -28,8 +28,8 @@ export type AttemptResult =
   | { kind: "refused"; note: string };
 
 /**
- * Delivers a chat's events in one request. Calls `placed` when the gateway has queued all of them, then `ended` for
- * each. The returned result applies to events without an `ended` call. A rejection counts as a retry.
+ * Delivers a chat's events in one request. Calls `placed` when the gateway has queued all events, then `ended` for
+ * each event with a reported result. The returned result applies to all others; a rejection counts as `retry`.
  */
 export type Deliver = (
   request: ChatDeliveries,

@@ -8,7 +8,7 @@ import { placeOf } from "../tenants/place.ts";
 export interface EventPeople {
   sender?: string | undefined;
   place?: string | undefined;
-  /** Sender, place and the place's parent, with their names in the event. */
+  /** Sender, place and the place's parent, each with its name if the event contains the name. */
   sightings: Sighting[];
 }
 

@@ -103,8 +103,8 @@ export class LedgerStore {
     const isChange = carried?.change !== undefined;
     const { sender, place, sightings } = peopleOf(delivery);
     const inserted = this.#sql.all(
-      // A delay notice is due NOTICE_MS after the event was received, or immediately if the chat's next delivery is
-      // planned after that time. Edits and deletions get no notice.
+      // A delay notice is due NOTICE_MS after the event's receipt, or immediately if the chat's earlier events must
+      // wait longer than NOTICE_MS. Edits and deletions get no notice.
       `INSERT INTO ledger (key, conversation, delivery, state, received_at, next_at, notice_at, message, sender,
          place, times)
        VALUES (?1, ?2, ?3, 'waiting', ?4, ?4, ?4 + iif(

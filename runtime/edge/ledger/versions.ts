@@ -66,7 +66,7 @@ function carriedBySlack({ team_id: team, event }: Fields): Carried | undefined {
   const id = subtype === "message_deleted" ? deleted : subtype === "message_changed" ? changed : ts;
   if (typeof id !== "string") return undefined;
   const message = `slack:${String(team)}:${String(channel)}:${id}`;
-  // Slack replaces a deleted message that has replies with a tombstone.
+  // If a deleted message has replies, Slack puts a tombstone in its place.
   if (subtype === "message_deleted" || kind === "tombstone") return { message, change: "deletion" };
   if (subtype === "message_changed") return { message, change: "edit" };
   // An `app_mention` with `edited` may be the first event with this message, because the edit may have added the

@@ -128,8 +128,8 @@ interface AdoptOptions {
 
 /**
  * Copies approvals and requests from the sandbox that served every chat; starts that sandbox's container. If the
- * sandbox has loaded the approvals of version `stored`, its lists replace those of the tenant directory; otherwise,
- * the lists are merged.
+ * sandbox has loaded the tenant directory's approvals in version `stored`, the sandbox's lists replace the
+ * directory's; otherwise, the lists are merged.
  *
  * @throws StewardError, and copies nothing, if the container does not answer.
  */

@@ -33,7 +33,7 @@ import { waitAtMost } from "../../shared/timeout.ts";
 const MAX_SHOWN = 5;
 const LONGEST_NAME = 60;
 
-/** Maximum time in milliseconds that an operator's command waits until a chat has applied changed rights. */
+/** Maximum time, in milliseconds, that an operator's command waits for chats to apply changed rights. */
 const RIGHTS_MS = 3_000;
 
 const STORE_RETRY_MS = 60_000;
@@ -50,7 +50,7 @@ export interface TenantReceptionOptions {
   sandbox: Sandbox;
   /** ISO 8601 time since which one sandbox has served every chat; `undefined` if that sandbox has no state. */
   servedAllSince(): Promise<string | undefined>;
-  /** Stores the approvals for the shared sandbox, in case it serves every chat again. */
+  /** Stores the approvals for the shared sandbox, in case all chats move back to that sandbox. */
   storeApprovals?(approvals: Approvals): Promise<void>;
   /**
    * Applies a person's changed rights in a chat. The directory decides again whether to admit the chat's next event.
@@ -65,7 +65,10 @@ export interface TenantReceptionOptions {
   log: Log;
 }
 
-/** Directory of a deployment with one sandbox per chat. Decides which chats are admitted and replies to strangers. */
+/**
+ * Tenant directory: registry of chats that each have a sandbox. Decides which chats are admitted, and replies to
+ * strangers.
+ */
 export class TenantReception {
   readonly roster: TenantRoster;
   readonly names: NameStore;

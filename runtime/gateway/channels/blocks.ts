@@ -30,7 +30,7 @@ export function unreadableMessage(target: ReplyTarget): Inbound {
   return { kind: "refused", target, text: UNREADABLE_TEXT, note: "a message of a kind that cannot be read" };
 }
 
-/** Converts a parsed message to an edit. Ignores a refused message, so that its sender gets no second notice. */
+/** Marks a parsed message as an edit. Replaces a refusal with `ignored`, so that the sender gets no second notice. */
 export function asEdit(inbound: Inbound): Inbound {
   switch (inbound.kind) {
     case "message":

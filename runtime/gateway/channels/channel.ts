@@ -73,7 +73,7 @@ export interface Channel {
    */
   nameOf?(kind: NameKind, id: string): Promise<string | undefined>;
 
-  /** Returns the id of the direct chat with a person. Absent on platforms where this is the person's id. */
+  /** Returns the id of the direct chat with a person. Absent on platforms where the chat has the person's id. */
   directChat?(person: string): Promise<string>;
 
   /** Absent if files cannot be sent. */
@@ -132,7 +132,7 @@ export class OutgoingHealth {
     this.#options = options;
   }
 
-  /** Runs a request and records its outcome. Rejects with the error converted by `read`. */
+  /** Runs a request and records its outcome. Rejects with the error, converted by the option `read`. */
   async out<T>(work: () => Promise<T>): Promise<T> {
     try {
       const result = await work();
@@ -163,7 +163,7 @@ export class OutgoingHealth {
   }
 
   /**
-   * Records a failure and returns the error converted by `read`. Does not record refusals that concern only one chat.
+   * Records a failure, except refusals that concern only one chat. Returns the error, converted by the option `read`.
    */
   note(error: unknown): unknown {
     const { platform, read, log } = this.#options;

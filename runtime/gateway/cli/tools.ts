@@ -12,7 +12,7 @@ import type { Place } from "./completion.ts";
 import type { CommandContext } from "./context.ts";
 
 const BUSY_MS = 5_000;
-/** Limits in MiB for editing workspace files while the config is invalid. */
+/** Size limits of the workspace and of one group's folder while the config is invalid. */
 const LIMITS = { workspaceMiB: 256, groupMiB: 16 };
 const PEOPLE = `SELECT key, name, admitted, first_at, seen_at FROM ledger_names
   WHERE kind = 'person' AND person_of IS NULL ORDER BY seen_at DESC, key DESC LIMIT ?`;

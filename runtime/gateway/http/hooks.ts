@@ -37,9 +37,9 @@ export interface HooksOptions extends GatewayTokenOptions {
 }
 
 /**
- * Creates the `/hooks` routes, through which other programs ask the agent. `/hooks/agent` returns the answer, or
- * posts it to `to`. `/hooks/wake` posts it to `to`, by default the heartbeat's chat. A repeated Idempotency-Key
- * neither asks the model nor posts again.
+ * Creates the `/hooks` routes, through which other programs ask the agent. Both return the answer and post it to
+ * `to`; without `to`, only `/hooks/wake` posts it, to the heartbeat's chat. Repeating an answered request with its
+ * Idempotency-Key neither asks the model nor posts again.
  */
 export function hooks(options: HooksOptions): Hono {
   const { inTurn } = options;

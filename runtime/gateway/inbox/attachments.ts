@@ -5,7 +5,7 @@ import type { ModelImage } from "../models/model.ts";
 import type { Quoted } from "../prompt/speaker.ts";
 import { indented, oneLine, remark, speakerText } from "../prompt/text.ts";
 
-/** Maximum number of files of each kind per question. */
+/** Maximum number of images per question. */
 const MAX_IMAGES = 4;
 const MAX_FILES = 4;
 const MAX_RECORDINGS = 4;

@@ -10,10 +10,7 @@ import type { UnansweredMessage } from "./replies.ts";
 const HOLD_MS = 800;
 /** Milliseconds after a question's first message during which the sender can add messages. */
 const FOLLOW_UP_MS = 5_000;
-/**
- * Number of messages at which a question in progress accepts no more. Each added message restarts the request to the
- * model.
- */
+/** Maximum number of messages in a question in progress. Each added message restarts the request to the model. */
 const MAX_JOINED = 5;
 
 export interface Waiting extends UnansweredMessage {

@@ -9,8 +9,8 @@ import type { ChatQueues } from "./chat-queues.ts";
 import type { DeliveryRecords } from "./records.ts";
 
 /**
- * Maximum number of context messages that a conversation keeps when an edit is added to them. A higher `historyLimit`
- * takes precedence.
+ * Number of newest context messages that a conversation keeps when an edit is stored as context, unless
+ * `historyLimit` is higher.
  */
 const MAX_EDITS = 10;
 const DELETED = ignored("deleted before it was answered");

@@ -26,7 +26,7 @@ interface ChatQueue<Message> {
 export interface OpenMessages<Message> {
   running: readonly Message[];
   waiting: readonly Message[];
-  /** True if other work waits in the queue. */
+  /** True if the queue contains work other than messages, such as a command. */
   interrupted: boolean;
 }
 

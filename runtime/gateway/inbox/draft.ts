@@ -45,7 +45,7 @@ export class Draft {
     return this.#shown;
   }
 
-  /** Sets the text so far; empty if the answer starts over. */
+  /** Sets the answer's text so far. An empty string means that the answer starts over. */
   update(soFar: string): void {
     this.#text = soFar;
     if (soFar.trim() !== "") this.#plan();

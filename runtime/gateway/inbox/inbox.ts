@@ -46,7 +46,7 @@ export interface InboxOptions {
 
 /**
  * Processes events from the edge until their replies are sent. Answers a conversation's messages in order. Commands
- * wait only if they depend on earlier messages; notices to strangers never wait.
+ * wait only if they would change earlier answers; notices to strangers never wait.
  */
 export class Inbox {
   readonly #options: InboxOptions;

@@ -296,8 +296,8 @@ export class Replies {
   }
 
   /**
-   * Starts measuring the time until the chat gets the first text for a message. Returns a function that cancels the
-   * measurement.
+   * Starts measuring how long a message waits for the first part of an answer or a notice. Returns a function that
+   * cancels the measurement.
    */
   timeFirstWord(key: Key, receivedAt: number): () => void {
     const { records, firstWords } = this.#options;
@@ -353,8 +353,8 @@ async function tryEdit(channel: Channel, target: ReplyTarget, id: string, text: 
 }
 
 /**
- * Returns true for the code of a model error. The chat is not notified of other retryable errors, because the
- * gateway's restart resolves them.
+ * Returns true if the code is a model error's. The chat is notified of no other retryable errors, because the
+ * gateway's restart resolves those.
  */
 function isModelError(code: ErrorCode): boolean {
   return code.startsWith("model_");

@@ -22,7 +22,7 @@ export type Item = Any.Item<Own>;
 const DEEPEST = 8;
 /** Maximum length, in characters, of a list that is parsed in one piece. */
 const LIST_WINDOW = 1_500;
-/** Maximum length of a piece, in characters. */
+/** Maximum length, in characters, of a separately parsed piece of text. */
 const LONGEST_PIECE = 8_000;
 /** Maximum cost of parsing a piece: its length in characters, multiplied by its number of markup characters. */
 const MAX_WORK = 100_000;
@@ -118,7 +118,7 @@ function withText(tokens: Token[], text: string): Token[] {
   return tokens;
 }
 
-/** Returns the end of the piece that begins at `from`, preferably after a space or line feed. */
+/** Returns the end of the piece of text that begins at `from`, preferably after a space or line feed. */
 function pieceEnd(text: string, from: number): number {
   const last = Math.min(text.length, from + LONGEST_PIECE);
   let signs = 0;

@@ -18,7 +18,7 @@ interface Frame {
 
 interface Piece {
   source: string;
-  /** True if this piece may be cut to add its beginning to a part shorter than {@link SMALLEST_SHARE}. */
+  /** True if this piece may be cut so that its beginning fills up a part shorter than {@link SMALLEST_SHARE}. */
   fills?: boolean;
   /** True for a heading, which must not end a part. */
   leads?: boolean;
@@ -125,7 +125,8 @@ class Packer {
 }
 
 /**
- * Returns the separator after a frame's last block: the closing fence and an empty line, or a line feed for a table.
+ * Returns the separator after a frame's last block: for code, the closing fence and an empty line; for a table, a
+ * line feed.
  */
 function separatorAfter({ close }: Frame): string {
   return close === "" ? "\n" : `${close}\n\n`;

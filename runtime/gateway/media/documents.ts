@@ -8,7 +8,10 @@ const MAX_PAGES = 500;
 /** Maximum number of empty cells to insert for columns that a row skips. */
 const MAX_EMPTY_CELLS = 100;
 
-/** Names of archive parts that contain text: ISO/IEC 29500-1 (docx, pptx, xlsx) and OpenDocument 1.3, part 2. */
+/**
+ * Names of archive parts that contain text, specified in ISO/IEC 29500-1 (docx, pptx, xlsx) and OpenDocument 1.3,
+ * part 2.
+ */
 const WORD = /^word\/(?:document|footnotes|endnotes)\.xml$/;
 const SLIDE = /^ppt\/(?:slides\/slide|notesSlides\/notesSlide)(\d{1,5})\.xml$/;
 const SHEET = /^xl\/(?:workbook|sharedStrings|_rels\/workbook\.xml\.rels|worksheets\/[^/]{1,80})(?:\.xml)?$/;

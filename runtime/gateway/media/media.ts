@@ -54,7 +54,7 @@ export interface MediaOptions {
 /** Reason why a recording has no transcript. */
 export type UnheardReason = "not configured" | "too long" | "failed";
 
-/** Prepares files for the model. Never fails: `facts` say if a file is unreadable. */
+/** Prepares files for the model. Never throws: the returned `facts` mention an unreadable file. */
 export class Media {
   readonly #options: MediaOptions;
 

@@ -64,7 +64,7 @@ export function addressOf(reference: string, config: Config, environment: Enviro
     return {
       provider,
       modelId,
-      // The broker's URL has no version path; Anthropic's own URL needs one.
+      // Add `/v1` only to Anthropic's own URL, because the broker adds `/v1` itself.
       baseUrl: isPass("anthropic", key, environment) ? address : `${address}/v1`,
       apiKey: key,
       catalog: operationRequest("anthropic/model", { id: modelId }, { key, environment }),

@@ -85,7 +85,7 @@ class ReasoningFilter {
     }
   }
 
-  /** Handles `#mark` if it is an effective tag or token; otherwise returns false. */
+  /** Handles `#mark` as a tag or token; returns false if `#mark` is ordinary text. */
   #readMark(added: Added): boolean {
     const [, token] = TOKEN.exec(this.#mark) ?? [];
     if (token !== undefined) return this.#readToken(token);

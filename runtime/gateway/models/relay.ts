@@ -101,8 +101,8 @@ export class ModelRelay implements Model {
   }
 
   /**
-   * Returns a model that has not failed this request; `undefined` if none may be tried. Prefers models without recent
-   * failures.
+   * Returns a model that has not yet failed for this request; `undefined` if none may be tried. Prefers models
+   * without recent failures.
    */
   #next(entries: readonly Entry[], failures: Failures): Entry | undefined {
     const now = this.#options.clock();
@@ -208,8 +208,8 @@ export function concernsModel({ code }: ModelRefusal): boolean {
 }
 
 /**
- * `resting`: the model failed recently, so it is tried last and only once. `closed`: the provider has requested a
- * longer wait, so the model is not tried.
+ * `resting`: the model failed recently, so it is tried only once, after all others. `closed`: the provider has
+ * requested a wait above {@link LONGEST_WAIT_MS}, so the model is not tried.
  */
 export type Availability = "open" | "resting" | "closed";
 
@@ -245,7 +245,7 @@ export class ModelState {
 
   /**
    * Records a failure. If the provider requests a wait above {@link LONGEST_WAIT_MS}, the model is not tried until
-   * the wait ends. Otherwise, the model is tried last for at most `restMs`.
+   * the wait ends. Otherwise, for at most `restMs`, the model is tried only after all others.
    */
   failed(error: ModelTrouble | ModelRefusal, now: number, restMs: number): void {
     this.#changedAt = now;

@@ -136,8 +136,8 @@ export class SourceUsageStore {
   }
 
   /**
-   * Returns the usage since `day` (YYYY-MM-DD). For people, returns the top `most` rows by tokens, then a sum of the
-   * remaining rows per model; likewise for chats.
+   * Returns the usage since `day` (YYYY-MM-DD). For people, then for chats, lists the top `most` rows by tokens, then
+   * the rest summed per model.
    */
   top(day: string, most: number): SourceUsage[] {
     const found: SourceUsage[] = [];

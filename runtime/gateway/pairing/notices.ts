@@ -26,8 +26,8 @@ export interface ApprovalNoticesOptions {
 }
 
 /**
- * Notices that tell senders of their approval. While a sender waits, polls the store every second, because other
- * processes write approvals. A crash may repeat a notice.
+ * Notifies approved senders; after a crash, a sender may be notified twice. Polls the store every second while a
+ * sender waits, because other processes write approvals.
  */
 export class ApprovalNotices {
   readonly #options: ApprovalNoticesOptions;

@@ -42,8 +42,8 @@ export const approvedSchema = z.strictObject({
 });
 
 /**
- * `credentials/<channel>-operators.json`: approved senders with an operator's rights. Other approved senders have a
- * person's rights.
+ * `credentials/<channel>-operators.json`: approved senders with the role `operator`. Other approved senders have the
+ * role `person`.
  */
 export const operatorsSchema = z.strictObject({
   version: z.literal(1),

@@ -101,7 +101,8 @@ function memorySection({ path, text, cut }: Memory): Prompt {
 }
 
 /**
- * Lists the skills. Omits a skill whose folder name {@link label} would change: the model opens files by that name.
+ * Lists the skills. Omits a skill if {@link label} would change its folder name, because the model needs the exact
+ * name.
  */
 function skillSection(skills: readonly Skill[]): Prompt {
   const lines = skills.flatMap(({ name, description }) => {

@@ -1,10 +1,9 @@
 /**
  * Types of text by trust level, and the functions that add text to a prompt.
  *
- * In a prompt, only lines of the gateway and the operator begin in column zero. Other text follows a mark on the
- * gateway's line or is indented by four spaces, so that its headings, fences, names and marks do not affect the rest
- * of the prompt. Only {@link unmarked} text, which is a whole message or tool result, needs neither mark nor
- * indentation.
+ * In a prompt, only lines of the gateway and the operator begin in column zero. Other text is indented by four spaces
+ * or follows a mark of the gateway, such as `[#person]:`. Its headings, fences, names and marks do not affect the
+ * rest of the prompt. Only {@link unmarked} text, a whole message or tool result, needs neither mark nor indentation.
  */
 
 declare const trust: unique symbol;
@@ -50,7 +49,10 @@ const NOT_IN_LABELS = /(?:[^\p{L}\p{M}\p{N}\p{So}\p{Sk}\p{Sc} .,;'’()&+!?/_%=$
 /** Maximum length, in characters, of a name before normalisation, which can make the name longer. */
 const LONGEST_UNCUT = 1_000;
 
-/** Maximum length, in characters, of one fact in a remark. Allows a Telegram poll with all its answers. */
+/**
+ * Maximum length, in characters, of each fact in text such as `[file: a.pdf, 3 kB]`. Fits a Telegram poll with ten
+ * full-length answers.
+ */
 const LONGEST_FACT = 1_500;
 
 export const memoryText = (text: string): MemoryText => text as MemoryText;
@@ -87,8 +89,9 @@ export function afterMark(text: Untrusted): Prompt {
 }
 
 /**
- * Returns a direct chat's message or a tool result without a mark: the provider's protocol separates these from other
- * text. Leaves the text unindented, so that the model can reproduce it, unless a line looks like a mark.
+ * Returns a direct chat's message or a tool result without a mark: the provider's protocol separates both from other
+ * text. Indents the text only if a line looks like a mark, because indented text is harder for the model to
+ * reproduce.
  */
 export function unmarked(text: SpeakerText | ToolText): Prompt {
   return MARK_LIKE.test(sanitize(text)) ? indented(text) : (sanitize(text) as Prompt);

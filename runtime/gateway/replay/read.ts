@@ -9,7 +9,7 @@ import { readCommand } from "../commands.ts";
 
 /** Repetitions per measurement. The fastest one counts. */
 const RUNS = 3;
-/** Minimum parsing time in milliseconds to assume, which avoids a division by zero. */
+/** Lower limit for a measured parsing time, in milliseconds, to avoid a division by zero. */
 const SHORTEST_MS = 0.0005;
 
 /** Parses and admits one event as its channel would. Sends and stores nothing; may throw. */
@@ -59,7 +59,7 @@ function admissionText(admission: Admission): string {
 }
 
 /**
- * Processes the events of a replay record, up to the point at which the model would be asked. Sends nothing.
+ * Processes each event of a replay record, but asks no model and sends nothing.
  *
  * @param now clock for measurements, in milliseconds
  */

@@ -42,7 +42,10 @@ const DIGITS = "0123456789";
 const LETTERS = "abcdefghijklmnopqrstuvwxyz";
 const CAPITALS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 
-/** Creates a redaction with a secret key. Nothing stores the key, so pseudonyms cannot be reversed. */
+/**
+ * Creates a redaction that derives pseudonyms from a secret key. The key is not stored, so pseudonyms cannot be
+ * reversed.
+ */
 export function createRedaction(key: Uint8Array): Redaction {
   const secret = Buffer.from(key).toString("hex");
   const known = new Map<string, string>();

@@ -53,8 +53,8 @@ interface SchedulesOptions {
 /**
  * Runs due schedules. Stores each run before it begins, so that the gateway's next start finishes it after a crash.
  *
- * If each chat has its own sandbox, {@link REST_TENANT} runs no schedules; move its schedules to the chats'
- * sandboxes.
+ * If each chat has its own sandbox, {@link REST_TENANT} runs no schedules. The operator must move the schedules to
+ * the chats' sandboxes.
  */
 export class Schedules {
   readonly #options: SchedulesOptions;

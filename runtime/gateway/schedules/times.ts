@@ -89,8 +89,8 @@ export async function findOverdueRuns(
       }
       return found;
     };
-    // To find the last due time, search from the cutoff. A search from an earlier time might end before the cutoff,
-    // because `slots` returns at most MAX_COUNTED times.
+    // Start at the cutoff or later: `slots` returns at most MAX_COUNTED times, so an earlier start might miss the
+    // last due time.
     const first = from >= cutoff ? from : cron.nextRun(new Date(cutoff - 1))?.getTime();
     const last = slots(first ?? Number.POSITIVE_INFINITY).at(-1);
     return { count: slots(from).length, ...recent(last), ...further };

@@ -11,7 +11,7 @@ const LOOK_EVERY_MS = 3_600_000;
 const FIRST_LOOK_MS = 10_000;
 /** Milliseconds before a new rule takes effect, so that a mistake can be corrected. */
 const NOTICE_MS = DAY_MS;
-/** Maximum number of messages to remove per batch, since a batch blocks all other work. */
+/** Maximum number of messages removed per batch. A batch blocks all other work. */
 const BATCH = 1_000;
 
 type Rules = Config["sessions"]["retention"];
@@ -174,7 +174,7 @@ export class Retention {
   }
 }
 
-/** Creates the table of the retention rules and the numbers of removed messages and conversations. */
+/** Creates the table for the retention rules and the counts of removed messages and conversations. */
 function countRemovals(database: DatabaseSync): void {
   database.exec(
     `CREATE TABLE IF NOT EXISTS retention (

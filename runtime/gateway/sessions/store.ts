@@ -156,7 +156,7 @@ export class Sessions {
     });
   }
 
-  /** Returns the answer to a delivery, even if unsent, and the delivery under which it is stored. */
+  /** Returns the answer to a delivery, even if unsent, and the last delivery that shares this answer. */
   answerTo(session: string, delivery: string): { text: string; delivery: string } | undefined {
     const row = this.#sql.answer.get({ conversation: session, delivery });
     return row === undefined ? undefined : { text: String(row["text"]), delivery: String(row["delivery"]) };
@@ -168,8 +168,8 @@ export class Sessions {
   }
 
   /**
-   * Returns the question's messages and earlier ones, at most `limit` in total. The earlier messages start with one
-   * from a user, as model APIs require.
+   * Returns the messages of `deliveries`, and earlier messages up to `limit` in total. The earlier messages begin
+   * with a user's message, as model APIs require.
    */
   history(session: string, deliveries: readonly string[], limit: number): History {
     const question = deliveries.flatMap((delivery) => {

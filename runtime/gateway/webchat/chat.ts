@@ -70,7 +70,7 @@ export class WebChat {
     });
   }
 
-  /** Connects a page. Returns its first message and a function that disconnects it. */
+  /** Connects a page. Returns the first message to the page and a function that disconnects the page. */
   join(deviceId: string, listener: (message: ToPage) => void): { welcome: ToPage; leave(): void } {
     const { outbox, history } = this.#options;
     const stopListening = outbox.listen(deviceId, listener);

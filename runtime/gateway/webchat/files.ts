@@ -57,7 +57,10 @@ interface WithFiles {
   files: readonly IncomingFile[];
 }
 
-/** Reads a message for the model. `unheard` is set if the message has only recordings and none has a transcript. */
+/**
+ * Reads a message for the model. The result's `unheard` is set if the message has only recordings, all without a
+ * transcript.
+ */
 export async function readWebMessage({ text, files }: WithFiles, reading: Omit<ReadOptions, "channel">) {
   const attachments = files.map(({ name, kind, data }, at): Attachment => ({
     kind,

@@ -72,8 +72,8 @@ export class FileHistory {
   }
 
   /**
-   * Records the author before new content is written. If the write fails, the old content counts as the operator's:
-   * its record is gone.
+   * Records the author before new content is written. If the write fails, the old content counts as the operator's,
+   * because its author's record is gone.
    */
   noteAuthor(name: string, content: string | Uint8Array, by: Author): void {
     if (by === "operator") rmSync(join(this.#folder(name), BY_AGENT), { force: true });

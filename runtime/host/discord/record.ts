@@ -22,7 +22,7 @@ export class SessionRecord extends IntakeLease {
     this.heard({ session: id, resume_url: url, user, sequence });
   }
 
-  /** Records that Discord has responded and that all events up to this number are in the ledger or need no record. */
+  /** Records a response from Discord. All events up to `sequence` must be in the ledger or need no record. */
   answered(sequence: number): void {
     this.heard({ sequence });
   }

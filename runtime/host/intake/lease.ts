@@ -63,7 +63,7 @@ export class IntakeLease {
     if (this.#isHeld()) this.change({ error_code: code, error_detail: detail });
   }
 
-  /** Records that the platform has responded and clears the last failure. `more` sets additional columns. */
+  /** Records a response from the platform and clears the last failure. `more` sets additional columns. */
   protected heard(more: Record<string, SqlValue> = {}): void {
     this.change({ polled_at: this.clock(), error_code: null, error_detail: null, ...more });
   }

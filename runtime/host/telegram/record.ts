@@ -20,7 +20,7 @@ export class IntakeRecord extends IntakeLease {
   }
 
   /**
-   * Records that Telegram has responded. `nextOffset` is set if updates arrived; the ledger has already stored all
+   * Records a response from Telegram. `nextOffset` is set if updates arrived; the ledger has already stored all
    * updates with lower ids.
    */
   answered(nextOffset?: number): void {

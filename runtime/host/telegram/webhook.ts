@@ -45,7 +45,7 @@ export class WebhookRegistration {
     this.#running ??= this.#run();
   }
 
-  /** Stops the checks. The webhook stays, so that Telegram queues updates. */
+  /** Stops checking the webhook. The webhook stays registered, so that Telegram queues updates. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#running;

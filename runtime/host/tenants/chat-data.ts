@@ -151,7 +151,7 @@ export class ChatData {
   async restoreReadable(tenant: TenantId, stop: () => Promise<void>): Promise<string | undefined> {
     const store = await this.store(tenant);
     const found = (await store.list()).find(
-      // Skip backups made before a restore: their data may come from a later version than `agentVersion`.
+      // Skip backups of data that a restore replaced: a version later than `agentVersion` may have written the data.
       ({ agentVersion, cause }) => cause !== "restore" && !isLater(agentVersion, VERSION),
     );
     if (found === undefined) return undefined;
@@ -181,7 +181,10 @@ export class ChatData {
     if (isNew || isUnplaced) await this.#place(tenant, newest.id);
   }
 
-  /** Stores a chat's part of the deployment's state as a backup, unless the chat has newer data. */
+  /**
+   * Stores a chat's part of the deployment's state as a backup, unless the chat's newest backup is newer than that
+   * part.
+   */
   async #export(tenant: TenantId, store: DiskStore): Promise<void> {
     const { tenants, broughtBack } = await this.known();
     if (!tenants.includes(tenant)) return;

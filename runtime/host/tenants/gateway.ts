@@ -31,7 +31,10 @@ interface TenantGatewayOptions extends TenantRunOptions {
   whenRoom(start: () => void): Promise<boolean>;
 }
 
-/** A chat's gateway: a process of the chat's user that is started on demand and stopped when idle. */
+/**
+ * A chat's gateway: a process that runs as the chat's own operating-system user, starts on demand and stops when
+ * idle.
+ */
 export class TenantGateway implements Sandbox {
   readonly tenant: TenantId;
   readonly broker: Broker;
@@ -102,7 +105,7 @@ export class TenantGateway implements Sandbox {
     return this.#run?.supervisor.status().version;
   }
 
-  /** Reason why the gateway does not answer now, or did not answer when it was stopped. */
+  /** Reason why the gateway does not answer; for a stopped gateway, the reason just before its stop. */
   get problem(): Reason | undefined {
     return this.#run === undefined ? this.#endedBy : problemIn(this.#run);
   }

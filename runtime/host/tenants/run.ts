@@ -25,7 +25,7 @@ export interface RunSurroundings {
   /** Folder for the supervisors' own files. */
   logs: string;
   commands: Record<"command" | "cli", readonly [string, ...string[]]>;
-  /** Returns a gateway's environment, with passes for the broker instead of keys. */
+  /** Returns a gateway's environment, with broker passes instead of API keys. */
   environment(broker: { path: string; token: string }): Environment;
   bundle: string;
   onOutput(line: string): void;

@@ -22,8 +22,8 @@ interface ScheduledStartsOptions {
 }
 
 /**
- * Starts the gateway of each chat that has schedules, after every change of the tenancy or config. Otherwise, a new
- * gateway would start only at its chat's first message.
+ * After every change to the tenancy or config, starts the gateway of each chat that has schedules. Otherwise, a
+ * chat's gateway would start only at the chat's next message.
  */
 export class ScheduledStarts {
   readonly #options: ScheduledStartsOptions;

@@ -158,7 +158,8 @@ export class HostTenancy {
   }
 
   /**
-   * Stops all gateways permanently, then backs up the chats' data, which a switch back to one shared gateway needs.
+   * Stops all gateways permanently, then backs up the chats' data. A switch to one shared gateway needs these
+   * backups.
    */
   async stop(): Promise<void> {
     this.#pool.close();

@@ -15,7 +15,7 @@ import { type DeployedState, findResource, gatewayOf } from "./stack.ts";
 /** Longer than the service's own timeouts. */
 const ANSWER_MS = 200_000;
 /**
- * Number of failed attempts, over one minute, after which the gateway counts as down. A cold start takes only
+ * Number of failed attempts after which the gateway counts as down. The attempts span one minute; a cold start takes
  * seconds.
  */
 const READY_ATTEMPTS = 30;

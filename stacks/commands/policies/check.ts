@@ -42,10 +42,10 @@ export async function policies(
 }
 
 /**
- * Builds the policy pack in a folder and installs its packages. The Pulumi CLI can run or publish it from there.
+ * Builds the policy pack in a folder and installs the pack's packages. The Pulumi CLI can run or publish the pack.
  *
- * @param folder Must be new, empty or an earlier result.
- * @returns The absolute path.
+ * @param folder New, empty, or the folder of an earlier pack.
+ * @returns The folder's absolute path.
  * @throws BuildFailure `policy_folder_taken`, `policy_packages_missing`
  */
 export async function makePolicyPack(

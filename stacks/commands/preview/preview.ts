@@ -70,7 +70,7 @@ function code(text: string): string {
   return `\`${text.replaceAll("`", "'").replaceAll(/\s+/g, " ").trim()}\``;
 }
 
-/** Formats a table cell, in which a vertical bar must be escaped. */
+/** Formats a table cell as inline code. Escapes vertical bars. */
 function cell(text: string): string {
   return code(text.replaceAll("|", "\\|"));
 }

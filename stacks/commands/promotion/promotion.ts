@@ -103,7 +103,7 @@ function provenBuild(folder: string, stack: string): DeployedBuild {
   return last["deployed"] as DeployedBuild;
 }
 
-/** Returns true if an entry shows that its rollout reached the update. */
+/** Returns true if an entry shows that its rollout began to update the stack. */
 function namesBuild({ step, deployed }: RecordEntry): boolean {
   return step === "updating" || deployed !== undefined;
 }
@@ -113,7 +113,7 @@ function rolloutFailed(stack: string, [first]: readonly RecordEntry[], how: stri
   return unprovenError(stack, `The rollout${began} of ${stack} ${how}.`);
 }
 
-/** Returns the error with a fix that names the source stack. */
+/** Returns the error `promotion_unproven`, whose fix names the stack `source`. */
 function unprovenError(source: string, detail: string): StewardError {
   return new StewardError("promotion_unproven", detail, {
     fix: ({ tool }) =>

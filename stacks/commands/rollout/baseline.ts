@@ -6,7 +6,7 @@ import type { StackBackups } from "../deployed/signed.ts";
 /** Version that ran before an update. Must be plain data, because a rollout's record stores it. */
 export interface PreviousDeployment {
   version: PreviousVersion;
-  /** Hashes of the version's bundle and secrets; `undefined` if the version did not answer. */
+  /** Bundle hash and secrets hash of the version, separated by a space; `undefined` if the version did not answer. */
   answered: string | undefined;
 }
 

@@ -80,7 +80,7 @@ function isWhole({ versions }: PreviousVersion, versionId: string): boolean {
   return versions.every((share) => share.versionId === versionId);
 }
 
-/** Returns the hashes of the bundle and secrets of the deployment at a URL; `undefined` if nothing answers. */
+/** Returns the deployment's bundle hash and secrets hash, separated by a space; `undefined` if nothing answers. */
 async function answerOf(url: string): Promise<string | undefined> {
   try {
     const response = await fetch(`${url}${ROUTES.ready.path}`, { signal: AbortSignal.timeout(ANSWER_MS) });

@@ -12,7 +12,7 @@ export interface RolloutOptions extends CommandOptions, PolicyOptions {
   /** If true, starts without calling `confirm`. Default: false. */
   yes?: boolean | undefined;
   /**
-   * Called before the first change, unless `yes` is set. Returns `true` to start, otherwise the reason for refusing.
+   * Called before the first change, unless `yes` is set. Returns `true` to start, or the reason not to start.
    * Default: the rollout does not start.
    */
   confirm?: ((plan: UpdatePlan) => Promise<true | string>) | undefined;

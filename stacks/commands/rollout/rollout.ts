@@ -76,7 +76,7 @@ async function opened(name: string, options: RolloutOptions, folder: string): Pr
   const deployed = await openDeployed(name, { ...options, env, runsProgram: true, changes });
   try {
     const left = readInterruptedRollout(folder);
-    // If this run continues a killed rollout, it may release that rollout's lock.
+    // Release the lock of a killed rollout that this run continues. A run that only plans needs no lock.
     if (options.planOnly !== true)
       await requireUnlocked(deployed.stack, { releaseStale: left !== undefined });
     await requireReachable(deployed, promoted);

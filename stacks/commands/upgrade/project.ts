@@ -167,7 +167,7 @@ async function install(folder: string, { env, log }: ProjectRun, ...words: strin
   throw new BuildFailure("upgrade_install", cause, "Run it again when npm can install the version.");
 }
 
-/** Final report of a rollout by the project's installed version. */
+/** Final report of a rollout that the project's installed version ran. */
 const rolloutReport = z.looseObject({
   exit: z.number().optional(),
   cause: z.string().optional(),

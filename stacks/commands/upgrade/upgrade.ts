@@ -49,7 +49,7 @@ export interface UpgradeOptions extends CommandOptions {
   unattended?: boolean | undefined;
   /** If true, starts without calling `confirm`. */
   yes?: boolean | undefined;
-  /** Called before the first change, unless `yes` is set. Returns `true` to start, otherwise the reason. */
+  /** Called before the first change, unless `yes` is set. Returns `true` to start, or the reason not to start. */
   confirm?: (() => Promise<true | string>) | undefined;
   /** Tag of the migration that may be applied, such as `v2`. */
   accept?: string | undefined;
@@ -203,7 +203,7 @@ async function decided(prepared: Prepared, result: Omit<UpgradeResult, "exit">):
  */
 async function rollOut({ stack, project, folder, options, given, aside }: Prepared): Promise<RolloutReport> {
   const former = path.join(folder, "former");
-  // An interrupted upgrade has already saved the last version that is known to work.
+  // Keep existing files: an interrupted upgrade saved them from the last version known to work.
   if (!existsSync(former)) await copyVersions(project.folder, former);
   // A failed restore is only logged, so that it does not hide the rollout's result.
   const restorePrevious = async (): Promise<void> => {
@@ -222,7 +222,8 @@ async function rollOut({ stack, project, folder, options, given, aside }: Prepar
     await restorePrevious();
     throw error;
   }
-  // After a failed rollback, keep the new version's files: its rollout must be repeated or reverted by hand.
+  // Delete the saved version even after a failed rollback: the new version's rollout must be repeated or reverted by
+  // hand.
   if (ended.exit === EXIT.done || ended.exit === EXIT.failed) await rm(former, { recursive: true });
   else await restorePrevious();
   return ended;

@@ -103,7 +103,7 @@ describe("without a record there is neither a pass nor a gate", () => {
   test("a version without events has nothing to compare", async () => {
     const result = await replayPast(async () => recordOf([], 0));
     expect(replayGates(result, false)).toEqual([]);
-    expect(replayLines(result).join("\n")).toMatch(/redacted content: 0\.[^]*interpreted differently: 0$/);
+    expect(replayLines(result).join("\n")).toMatch(/content redacted: 0\.[^]*interpreted differently: 0$/);
   });
 });
 

@@ -44,9 +44,10 @@ export interface DiscordSenderOptions {
 }
 
 /**
- * Sends messages to Discord. A reply's first message fills the deferred answer, and later messages follow it. Without
- * a valid ticket, the bot posts to the channel. Methods throw a DiscordError, or a RefusedError if a private answer's
- * ticket has expired. https://docs.discord.com/developers/interactions/receiving-and-responding#followup-messages
+ * Sends messages to Discord. A reply's first message replaces the "thinking" placeholder, and later messages follow
+ * it. Without a valid ticket, the bot posts to the channel. Methods throw a DiscordError, or a RefusedError if a
+ * private answer's ticket has expired.
+ * https://docs.discord.com/developers/interactions/receiving-and-responding#followup-messages
  */
 export class DiscordSender {
   readonly #options: DiscordSenderOptions;
@@ -115,7 +116,10 @@ export class DiscordSender {
     await this.#options.call({ operation: "discord/message.edit", values, body: settled });
   }
 
-  /** Sends a file as a separate message. Call `send` first, because the first message fills the deferred answer. */
+  /**
+   * Sends a file as a separate message. Call `send` first, because the first message replaces the "thinking"
+   * placeholder.
+   */
   async sendFile({ chat, ticket }: ReplyTarget, sent: OutgoingFile, caption = ""): Promise<void> {
     const file = new File([sent.data], sent.name, { type: sent.mediaType });
     const body = content(caption);
@@ -138,7 +142,7 @@ export class DiscordSender {
     });
   }
 
-  /** Shows the typing indicator for ten seconds, unless a deferred answer already shows one. */
+  /** Shows the typing indicator for ten seconds, unless Discord shows the "thinking" placeholder. */
   async typing({ chat, ticket }: ReplyTarget): Promise<void> {
     if (ticket === undefined)
       await this.#options.call({ operation: "discord/typing", values: { channel: chat } });
@@ -182,7 +186,10 @@ function tooLate(): RefusedError {
   return new RefusedError("reply_refused", "Discord accepts a private answer for 15 minutes only.");
 }
 
-/** Returns true if the token has expired, or is invalid because somebody has deleted the deferred answer. */
+/**
+ * Returns true if the interaction token has expired, or is invalid because somebody deleted the "thinking"
+ * placeholder.
+ */
 function ended({ status, code }: DiscordError, { path }: TicketRequest): boolean {
   const one = path.startsWith("/messages/") && path !== ORIGINAL;
   return status === 401 || TICKET_UNKNOWN.has(code) || (code === 10008 && !one);

@@ -149,7 +149,7 @@ function readFile({ id, name, mimetype, size, duration_ms: ms, subtype }: SlackF
   };
 }
 
-/** Returns shared messages, without previews of links and apps. */
+/** Returns the attachments that are shared messages; skips previews. */
 export function readShared(attachments: readonly SlackAttachment[]): Reference[] {
   return attachments.filter((one) => one.is_share || one.is_msg_unfurl).flatMap(readSharedMessage);
 }

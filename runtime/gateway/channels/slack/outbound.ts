@@ -103,8 +103,8 @@ interface SlackSender {
   /** https://docs.slack.dev/reference/methods/reactions.add */
   react(target: ReplyTarget, message: string, name: string): Promise<void>;
   /**
-   * Replaces the buttons with `word` if `done`. Otherwise sends `word` privately to the person who pressed:
-   * https://docs.slack.dev/reference/methods/chat.postEphemeral
+   * Replaces the buttons with `word` if `done`. Otherwise sends `word` privately to the person who pressed the
+   * button: https://docs.slack.dev/reference/methods/chat.postEphemeral
    */
   answerPress(press: ButtonPress, word: string, done: boolean): Promise<void>;
   /** https://docs.slack.dev/reference/methods/chat.update */

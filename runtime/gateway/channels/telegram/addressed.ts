@@ -1,6 +1,6 @@
 import type { TelegramContent, TelegramEntity, TelegramMessage } from "./message.ts";
 
-/** Maximum length, in characters, of a mention that can address the bot. Telegram limits user names to 32. */
+/** Maximum length, in characters, of a mention that can address the bot: twice Telegram's limit for user names. */
 const LONGEST_NAME = 64;
 
 export interface BotIdentity {

@@ -110,7 +110,10 @@ export function createTelegramChannel(options: TelegramChannelOptions): Channel 
   };
 }
 
-/** Returns the headers for the broker: the pass from `token` and, if set, the proxy to use for Telegram. */
+/**
+ * Returns the headers for the broker: the broker pass that `token` contains and, if set, the proxy to use for
+ * Telegram.
+ */
 function brokerHeaders(token: string, proxy: string | undefined): Record<string, string> {
   const pass = credential("telegram", passOf(token));
   return proxy === undefined ? pass : { ...pass, [PROXY_HEADER]: proxy };

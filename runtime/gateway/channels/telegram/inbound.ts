@@ -128,8 +128,8 @@ function readPress(
 }
 
 /**
- * Parses a change of a group's id. Telegram announces the change under both ids. Accepts only listed groups, because
- * the new id inherits the group's access.
+ * Parses a change of a group's id, which Telegram announces under both ids. Ignores groups that the access rules do
+ * not list, because the new id inherits the old id's access.
  */
 function readMove(
   { chat, from, migrate_to_chat_id: to, migrate_from_chat_id: by }: TelegramMessage,
