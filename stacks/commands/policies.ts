@@ -12,7 +12,7 @@ const SCRIPT = commandLine("policies");
 async function main(argv: string[], { say, log }: CommandOutput): Promise<number> {
   const command = commandParser(SCRIPT, "Runs the policy pack on a stack's preview. Nothing is changed.")
     .addArgument(new Argument("[stack]", "a stack in the backend that Pulumi is logged in to"))
-    .option("--config <file>", "file with the level and the values of each policy rule")
+    .option("--config <file>", "file that sets the enforcement level and the parameters of each policy rule")
     .option("--backup <time>", "time of the last backup, as ISO 8601")
     .option(
       "--publish-dir <folder>",

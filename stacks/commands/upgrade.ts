@@ -30,15 +30,19 @@ function readOptions(argv: readonly string[]): UpgradeOptions & { stack: string 
     )
     .option(
       "--unattended",
-      "deploy without asking: only patch versions, within the maintenance window of package.json",
+      "deploy without asking, but only patch versions and only within the window set in package.json",
       false,
     )
     .option("--yes", "skip confirmation", false)
     .option("--accept-migration <tag>", "allow this migration, such as v2")
     .option("--accept-replay", "accept that the new version interprets past events differently", false)
-    .option("--without-trial", "skip the trial of the new version on a copy of a host stack's data", false)
+    .option(
+      "--without-trial",
+      "for a host stack, do not first try the new version on a copy of its data",
+      false,
+    )
     .option("--without-backup", "skip the backup before the update", false)
-    .option("--config <file>", "file with the level and the values of each policy rule")
+    .option("--config <file>", "file that sets the enforcement level and the parameters of each policy rule")
     .option("--json", "print one JSON object", false)
     .addHelpText(
       "after",

@@ -315,7 +315,9 @@ describe("of a stack that is deployed, and whose service does not answer,", () =
         await deployedAt(service.url);
         answer = foreign;
         expect(await fails(line, "service_unreachable")).toMatch(
-          new RegExp(`/stack/backups\\S* answered with ${foreign.status}, which is not an answer of steward`),
+          new RegExp(
+            `/stack/backups\\S* answered with ${foreign.status}, which is not a response from steward`,
+          ),
         );
       },
       UPDATE_MS,

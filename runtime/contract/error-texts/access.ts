@@ -41,7 +41,7 @@ export const ACCESS_ERRORS = {
   cross_site: {
     status: 403,
     title: "Cross-site requests are refused",
-    cause: "A page of another site may have made this request.",
+    cause: "A page on another site may have made this request.",
     fix: 'Open the address directly. From a program, send the address of this service in the Origin header (curl -H "Origin: https://…").',
   },
   change_unproven: {

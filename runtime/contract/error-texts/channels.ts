@@ -10,7 +10,7 @@ export const CHANNELS_ERRORS = {
   slack_url_unverified: {
     status: 502,
     title: "Slack's URL verification failed",
-    cause: "The webhook address does not return the challenge of a test POST.",
+    cause: "The webhook address did not return the challenge that a test POST sent to it.",
     fix: 'Send {"type":"url_verification","challenge":"x"} by POST to <address>/slack/events must answer with {"challenge":"x"}. A 401 means that the webhooks are private: set steward:publicWebhooks (PUBLIC_WEBHOOKS) to true and deploy again. No answer means that the address is not reachable from the internet.',
   },
   channel_failed: {
@@ -48,7 +48,7 @@ export const CHANNELS_ERRORS = {
     status: 502,
     title: "Another program receives Telegram's updates",
     cause: "Another program polls with this bot token, or a webhook was set for it.",
-    fix: "Stop the other program, or use one bot per deployment. A restart deletes any webhook set in the meantime; to keep it, set channels.telegram.webhookUrl.",
+    fix: "Stop the other program, or use one bot per deployment. When steward restarts, it deletes the bot's webhook; to use a webhook, set channels.telegram.webhookUrl.",
   },
   telegram_stalled: {
     status: 502,
@@ -66,8 +66,8 @@ export const CHANNELS_ERRORS = {
     status: 502,
     title: "Telegram refused the webhook",
     cause:
-      "Telegram rejects channels.telegram.webhookUrl, or the webhook's secret is not the one that steward checks.",
-    fix: 'Use an https address on port 443, 80, 88 or 8443 that ends in /telegram-webhook, and set webhookSecret to {"env": "TELEGRAM_WEBHOOK_SECRET"}. The secret has 1 to 256 characters: A-Z, a-z, 0-9, _ and -.',
+      "Telegram rejected channels.telegram.webhookUrl, or the webhook's secret is not the one that steward expects.",
+    fix: 'Use an https address on port 443, 80, 88 or 8443 that ends in /telegram-webhook, and set webhookSecret to {"env": "TELEGRAM_WEBHOOK_SECRET"}. The secret must have 1 to 256 characters, and only A-Z, a-z, 0-9, _ and -.',
   },
   discord_token_invalid: {
     status: 502,

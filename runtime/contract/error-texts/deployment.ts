@@ -144,7 +144,7 @@ export const DEPLOYMENT_ERRORS = {
   rehearsal_ended: {
     status: 502,
     title: "The rehearsal is not running",
-    cause: "The stack belongs to a rehearsal, whose emulated Cloudflare does not answer.",
+    cause: "The stack was created by a rehearsal, and the rehearsal's Cloudflare emulator does not answer.",
     fix: "Start the rehearsal again and leave it running.",
   },
   service_unreachable: {
@@ -171,7 +171,7 @@ export const DEPLOYMENT_ERRORS = {
     title: "Changes do not take effect",
     cause: "The running version is not the one that was deployed last.",
     fix: ({ pulumi }) =>
-      `Run \`${pulumi("up")}\` again: it rebuilds the bundle, so no cache needs to be cleared. If the problem persists, another deployment answers at the address: check that \`url\` of \`${pulumi("stack output")}\` leads only to this stack's service.`,
+      `Run \`${pulumi("up")}\` again: it rebuilds the bundle, so no cache needs to be cleared. If the problem persists, another deployment is answering at this address: check that \`url\` of \`${pulumi("stack output")}\` leads only to this stack's service.`,
   },
   slack_config_token_invalid: {
     status: 502,
@@ -216,7 +216,7 @@ export const DEPLOYMENT_ERRORS = {
     status: 500,
     title: "The image is for another platform",
     cause: "Cloudflare runs linux/amd64 only, and the image was built for another processor.",
-    fix: "Build on a linux/amd64 engine (DOCKER_HOST can name one), or push an image yourself and set steward:image to its name.",
+    fix: "Build with a linux/amd64 Docker engine (set DOCKER_HOST to use a remote one), or push an image yourself and set steward:image to its name.",
   },
   registry_refused: {
     status: 502,
@@ -240,7 +240,7 @@ export const DEPLOYMENT_ERRORS = {
     status: 409,
     title: "The config refers to variables that the deployment does not set",
     cause:
-      "The running config uses environment variables that the stack would not set, or would send API keys to another service.",
+      "The running config uses environment variables that the stack would not set, or the stack would send an API key to another service.",
     fix: "Set each variable again, or first remove the reference from the config: on `/_admin/config/edit`, or with `steward config unset` in the container.",
   },
   host_not_ready: {
@@ -277,7 +277,7 @@ export const DEPLOYMENT_ERRORS = {
   host_cpus_short: {
     status: 500,
     title: "The host has too few processors",
-    cause: "steward:cpus is more than the processors that the Docker engine's machine has.",
+    cause: "steward:cpus is higher than the number of processors on the machine that runs the Docker engine.",
     fix: "Lower steward:cpus, or give the machine more processors.",
   },
   host_memory_short: {
@@ -316,7 +316,7 @@ export const DEPLOYMENT_ERRORS = {
     title: "Nothing to promote: no successful rollout",
     cause: "No successful rollout of the source stack's running version is recorded.",
     fix: ({ tool }) =>
-      `Run \`${tool("rollout", "<source>")}\` until it exits with 0, or copy its records from .steward/rollouts/<source>/ into this checkout, then promote again.`,
+      `Run \`${tool("rollout", "<source>")}\` again until it exits with 0, or copy the source stack's records from .steward/rollouts/<source>/ into this checkout. Then promote again.`,
   },
   promotion_differs: {
     status: 409,

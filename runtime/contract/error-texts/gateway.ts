@@ -43,13 +43,13 @@ export const GATEWAY_ERRORS = {
     status: 500,
     title: "Some chats' data has not been backed up",
     cause:
-      "If steward:tenancy is chat, each chat's data is backed up when its gateway stops. The service was killed before it could do so.",
-    fix: "Deploy once more with steward:tenancy set to chat (unless the rollout did so already), wait a minute, then switch back to shared. To discard that data, remove backups/tenants/<id>/changed and restart the service.",
+      "When steward:tenancy is chat, each chat's data is backed up when that chat's gateway stops. This time, the service was killed before that.",
+    fix: "Deploy once more with steward:tenancy set to chat (unless the rollout already did so), wait a minute, then switch back to shared. To discard the chats' data instead, remove backups/tenants/<id>/changed and restart the service.",
   },
   out_of_memory: {
     status: 502,
     title: "The container ran out of memory",
-    cause: "The kernel killed the gateway because the container's memory was full (OOM-killed).",
+    cause: "The kernel killed the gateway because the container ran out of memory (OOM-killed).",
     fix: "Give the container more (steward:memoryMiB on a host, steward:instanceType on Cloudflare) and deploy again.",
   },
   events_waiting: {
@@ -121,7 +121,7 @@ export const GATEWAY_ERRORS = {
   data_directory_unwritable: {
     status: 500,
     title: "The data directory cannot be written",
-    cause: "steward may not write to the data directory (on a host, the mounted volume).",
+    cause: "steward has no permission to write to the data directory (on a host, the mounted volume).",
     fix: "Give the directory to the user that runs steward (chown), or start with elevated rights.",
   },
   environment_invalid: {

@@ -45,7 +45,7 @@ export const MODELS_ERRORS = {
   },
   model_not_streamed: {
     status: 503,
-    title: "The model's address is not a model API",
+    title: "No model API answers at the model's address",
     cause:
       "The model's address returns a web page or another document, for example because of a wrong path, a proxy or a login page.",
     fix: "Correct ANTHROPIC_BASE_URL, or the baseUrl of the named provider. steward retries meanwhile.",
@@ -58,8 +58,8 @@ export const MODELS_ERRORS = {
   },
   first_word_late: {
     status: 503,
-    title: "People have been waiting for more than a minute",
-    cause: "A message waited for more than a minute before an answer began or a notice was sent.",
+    title: "People have been waiting for a reply for more than a minute",
+    cause: "For more than a minute, a message got neither an answer nor a notice.",
     fix: "Read the admin pages Models and Events: a platform refused the notice, or the service was down.",
   },
   model_quota_exhausted: {

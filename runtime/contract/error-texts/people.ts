@@ -4,7 +4,7 @@ export const PEOPLE_ERRORS = {
   token_limit_reached: {
     status: 429,
     title: "The daily token limit is reached",
-    cause: "A chat or a person has used the tokens that agent.limits.tokensPerDay allows.",
+    cause: "A chat or a person has used all the tokens that agent.limits.tokensPerDay allows.",
     fix: "Raise agent.limits.tokensPerDay in steward.json, or wait for midnight (UTC).",
   },
   message_limit_reached: {
@@ -23,7 +23,7 @@ export const PEOPLE_ERRORS = {
     status: 409,
     title: "The bot is open to everyone",
     cause: 'allowFrom has "*": everyone who finds the bot may write to it.',
-    fix: 'Replace "*" in allowFrom with ids of people; or remove it, set dmPolicy to "pairing" and approve people. To keep the bot open, set agent.limits.tokensPerDay, and use agent.may to grant guests only what they need.',
+    fix: 'Replace "*" in allowFrom with the ids of the people to allow. Or remove it, set dmPolicy to "pairing", and approve each person. To keep the bot open, set agent.limits.tokensPerDay, and use agent.may to grant guests only what they need.',
   },
   operator_missing: {
     status: 409,
@@ -35,8 +35,8 @@ export const PEOPLE_ERRORS = {
   sender_id_invalid: {
     status: 400,
     title: "Not a user id of this platform",
-    cause: "The id is not a user id of this platform.",
-    fix: "Enter the sender's id: the bot shows it to strangers, and /whoami to approved senders.",
+    cause: "This is not a valid user id on this platform.",
+    fix: "Enter the sender's id. The bot shows strangers their id; approved senders see theirs with /whoami.",
   },
   sender_unknown: {
     status: 404,
@@ -49,7 +49,7 @@ export const PEOPLE_ERRORS = {
     status: 409,
     title: "This can no longer be undone",
     cause: "The time to undo has passed, the change was already undone, or another session made it.",
-    fix: "Make the change by hand, on the page where it was made.",
+    fix: "Undo the change by hand, on the page where it was made.",
   },
   undo_changed: {
     status: 409,
@@ -133,7 +133,7 @@ export const PEOPLE_ERRORS = {
   chat_too_many: {
     status: 429,
     title: "Too many messages or connections",
-    cause: "This device sends messages faster than allowed, or too many chat pages are connected.",
+    cause: "This device is sending messages faster than allowed, or too many chat pages are connected.",
     fix: "Wait a minute and try again.",
   },
   chat_file_refused: {

@@ -29,13 +29,13 @@ export const REQUESTS_ERRORS = {
   },
   broker_refused: {
     status: 403,
-    title: "The gateway may not make this request",
-    cause: "The request does not contain the running gateway's pass.",
-    fix: "No action needed for the deployment. If another program needs this service, add the service's API key to steward:secrets.",
+    title: "The gateway is not allowed to make this request",
+    cause: "The request does not contain the running gateway's access token.",
+    fix: "The deployment itself needs no change. If another program needs the service that was called, add that service's API key to steward:secrets.",
   },
   broker_operation_unknown: {
     status: 403,
-    title: "The gateway may not use this operation",
+    title: "The gateway is not allowed to use this operation",
     cause: "The broker allows only the operations that the gateway needs. This is not one of them.",
     fix: "If this was not your own test, restart the gateway and check its tools and programs.",
   },

@@ -76,7 +76,7 @@ export const STATE_ERRORS = {
   schedule_invalid: {
     status: 400,
     title: "The schedule is not valid",
-    cause: "A schedule's time, text or chat is missing or invalid, or the time is past.",
+    cause: "A schedule's time, text or chat is missing or invalid, or its time is in the past.",
     fix: "Correct the named fields. A schedule needs exactly one of at, every or cron, exactly one of text or prompt, and a chat.",
   },
   schedule_unknown: {
@@ -119,7 +119,7 @@ export const STATE_ERRORS = {
     status: 503,
     title: "The last backup is too old",
     cause: "No backup was made in time, and the state may have changed since the last one.",
-    fix: "Read the logs, then make a backup on the Backups page, which shows what is wrong.",
+    fix: "Read the logs, then make a backup on the Backups page. If the backup fails, the page shows the reason.",
   },
   backup_refused: {
     status: 409,

@@ -33,9 +33,9 @@ const groupQuery = () =>
 const LAST_GOOD_LIMIT_MS = 30_000;
 
 const ABOUT_MENDING =
-  "Does the same as steward doctor --fix: migrates deprecated keys, removes unknown keys, and replaces each secret that an environment variable also contains with a reference to the variable. Changes of whitespace are not shown.";
+  "Does the same as steward doctor --fix: migrates deprecated keys, removes unknown keys, and, if an environment variable has the same value as a secret, replaces the secret with a reference to that variable. Whitespace changes are not shown.";
 const NOTHING_TO_MEND =
-  "Nothing can be repaired automatically: the file has no deprecated or unknown key, and no secret that could become a reference to a variable.";
+  "Nothing can be repaired automatically: the file has no deprecated or unknown keys, and no secrets that an environment variable could replace.";
 const ABOUT_FRESH =
   "The current file is set aside. The gateway restarts and writes a new config from its environment. All other settings are dropped.";
 
@@ -165,8 +165,8 @@ async function readLastGood({ sandbox, backups }: AdminOptions): Promise<Proposa
   const [before, edited] = [file.text ?? "", { text: good.text ?? "", expected: file.sha256 ?? "none" }];
   return {
     title: "Restore the last valid config",
-    about: `Restores the config of backup ${id}, created ${createdAt}, and nothing else.`,
-    nothing: `The file is already the same as in backup ${id}.`,
+    about: `Restores only the config from backup ${id}, created ${createdAt}.`,
+    nothing: `The file is already identical to the one in backup ${id}.`,
     before,
     edited,
     problems: await problemsOf(sandbox, before, edited),

@@ -25,7 +25,7 @@ export const DONE = {
   replayed: "The event is being delivered again.",
   waking: "The container is starting.",
   saved:
-    "Saved. A running gateway applies it within a second; a gateway that could not start with the old config restarts.",
+    "Saved. A running gateway applies the change within a second. A gateway that could not start with the old config is restarted.",
   fresh: "The old file is set aside. The gateway restarts and writes the defaults.",
   backedUp: "Backup created.",
   restored:

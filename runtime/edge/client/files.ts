@@ -61,7 +61,7 @@ async function addFile(file: File, takesAll: boolean): Promise<string | undefine
   const isPicture = type.startsWith("image/");
   if (!isPicture && !takesAll) return `${name} is not a picture. This gateway accepts only pictures.`;
   const blob = isPicture ? await picture(file).catch(() => undefined) : file;
-  if (blob === undefined) return `This browser cannot read ${name} as a picture.`;
+  if (blob === undefined) return `This browser cannot read ${name} as an image.`;
   if (blob.size === 0) return `${name} is empty.`;
   if (blob.size > CHAT_FILES.bytes)
     return `${name} is ${megabytes(blob.size)}; the limit is ${megabytes(CHAT_FILES.bytes)} per file.`;

@@ -118,6 +118,6 @@ async function signedAnswer<Answer>(question: StackQuestion, schema: Schema<Answ
   if (response.ok && answer.success) return answer.data;
   // Something else answered, for example a proxy or an identity gateway.
   const { url, route } = question;
-  const detail = `${url}${route.path} answered with ${response.status}, which is not an answer of steward.`;
+  const detail = `${url}${route.path} answered with ${response.status}, which is not a response from steward.`;
   throw new StewardError("service_unreachable", detail);
 }

@@ -44,7 +44,7 @@ export async function watchChats({ renewal, pause = sleep }: WatchOptions): Prom
 function failureOf(tenant: string): BuildFailure {
   return new BuildFailure(
     "rollout_chat_fails",
-    `the container of ${tenant} does not run the new version`,
+    `the container of ${tenant} is not running the new version`,
     ({ script }) =>
       `Open /_admin/chats, choose ${tenant} and read its logs. Fix the cause, then run \`${script("rollout", "--yes")}\` again.`,
   );

@@ -37,7 +37,9 @@ async function hostBefore({ state }: DeployedStack): Promise<Baseline> {
     strayed: undefined,
     async restorePrevious() {
       if (answered === undefined)
-        throw new Error("no version answered before this rollout, so there is nothing to roll back to");
+        throw new Error(
+          `no version answered at ${url} before this rollout, so there is nothing to roll back to`,
+        );
       await waitForVersion(url, answered);
       return [`The previous version answers at ${url}.`];
     },

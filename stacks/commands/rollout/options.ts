@@ -56,7 +56,7 @@ export async function readOptions(argv: readonly string[]): Promise<RolloutOptio
     .option("--accept-replay", "accept that the new version interprets past events differently", false)
     .option("--promote-from <stack>", "deploy exactly what this stack has deployed and probed")
     .option("--without-backup", "skip the backup before the update", false)
-    .option("--config <file>", "file with the level and the values of each policy rule")
+    .option("--config <file>", "file that sets the enforcement level and the parameters of each policy rule")
     .option("--backup <time>", "time of the last backup, as ISO 8601")
     .option("--json", "print one JSON object", false)
     .addHelpText(

@@ -86,7 +86,7 @@ export function openGates({ steps, migrations }: Changes, { stack, accept }: App
     ...open,
     ...unasked.map(
       ({ op, name, type }) =>
-        `${name} (${type}) will be ${op === "delete" ? "deleted" : "replaced"}, along with its data. A rollout never does this: make a backup, then run ${commandsFor(stack).pulumi("up")}`,
+        `${name} (${type}) would be ${op === "delete" ? "deleted" : "replaced"}, along with its data. A rollout refuses to do this. If you want it, make a backup, then run ${commandsFor(stack).pulumi("up")}`,
     ),
   ];
 }
@@ -122,7 +122,7 @@ export async function backUpBeforeUpdate(
   if (previous?.answered === undefined) {
     if (earlier !== undefined) return { skipped: `the interrupted rollout made ${earlier}`, earlier };
     if (strayed === undefined) return { skipped: "the running version does not answer" };
-    return { refused: "What answers at the live address is not steward, so it cannot be backed up." };
+    return { refused: "The service at the live address is not steward, so its data cannot be backed up." };
   }
   try {
     const { id } = await backups.create();

@@ -320,7 +320,9 @@ describe("repairs", () => {
     expect(page).toContain("config/save");
 
     const same = await edge({ backups: { ...backups, configOf: async () => file(TEXT) } });
-    expect(await same.look("/_admin/config/last-good")).toContain(`already the same as in backup ${good.id}`);
+    expect(await same.look("/_admin/config/last-good")).toContain(
+      `already identical to the one in backup ${good.id}`,
+    );
   });
 
   it("says where no backup has a good config, and wakes no stopped container for it", async () => {

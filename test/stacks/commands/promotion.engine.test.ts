@@ -161,7 +161,7 @@ test(
     await staging.stack.up();
     const beside = await promote();
     expect(beside.report).toMatchObject({ code: "promotion_unproven" });
-    expect(beside.report["cause"]).toContain(`with image ${ELSEWHERE}, but its last rollout`);
+    expect(beside.report["cause"]).toContain(`with image ${ELSEWHERE}, but the last rollout`);
 
     const proving = await rollout("staging", "--yes");
     expect(proving.code, proving.said).toBe(0);
