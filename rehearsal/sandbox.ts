@@ -52,7 +52,7 @@ export async function previousContainerMode(dir: string, standInHost: string): P
   if (standInHost !== LOOPBACK && (await dockerAvailable()).ok) {
     return { kind: "docker", image: (reference) => reference, sidecarImage: await sidecarImageName() };
   }
-  // A container that is started in this mode exits immediately.
+  // Run an empty script, so that each container exits immediately.
   return processMode(dir, [process.execPath, "--eval", ""]);
 }
 

@@ -10,10 +10,7 @@ export function processMark(dir: string): Record<string, string> {
   return { [VARIABLE]: `${process.pid}:${dir}` };
 }
 
-/**
- * Kills processes that a killed rehearsal left behind in a directory or below it. They would write to the stack's
- * state or lock databases. Does nothing without /proc.
- */
+/** Kills processes that a killed rehearsal left behind in or below a directory. Does nothing without /proc. */
 export function endStrayProcesses(dir: string): void {
   endProcesses((pid) => {
     const owner = ownerOf(pid, dir);

@@ -13,7 +13,7 @@ import { readBuildRecord } from "./released.ts";
  */
 export const COMPATIBILITY = { date: "2026-11-01", flags: ["nodejs_compat"] } as const;
 
-/** One module of the Worker. In a list, the main module comes first; the pages' assets follow. */
+/** One module of the Worker: either code or an asset of the pages. */
 interface WorkerModule {
   name: string;
   path: string;

@@ -23,7 +23,7 @@ const ENGLISH_ONLY: Plugin = {
     })),
 };
 
-/** Omits the texts of deployment errors, a tenth of the Worker's own code. */
+/** Omits the texts of deployment errors, which make up a tenth of the Worker's own code. */
 const NO_DEPLOYMENT_ERRORS: Plugin = {
   name: "no-deployment-errors",
   setup: ({ onLoad }) =>

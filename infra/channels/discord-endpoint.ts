@@ -46,7 +46,8 @@ export const discordEndpointProvider: ResourceProvider<EndpointInputs, EndpointI
   },
 
   /**
-   * Removes the address unless somebody has changed it. Ignores a rejected token, so that the stack can be destroyed.
+   * Removes the interactions endpoint unless somebody has changed it. Succeeds if Discord rejects the token, so that
+   * the stack can be destroyed.
    */
   async delete(_id, props) {
     const answer = await askDiscord(props, "GET", APPLICATION);

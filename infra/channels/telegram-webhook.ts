@@ -80,7 +80,7 @@ async function setWebhook(inputs: WebhookInputs): Promise<void> {
   });
 }
 
-/** Returns true if the values are equal. A value that an older version has not recorded counts as equal. */
+/** Returns true if the values are equal, or if an older version did not record `old`. */
 function isSame(old: unknown, wanted: unknown): boolean {
   return old === undefined || JSON.stringify(old) === JSON.stringify(wanted);
 }

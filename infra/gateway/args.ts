@@ -36,7 +36,9 @@ export interface SlackArgs {
 
 /** A Slack app whose manifest the gateway may set. */
 export interface SlackAppArgs extends SlackArgs {
-  /** The app's id, such as `A0123456789`. Required with `configToken`. Default: the manifest is not set. */
+  /**
+   * The app's id, such as `A0123456789`; required with `configToken`. If absent, the app's manifest is not updated.
+   */
   appId?: pulumi.Input<string> | undefined;
   /** An app configuration token, which is valid for 12 hours; a secret. */
   configToken?: pulumi.Input<string> | undefined;
@@ -194,8 +196,8 @@ export interface ServerlessGatewayArgs extends GatewayArgs {
   /** US dollars a month. A higher estimate is an error, a higher measured cost a warning. Default: no budget. */
   monthlyBudget?: number | undefined;
   /**
-   * US dollars a month for each chat, excluding the plan and its allowances. Only if `tenancy` is `chat`. A preview
-   * names chats with a higher measured cost. Default: no budget.
+   * Budget for each chat's container, in US dollars a month; only if `tenancy` is `chat`. A preview names chats with
+   * a higher measured cost. Default: no budget.
    */
   monthlyChatBudget?: number | undefined;
   /** Host of the registry that receives the image. Default: Cloudflare's, or none if `origin` is given. */

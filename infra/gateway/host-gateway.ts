@@ -41,17 +41,17 @@ const ANY = new Set(["0.0.0.0", "::"]);
 const LONGEST_NAME = 63;
 
 /**
- * An assistant gateway in one Docker container, with a volume and a port. A deployment succeeds if the service passes
- * all checks, otherwise the previous container is restored.
+ * An assistant gateway in one Docker container. If a check of the service fails, the deployment fails and the
+ * previous container is restored.
  *
- * Pass the engine's `docker` provider in `providers`, and the engine's address as `dockerHost`.
+ * Pass the `docker` provider in `providers`, and the Docker Engine's address as `dockerHost`.
  */
 export class HostGateway extends pulumi.ComponentResource {
   /** The service's address, without a trailing slash. */
   readonly url: pulumi.Output<string>;
   /** Id of the container's image. */
   readonly image: pulumi.Output<string>;
-  /** Hash of the Worker's and the container's code. */
+  /** Hash of all built code, including the Worker's. */
   readonly bundleHash: pulumi.Output<string>;
   readonly containerId: pulumi.Output<string>;
   /** Name of the data volume; `undefined` if the data is in a host directory. */

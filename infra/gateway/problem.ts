@@ -19,7 +19,10 @@ export interface Wording {
   quote(remedy: string): string;
 }
 
-/** Valid values by path, with defaults. Omits invalid values. A value unknown in a preview is {@link LATER}. */
+/**
+ * Argument values by path; values not known yet are {@link LATER}. An {@link ArgumentRule} receives only valid
+ * values, including defaults.
+ */
 export type Values = Readonly<Record<string, unknown>>;
 
 /** Placeholder for an argument whose value is not known yet. */

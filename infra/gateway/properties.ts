@@ -138,7 +138,7 @@ function ownVariables() {
   });
 }
 
-/** Schema of the migrations' structure. A rule checks the classes and tags, because they depend on the tenancy. */
+/** Schema of the migrations' structure only. The classes and tags are checked in rules.ts. */
 const MIGRATIONS = z.array(z.strictObject({ tag: z.string(), newSqliteClasses: z.array(z.string()) }), {
   error: "must be a list of {tag, newSqliteClasses}",
 });

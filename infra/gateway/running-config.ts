@@ -31,7 +31,7 @@ interface DeployedEnvironment {
 type RunningConfig = z.output<typeof answer>;
 
 /**
- * Returns the reason why the gateway could not start with its running config after the deployment: a variable is
+ * Returns the reason why the gateway would not start with its running config after the deployment: a variable is
  * missing or contains another service's key, or the config is invalid.
  */
 export function runningConfigProblem(

@@ -190,7 +190,7 @@ export class ServerlessGateway extends pulumi.ComponentResource {
       },
       { ...parent, dependsOn: [worker.deployment, application] },
     );
-    // Register after the readiness check, because a platform sends events as soon as it is registered.
+    // Register the channels after the readiness check, because registered platforms send events immediately.
     const channels = channelsOf(settings, runtime);
     const registrations =
       channels === undefined

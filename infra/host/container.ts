@@ -56,7 +56,7 @@ export class Container extends pulumi.ComponentResource {
     const container = new docker.Container(name, wanted, {
       parent: this,
       dependsOn: former,
-      // `envs` contains the secret variables.
+      // Encrypt all variables, because some are secret.
       additionalSecretOutputs: ["envs"],
       // A refresh adds the image's labels to the state.
       ignoreChanges: ["labels"],

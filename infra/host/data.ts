@@ -23,7 +23,7 @@ export class Volume extends pulumi.ComponentResource {
       {
         parent: this,
         ...(args.protect === true && { protect: true, retainOnDelete: true }),
-        // A changed label would replace the volume, and volumes from earlier versions lack this label.
+        // Adding the label to a volume of an earlier version would replace the volume.
         ignoreChanges: ["labels"],
         transformations: [runBeforeCreate(args.hooks)],
       },

@@ -26,8 +26,8 @@ export interface NameHooks {
 }
 
 /**
- * Returns hooks that reject existing names. `container` and `volume` are empty until `registered` resolves, and stay
- * empty if the Pulumi language host does not support hooks.
+ * Returns hooks that reject existing names. The returned lists are empty until the returned promise resolves, and
+ * stay empty if the Pulumi language host does not support hooks.
  */
 export function nameHooks({ container, volume }: HostNames, dockerHost: string | undefined): NameHooks {
   const hooks = [containerNameHook(container, dockerHost), volumeNameHook(volume, dockerHost)];
@@ -44,8 +44,8 @@ export function nameHooks({ container, volume }: HostNames, dockerHost: string |
 }
 
 /**
- * Returns a transformation that makes a resource run hooks before its creation. The option `hooks` is unsuitable:
- * Pulumi would copy the list while it is still empty.
+ * Returns a transformation that makes a resource run `hooks` before the resource is created. Hooks can be added to
+ * the list later, unlike with the resource option `hooks`.
  */
 export function runBeforeCreate(hooks: pulumi.ResourceHook[] = []): pulumi.ResourceTransformation {
   return ({ props, opts }) => ({ props, opts: { ...opts, hooks: { beforeCreate: hooks } } });

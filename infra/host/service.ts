@@ -34,8 +34,8 @@ export interface ServiceInputs extends Runs {
 
 export interface ServiceOutputs extends ServiceInputs {
   /**
-   * Report of the readiness probe, one line per check; after a refresh that finds the container changed, a
-   * description of its state.
+   * Report of the readiness probe, one line per check. A refresh replaces the report with the container's state if
+   * the container has changed.
    */
   report: string;
 }

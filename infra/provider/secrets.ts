@@ -1,4 +1,4 @@
-/** Markers of a wrapped value and of a secret, from pulumi sdk/go/common/resource/properties.go. */
+/** Key that marks an object as a wrapped value, from pulumi sdk/go/common/resource/properties.go. */
 const SIGNATURE = "4dabf18193072939515e22adb298388d";
 const SECRET = "1b47061264138c4ac30d75fd1eb44270";
 

@@ -89,8 +89,8 @@ function logTo(address: string): (urn: string, line: string) => Promise<void> {
 }
 
 /**
- * Returns a function that creates components for programs in other languages. On first use, it starts a thread with
- * Pulumi's SDK (components.ts): this process has only a substitute (sdk.ts).
+ * Returns a function that creates components for programs in other languages. On first use, the returned function
+ * starts a thread with Pulumi's SDK, because the main thread has only a substitute (sdk.ts).
  */
 function constructIn(
   engine: string,
@@ -146,7 +146,7 @@ async function check(request: messages.CheckRequest) {
     await methods()
   ).check(request.getUrn(), fields(request.getOlds()), fields(request.getNews()));
   const response = new proto.CheckResponse().setInputs(toStruct(inputs, request.getNews()));
-  // Do not set the failure's property: the engine would otherwise also print the resource's values.
+  // Leave the failure's `property` field unset. Otherwise, the engine would also print the resource's values.
   return reason === undefined
     ? response
     : response.setFailuresList([new proto.CheckFailure().setReason(reason)]);

@@ -32,7 +32,7 @@ const ANSWER_TIMEOUT_MS = 10_000;
 
 export interface CheckOptions {
   publicWebhooks: boolean;
-  /** Hash of the bundle that the service must report. Default: not checked. */
+  /** Expected bundle hash. Default: the hash is not checked. */
   bundle: string | undefined;
   /** Default: not checked. */
   attestation: string | undefined;
@@ -216,7 +216,7 @@ function channelWorks(platform: string, key: string): Check {
         throw new CheckWarning("switched off in steward.json", { final: true });
       if (channel.state === "ready" || channel.reason === undefined) return undefined;
       const { code, detail, fix } = channel.reason;
-      // Only warn about other failures, such as an unreachable platform, because the deployment does not cause them.
+      // Only warn unless the platform refused the credentials: the deployment does not cause other failures.
       if (!REFUSED_CREDENTIALS.has(code)) throw new CheckWarning(detail, { final: true });
       return `${detail} ${fix}`;
     },

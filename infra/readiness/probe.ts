@@ -1,10 +1,10 @@
 /**
- * Probes the service at PROBE_URL until every check passes or PROBE_TIMEOUT_MS is over. Prints a report in a fixed
- * order. On failure, exits with 1 and prints each failed check's last reason and Docker's report of PROBE_CONTAINER.
+ * Probes the service at PROBE_URL until every check passes or PROBE_TIMEOUT_MS has elapsed. Prints the results in a
+ * fixed order. On failure, exits with code 1 and prints the last reason for each failed check. Also prints the state
+ * and last log lines of the container PROBE_CONTAINER.
  *
- * PROBE_STACK is the stack name for suggested commands. PROBE_CHANNELS lists the channels that must work. With
- * PROBE_ALERTS=true, sends a test alert. Standard input provides the key for requests to routes restricted to the
- * stack.
+ * PROBE_STACK is the stack name to use in suggested commands. PROBE_CHANNELS lists the channels that must work. With
+ * PROBE_ALERTS=true, sends a test alert. Reads the key for the stack-only routes from standard input.
  */
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";

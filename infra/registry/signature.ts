@@ -40,7 +40,7 @@ const statementSchema = z.object({
 interface Claim {
   /** Digest of the image, as `sha256:…`. */
   digest: string;
-  /** Hash of the code in the image. Default: any. */
+  /** Expected hash of the image's code. Default: any hash. */
   bundle?: string | undefined;
 }
 

@@ -15,7 +15,7 @@ export const attestationKeyProvider: ResourceProvider<object, { key: string }> =
   },
 };
 
-/** A random key with which a deployment attests the secrets that it runs with. It never changes. */
+/** A random, permanent key that a deployment uses to prove which secrets it is running with. */
 export class AttestationKey extends OwnResource {
   /** A Pulumi secret. */
   declare readonly key: pulumi.Output<string>;

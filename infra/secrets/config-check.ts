@@ -28,8 +28,8 @@ export const configCheckProvider: ResourceProvider<{ problem: string }, object> 
 };
 
 /**
- * Fails a preview or update after which the gateway would not start. Everything deployed must depend on this
- * resource.
+ * Makes a preview or update fail if the gateway could not start with its config. Every deployed resource must depend
+ * on this resource.
  */
 export class ConfigCheck extends OwnResource {
   constructor(name: string, { problem }: ConfigCheckArgs, opts?: pulumi.CustomResourceOptions) {

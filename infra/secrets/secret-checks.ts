@@ -90,7 +90,7 @@ interface SecretCheckArgs {
   connection?: ConnectionArgs | undefined;
 }
 
-/** Resource that stores the last tested value in the state. It creates nothing at the platform. */
+/** Resource that stores a secret's last tested value in the Pulumi state and creates nothing else. */
 class SecretCheck extends OwnResource {
   constructor(name: string, args: SecretCheckArgs, opts?: pulumi.CustomResourceOptions) {
     const secret = { ...opts, additionalSecretOutputs: ["value"] };

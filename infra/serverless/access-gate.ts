@@ -18,14 +18,14 @@ const SESSION = "24h";
 /** Provider defaults. Set explicitly, because a refresh and `drift` compare only properties that the program sets. */
 const POLICY = { excludes: [], requires: [], sessionDuration: SESSION };
 
-/** Paths that need an identity. Folders become a wildcard such as `/_admin*`, single routes stay exact. */
+/** Paths that need an identity. Folders become wildcards, such as `/_admin*`; single routes stay exact. */
 const PRIVATE_PATHS = foldersOf(pathsWith("identity"));
 /** Paths that platforms and probes call. Each webhook handler checks its platform's signature. */
 const PUBLIC_PATHS = [...pathsWith("webhook"), ROUTES.live.path];
 
 /**
- * Identity gateway for admin and debug paths. Public paths are exempt. The Worker also verifies that the gateway's
- * tokens are issued for `audience`.
+ * Cloudflare Access login for the admin and debug paths. The Worker also verifies that each login token was issued
+ * for `audience`.
  */
 export class AccessGate extends pulumi.ComponentResource {
   readonly audience: pulumi.Output<string>;

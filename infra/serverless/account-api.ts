@@ -61,7 +61,7 @@ export async function sendToAccount(
   });
 }
 
-/** Returns access to an account with the current resource's credentials. */
+/** Returns API access to an account. Uses the credentials of the Pulumi resource being processed. */
 export function accessTo(accountId: string): AccountAccess {
   const { apiToken, baseUrl } = connection().cloudflare ?? {};
   return {

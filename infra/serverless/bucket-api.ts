@@ -86,10 +86,10 @@ export async function readContent(access: AccountAccess, name: string): Promise<
 }
 
 /**
- * Empties and deletes a bucket. Also deletes objects that are written during the call. Deletes the owner's marker
- * last and does not count it.
+ * Empties and deletes a bucket. Deletes the owner's marker last and does not count it.
  *
- * @param progress called with the number of deleted objects while some remain
+ * @param progress called after each batch that leaves objects in the bucket, with the number of objects deleted so
+ * far
  * @returns the number of deleted objects
  */
 export async function removeBucket(
@@ -111,7 +111,7 @@ export async function removeBucket(
       await askAccount(access, pathOf(name), { method: "DELETE" });
       return deleted;
     } catch (error) {
-      // Try again: a stopping container may have written its last backup.
+      // Retry only conflicts: a stopping container may have written its last backup to the bucket.
       if (!isConflict(error) || pass === PASSES) throw error;
       await new Promise((resolve) => setTimeout(resolve, PASS_MS));
     }

@@ -62,9 +62,7 @@ export interface CostEstimateArgs extends Omit<CostInputs, "measured"> {
   /** Monthly budget per chat in US dollars. A chat with a higher cost causes a warning. Default: none. */
   monthlyChatBudget?: number | undefined;
   accountId: pulumi.Input<string>;
-  /**
-   * Bucket with the usage measurements. If none can be read, the estimate uses the measurement in the Pulumi state.
-   */
+  /** Name of the bucket that contains the usage measurements. */
   bucketName: pulumi.Input<string>;
   api: ApiCredentials;
 }

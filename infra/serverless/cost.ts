@@ -44,7 +44,7 @@ export interface CostInputs {
   instanceType: InstanceType;
   /** `never` or a duration. */
   sleepAfter: string;
-  /** Maximum number of concurrent containers, if each chat has its own. Default: one container serves all chats. */
+  /** Maximum number of containers that run at the same time. Absent if one container serves all chats. */
   maxSandboxes?: number | undefined;
   /**
    * Expected running hours a day of all containers together, 0 to 24. Default for one container: estimated from
@@ -112,7 +112,7 @@ export function monthlyCost(inputs: CostInputs): number {
   return Math.round(cost * 100) / 100;
 }
 
-/** Returns a container's monthly cost in US dollars, rounded to cents, without the plan's allowances. */
+/** Returns a container's monthly cost in US dollars, rounded to cents, before deducting the plan's allowances. */
 export function containerCost(inputs: Pick<CostInputs, "instanceType">, awakeHours: number): number {
   const second = chargesOf(inputs).reduce((sum, { amount, price }) => sum + amount * price, 0);
   return Math.round(second * awakeHours * DAYS * 3_600 * 100) / 100;

@@ -27,8 +27,8 @@ interface DeploymentInputs {
   scriptName: string;
   versions: Share[];
   /**
-   * Tag of the last migration. Uploading a migration sends all traffic to the uploaded version, so a new tag
-   * redeploys `versions`.
+   * Tag of the last migration. Uploading a migration overrides the traffic split, so `versions` must be deployed
+   * again for a new tag.
    */
   lastTag: string;
 }

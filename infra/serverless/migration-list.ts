@@ -34,7 +34,8 @@ export function missingClasses(migrations: readonly Migration[], required: reado
 }
 
 /**
- * Returns a likely correction of an invalid list. It has all tags from v1 to the highest, and all required classes.
+ * Returns a likely correction of an invalid list: a list with all tags from v1 to the highest, and all required
+ * classes.
  */
 export function repairedMigrations(
   migrations: readonly Migration[],

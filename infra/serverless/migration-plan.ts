@@ -60,9 +60,7 @@ function tagMissing(former: string, workerName: string, tag: string): StewardErr
   });
 }
 
-/**
- * Rejects an invalid rename before anything changes, even without a preview. The Worker must depend on this resource.
- */
+/** Rejects an invalid new name of the Worker, even without a preview. The Worker must depend on this resource. */
 export class MigrationPlan extends OwnResource {
   constructor(
     name: string,

@@ -28,7 +28,7 @@ import { say } from "../shell/connection.ts";
 export interface MigrationsInputs {
   accountId: string;
   workerName: string;
-  /** Id of the Worker; unknown in a preview that creates the Worker. */
+  /** Id of the Worker; unknown in a preview before the Worker exists. */
   workerId: string;
   migrations: readonly Migration[];
   /** The class that owns the container. Only the version that creates a class can declare its container. */

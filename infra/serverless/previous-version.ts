@@ -13,7 +13,7 @@ export interface DeployedNames {
   applicationName: string;
 }
 
-/** JSON-serializable data needed to roll back to the live version. */
+/** JSON-serializable data for a rollback to the version that was live before a deployment. */
 export interface PreviousVersion {
   versions: Share[];
   application: ApplicationSettings | undefined;

@@ -24,7 +24,7 @@ export async function contentKey(texts: readonly string[], folder: string, files
   return hash.digest("hex").slice(0, 16);
 }
 
-/** Reads a text file with LF line endings. Clones older than `.gitattributes` may contain CRLF. */
+/** Reads a text file and converts CRLF line endings to LF. */
 export async function readSource(file: string): Promise<string> {
   return (await readFile(file, "utf8")).replaceAll("\r\n", "\n");
 }

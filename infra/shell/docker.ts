@@ -20,10 +20,7 @@ export interface DockerEngine {
   /** Origin of the address, for previews. */
   source: string;
   env: NodeJS.ProcessEnv;
-  /**
-   * Arguments with which the Pulumi provider uses this engine; empty if the provider needs none. An unnecessary
-   * address could differ on another machine and be reported as a change.
-   */
+  /** Arguments that the Pulumi provider needs to reach this engine. Empty if none are needed. */
   provider: { host?: string; context?: string; certPath?: string };
 }
 

@@ -1,7 +1,7 @@
 import { type Fix, fixText } from "../../runtime/contract/errors.ts";
 import { diagnosticsIn } from "./diagnostics.ts";
 
-/** Failure of a local step, such as a build. Releases keep `code` unchanged. */
+/** Failure of a local step, such as a build. `code` is stable across releases. */
 export class BuildFailure extends Error {
   readonly code: string;
   readonly reason: string;

@@ -11,9 +11,9 @@ export const PACKAGE = "steward-gateway";
 export const IS_RELEASE = path.extname(import.meta.filename) === ".js";
 
 /**
- * Returns the file of a program in this package.
+ * Returns the absolute path of a program in this package.
  *
- * @param name path without extension, such as `infra/readiness/probe`
+ * @param name path within the package, without extension, such as `infra/readiness/probe`
  */
 export function packageProgramFile(name: string): string {
   return path.join(ROOT, `${name}${IS_RELEASE ? ".js" : ".ts"}`);

@@ -35,7 +35,7 @@ export function operatorStack(): string {
     const organization = pulumi.getOrganization();
     return organization === NO_ORGANIZATION ? stack : `${organization}/${stack}`;
   } catch {
-    // Not running under an engine.
+    // Without a Pulumi engine, `getOrganization` throws.
     return stack;
   }
 }
@@ -73,7 +73,7 @@ export abstract class OwnResource extends pulumi.CustomResource {
     { connection, ...inputs }: pulumi.Inputs & { connection?: ConnectionArgs | undefined },
     opts: pulumi.CustomResourceOptions = {},
   ) {
-    // Before 0.1.0, these resources were dynamic resources. The alias prevents the replacement of a deployed one.
+    // The alias keeps Pulumi from replacing dynamic resources that versions before 0.1.0 deployed.
     const aliases = [{ type: `pulumi-nodejs:dynamic/${type}` }, ...(opts.aliases ?? [])];
     const own = { [CONNECTION]: { stack: operatorStack(), ...connection } };
     super(`steward:${type}`, name, { ...inputs, ...own }, { ...opts, aliases });

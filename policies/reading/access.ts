@@ -48,7 +48,7 @@ export function coversPath({ path }: Destination, asked: string): boolean {
   return asked === path || asked.startsWith(path.endsWith("/") ? path : `${path}/`);
 }
 
-/** Returns the decisions of an application's policies, inline or as resources. */
+/** Returns the decisions of an access application's policies, both inline policies and separate policy resources. */
 function decisionsOf({ props, sources }: StackResource<typeof TYPES.accessApplication>) {
   const named = resourcesOfType(sources["policies"] ?? [], TYPES.accessPolicy).map((policy) => policy.props);
   const inline = list(props.policies).map((policy) => fields(policy));

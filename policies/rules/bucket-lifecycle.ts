@@ -2,10 +2,7 @@ import { stackRule } from "../rule.ts";
 import { resourcesOfType, TYPES } from "../reading/resource.ts";
 import { fields, equals, isUnknown, list } from "../reading/values.ts";
 
-/**
- * Advises explicit lifecycle rules for the bucket. R2's default rule only aborts unfinished multipart uploads after a
- * week.
- */
+/** Recommends explicit lifecycle rules for a bucket, because R2's default rule deletes no objects. */
 export const bucketLifecycle = stackRule({
   name: "bucket-lifecycle",
   description: "The state bucket has a lifecycle.",

@@ -4,8 +4,8 @@ import { hasDigest, resourcesOfType, type StackResource, TYPES } from "../readin
 import { text } from "../reading/values.ts";
 
 /**
- * Requires an image named by id, digest or this project's content hash. A tag could later name another, unreviewed
- * image.
+ * Requires the host's image to be named by id, digest or this project's content hash. A tag could later point to
+ * another, unreviewed image.
  */
 export const hostImagePinned = stackRule({
   name: "host-image-pinned",

@@ -3,7 +3,9 @@ import { resourceRule } from "../rule.ts";
 import { TYPES } from "../reading/resource.ts";
 import { fields, equals, list } from "../reading/values.ts";
 
-/** Forbids privileged mode and added capabilities, except the capabilities that give each chat a separate user. */
+/**
+ * Forbids privileged mode and added capabilities, except the capabilities needed to run each chat as a separate user.
+ */
 export const hostNoPrivileges = resourceRule({
   name: "host-no-privileges",
   description: "The container has no privileges.",

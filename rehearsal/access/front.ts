@@ -30,7 +30,7 @@ const ATTEMPTS = 5;
 export interface FrontOptions {
   /** 0 picks a free port. */
   port: number;
-  /** Additional local address at which containers reach the Worker. Default: only 127.0.0.1. */
+  /** Local address, in addition to 127.0.0.1, at which containers reach the Worker. Default: none. */
   containerHost?: string | undefined;
   account: AccountStore;
   runner: WorkerRunner;
@@ -156,7 +156,10 @@ class EdgeFront {
   }
 }
 
-/** Parses the request's URL, which resolves `..` segments. Access thus checks the same path that the Worker serves. */
+/**
+ * Parses the request's URL. Parsing resolves `..` segments, so that Access checks the same path that the Worker
+ * serves.
+ */
 function urlOf(request: IncomingMessage): URL | undefined {
   const target = request.url ?? "";
   return target.startsWith("/") ? new URL(`http://front${target}`) : undefined;

@@ -9,8 +9,8 @@ import type {
 import { ApiError } from "./envelope.ts";
 
 /**
- * Requires that `old_tag` is the tag of the last deployed migration. Otherwise answers 412 with code 10079 (workers-sdk
- * #705): https://developers.cloudflare.com/durable-objects/reference/durable-objects-migrations/
+ * Throws an ApiError 412 with code 10079 (workers-sdk #705) unless `old_tag` is the tag of the last deployed
+ * migration: https://developers.cloudflare.com/durable-objects/reference/durable-objects-migrations/
  */
 export function checkTag(worker: WorkerRecord, migration: MigrationRecord): void {
   const given = migration.old_tag ?? "";

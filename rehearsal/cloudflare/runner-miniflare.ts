@@ -170,7 +170,7 @@ class MiniflareRunner implements WorkerRunner {
     const options = await this.#miniflareOptions(deployed);
     const began = performance.now();
     const miniflare = this.#runtime?.miniflare;
-    // Clear the key first: if the new options fail, the empty key makes the next start restart workerd.
+    // Clear the previous options' key first: if the new options fail, the previous options may no longer apply.
     if (this.#runtime) this.#runtime.key = "";
     this.#runtime = {
       miniflare: miniflare ? await changed(miniflare, options) : await created(options),

@@ -28,7 +28,7 @@ export interface CloudflareOptions {
   subdomain?: string;
   /** Returns milliseconds since the epoch. Default: Date.now. */
   clock?: () => number;
-  /** Issues credentials for the caller's container registry. Default: no registry. */
+  /** Issues credentials for the account's container registry. Default: no registry. */
   issueCredentials?: IssueCredentials;
 }
 

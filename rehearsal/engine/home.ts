@@ -16,9 +16,9 @@ const BESIDE_ENGINE = ["pulumi-resource-pulumi-nodejs", "pulumi-language-nodejs"
 const MODULES = ["load-later.cjs", "end-with-engine.cjs", "run-policies.cjs", "language-host.cjs"];
 
 export interface HomeOptions {
-  /** Parent folder of the Pulumi home, and of the engine if it was built here. */
+  /** Folder that contains the Pulumi home and, if `own` is true, the engine. */
   folder: string;
-  /** True if the engine was built from Go modules. Launchers are then installed in its folder. */
+  /** True if the engine was built from Go modules. Such an engine's folder contains launchers for Node.js plugins. */
   own: boolean;
   /** Provider executables to use instead of the rehearsal's own. */
   plugins: InstalledPlugins;

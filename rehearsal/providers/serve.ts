@@ -34,7 +34,7 @@ export interface Provider {
   version: string;
   /** Receives the configuration before any resource call. `revealAll` unwraps its secrets. */
   configure(variables: Properties): void;
-  /** Returns the completed inputs and their problems. Sends no request. */
+  /** Returns the inputs with computed values added, and the problems found in the inputs. Sends no request. */
   check(type: string, inputs: Properties): Promise<{ inputs: Properties; failures: CheckFailure[] }>;
   diff(type: string, before: Omit<LiveState, "id">, after: Properties): Difference;
   create(type: string, inputs: Properties): Promise<{ id: string; outputs: Properties }>;

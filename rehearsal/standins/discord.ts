@@ -30,7 +30,10 @@ export interface DiscordStandIn extends Listening {
   messages: readonly DiscordMessage[];
   registry: DiscordRegistry;
   gateway: DiscordGateway;
-  /** Queues responses for the next requests, except requests for the current user and the gateway's address. */
+  /**
+   * Queues responses for the next requests. Requests for the current user or for Discord's gateway address are
+   * answered normally.
+   */
   next(...faults: DiscordFault[]): void;
   /** Marks an interaction as deferred. Its token stays valid until `expire` is called. */
   defer(token: string, flags?: number): void;

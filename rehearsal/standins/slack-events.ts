@@ -56,7 +56,7 @@ function said(
 
 /**
  * Returns Slack's event for an edited message (https://docs.slack.dev/reference/events/message/message_changed). If
- * the message mentions the bot, the event is another `app_mention`, with the field `edited`:
+ * the message mentions the bot, returns an `app_mention` with the field `edited` instead:
  * https://github.com/slackapi/java-slack-sdk/pull/755
  */
 export function edit({ event }: { event: SlackEvent }, text: string) {

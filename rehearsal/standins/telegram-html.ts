@@ -8,8 +8,8 @@ const NAMED: Record<string, string> = { lt: "<", gt: ">", amp: "&", quot: '"' };
 export type ReadHtml = { ok: true; text: string } | { ok: false; description: string };
 
 /**
- * Parses HTML like Telegram: an unknown tag is an error, as is a tag without its counterpart. An `&` that begins no
- * known entity is literal. Not modelled: which tags may contain which.
+ * Parses HTML as Telegram does: an unknown or unmatched tag is an error. An `&` that begins no known entity is
+ * literal. Does not check whether a tag may be nested in another.
  */
 export function readHtml(html: string): ReadHtml {
   const open: string[] = [];

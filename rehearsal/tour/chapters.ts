@@ -4,7 +4,7 @@ import { ROUTES } from "../../runtime/contract/routes.ts";
 import { STACK } from "../stack.ts";
 import type { Stage } from "./stage.ts";
 
-/** Part of a tour: demonstrates a scenario on a deployed stack and checks every claim. */
+/** Part of a tour: demonstrates a scenario on a deployed stack and checks the results. */
 export type Chapter = (stage: Stage) => Promise<void>;
 
 const GRACE = { id: 424_242, is_bot: false, first_name: "Grace", username: "grace" };

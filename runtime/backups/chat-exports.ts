@@ -86,7 +86,7 @@ export class ChatExports {
     const isSame = (): boolean => container.restored && notes.read("startedAt") === run;
     const { tenants, shared, broughtBack } = await this.#state.chats();
     if (!isSame()) throw restartedError();
-    // If the state has files that all chats share, write an empty note: every chat then needs an export.
+    // An empty note means that every chat needs an export.
     notes.write(NOTE, shared ? "" : JSON.stringify(tenants));
     if (!shared && !tenants.includes(tenant)) return;
     const store = this.#storeOf(tenant);

@@ -70,7 +70,7 @@ export class ChatReturns {
     if (data !== undefined) await this.#state.replaceApprovals(data);
   }
 
-  // Only log a failure, which must not block the other chats. The next start then merges the final backup.
+  // If the handover fails, only log the error, so that the other chats are not blocked.
   async #handOver(tenant: TenantId): Promise<void> {
     const { handOver, log } = this.#options;
     await handOver(tenant).catch((error: unknown) =>

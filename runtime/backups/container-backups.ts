@@ -15,7 +15,7 @@ import type { Cached } from "./stores/cached-config.ts";
 /** Interval in milliseconds between checks for a changed state while the container is awake. */
 const LOOK_MS = 2 * 60_000;
 /**
- * Maximum number of backups before the container stops. If the state changes during a backup, another backup follows.
+ * Maximum backups per attempt to stop the container. If the state changes during a backup, another backup follows.
  */
 const LAST_COPIES = 3;
 const RETRY = { firstMs: 1_000, longestMs: 30_000 };
@@ -51,7 +51,7 @@ export class ContainerBackups {
   #restoring: Promise<void> | undefined;
   #underWay = false;
   #restoreFailure: Reason | undefined;
-  /** Time of the last check. Not stored, so that a new Durable Object checks immediately. */
+  /** Time of the last check for changed state. Not stored, so that a new Durable Object checks immediately. */
   #lookedAt = 0;
 
   constructor(options: ContainerBackupsOptions) {
@@ -154,7 +154,7 @@ export class ContainerBackups {
     const reading = [store.stored(), store.cached.read(), returns?.find(), listening] as const;
     const [stored, cached, found] = await Promise.all(reading);
     const { starting } = record.facts;
-    // If the gateway already runs, do not restore: the restore would discard what the gateway has stored.
+    // Do not restore if the gateway has already been started: a restore would discard what the gateway has stored.
     const received =
       starting !== undefined && (await this.#state.hasGateway())
         ? starting
@@ -256,7 +256,7 @@ export class ContainerBackups {
   }
 
   /**
-   * Applies a changed config of the deployment to a running container. Keeps the current config if the new one is
+   * Applies a changed deployment config to a running container, which keeps its current config if the new config is
    * invalid. Never rejects.
    */
   followConfig(): Promise<void> {
@@ -298,9 +298,10 @@ export class ContainerBackups {
 }
 
 /**
- * Chooses the initial config (specification, sections 2 and 7). `config` is the restored file's source: `fresh` if no
- * backup exists or the bucket has neither config nor marker, otherwise `generation`. `byHand`, the bucket's config,
- * must replace the restored file. `byHand` is set if somebody edited that config or no backup exists.
+ * Chooses the initial config (specification, sections 2 and 7).
+ *
+ * In the result, `config` is the restored file's source: `fresh` if no backup exists or the bucket has neither config
+ * nor marker, otherwise `generation`. `byHand` is the bucket's config if that config must replace the restored file.
  */
 function chooseConfig(
   { config: cached, marker }: Cached,

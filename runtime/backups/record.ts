@@ -10,7 +10,7 @@ import type { Notes, RecoveredConfig } from "../edge/ports.ts";
 const NOTE = "backups";
 
 export interface Received {
-  /** Counts of sessions, messages and the like in the newest backup, or in the container's initial state. */
+  /** Counts of sessions, messages and the like in the backup that was last made or restored. */
   counts?: GenerationManifest["counts"] | undefined;
   /** Time of the newest backup, ISO 8601. */
   lastAt?: string | undefined;

@@ -18,7 +18,7 @@ import type { Approvals, TenantId } from "../contract/tenant.ts";
 import { pause } from "../shared/backoff.ts";
 import type { Archive, GatewayState, ReceiveOptions } from "./store.ts";
 
-/** Timeout per transfer; long enough for an archive of any size. */
+/** Timeout per transfer, long enough for the largest expected archive. */
 const TRANSFER_TIMEOUT_MS = 10 * 60_000;
 const QUESTION_TIMEOUT_MS = 30_000;
 const ATTEMPTS = 3;
@@ -237,8 +237,8 @@ function readRefusal(refused: unknown, otherwise: string): StewardError {
 }
 
 /**
- * Returns a StewardError unchanged. Wraps any other error in a StewardError with `code`. The new message quotes the
- * original, which contains no secrets.
+ * Returns a StewardError unchanged. Wraps any other error in a StewardError with `code`. The new message includes the
+ * original message, which must not contain secrets.
  */
 export function withErrorCode(error: unknown, code: ErrorCode): StewardError {
   if (error instanceof StewardError) return error;

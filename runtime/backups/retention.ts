@@ -5,10 +5,10 @@ import { reason, type Reason } from "../contract/errors.ts";
  * Counts that suggest data loss if they fall by half. Files are excluded, because an assistant may tidy its workspace.
  */
 const WATCHED = ["sessions", "messages", "approvals"] as const;
-/** Counts below this number in the previous backup are not checked for data loss. */
+/** Minimum count in the previous backup for which a drop is reported as data loss. */
 const FEWEST = 20;
 
-/** Number of newest backups to keep at any age. */
+/** Number of newest backups to keep, regardless of their age. */
 const NEWEST = 10;
 /** Number of past days for which to keep each day's last backup. */
 const DAYS = 14;

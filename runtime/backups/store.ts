@@ -8,7 +8,7 @@ export interface Archive<Content = AsyncIterable<Uint8Array>> {
 
 export interface WriteOptions {
   cause?: BackupCause | undefined;
-  /** Checks the backup before it can be listed. If it throws, nothing is stored. */
+  /** Checks a backup before it is listed. If this function throws, nothing is stored. */
   accept?(manifest: GenerationManifest): void;
 }
 
@@ -40,7 +40,7 @@ export interface GatewayState<Content> {
   revision(): Promise<string>;
   verifyArchive(archive: Archive<Content>): Promise<RestoreReport>;
   receive(archive: Archive<Content>, options: ReceiveOptions): Promise<RestoreReport>;
-  /** Returns an archive's config with its secrets masked. `sha256` is the hash of the current config file. */
+  /** Returns an archive's config, with secrets masked, and the SHA-256 of the current config file. */
   showConfig(archive: Archive<Content>): Promise<ConfigText>;
   takeConfig(archive: Archive<Content>): Promise<ConfigText>;
 }

@@ -34,10 +34,10 @@ export const CHAT_FILES = {
   piece: 24 * 1024,
 } as const;
 
-/** Maximum length of a conversation's title, and of a text to search for, in characters. */
+/** Maximum number of characters in a conversation's title or in a search query. */
 export const CHAT_TITLE = 80;
 
-/** Close codes of the server, in addition to RFC 6455 section 7.4.1. */
+/** The server's WebSocket close codes, in addition to those of RFC 6455. */
 export const CHAT_CLOSE = {
   /** The message is malformed or out of sequence. */
   invalid: 4400,
@@ -87,7 +87,7 @@ export function proofText({ nonce, deviceId, origin }: Record<"nonce" | "deviceI
   return ["steward-chat-v1", nonce, deviceId, origin].join("\n");
 }
 
-/** Result of parsing an assistant's Markdown text. `blocks` is absent for people's messages, which are plain text. */
+/** Parsed text of a message. `blocks` is absent for people's messages, which are plain text. */
 interface Read {
   blocks?: Block[] | undefined;
 }
@@ -129,7 +129,8 @@ interface OpenConversation {
   history: ChatTurn[];
   items: ChatItem[];
   /**
-   * Ids of messages that are being answered or queued; in an `opened` message, for all conversations of the browser.
+   * Ids of messages that are queued or being answered. An `opened` message lists those of all the browser's
+   * conversations.
    */
   running: string[];
   /** Queued messages of this conversation, which wait for an earlier answer; oldest first. */

@@ -4,10 +4,7 @@ export interface Client {
   clientAddress: string | undefined;
 }
 
-/**
- * Returns an IPv4 address, or the first 64 bits of an IPv6 address, since one client usually controls that whole
- * network.
- */
+/** Returns an IPv4 address, or the first 64 bits of an IPv6 address, which usually identify one client's network. */
 export function networkOf(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (mapped !== undefined || !address.includes(":")) return mapped ?? address;

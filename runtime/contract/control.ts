@@ -22,9 +22,9 @@ export const CONTROL_ROUTES = {
    * allowed.
    */
   operations: "/operations",
-  /** POST: 202; restarts the gateway, even if it is "crash-looping". */
+  /** POST restarts even a "crash-looping" gateway, and answers 202. */
   restart: "/restart",
-  /** POST: 202; starts a crashed gateway now instead of waiting for its backoff. */
+  /** POST starts a crashed gateway without waiting for its backoff, and answers 202. */
   needed: "/needed",
   /** GET: {@link StateRevision} */
   revision: "/revision",
@@ -110,9 +110,9 @@ export type ConfigTextKind = (typeof CONFIG_TEXTS)[number];
 export const CONFIG_LIMIT_BYTES = 256 * 1024;
 
 export interface ConfigText {
-  /** Requested text, with literal secrets redacted; `null` if there is no config file. */
+  /** Requested config, with literal secrets redacted; `null` if there is no config file. */
   text: string | null;
-  /** Dotted paths of the redacted secrets; a single empty path if the text is invalid JSON or repeats a key. */
+  /** Dotted paths of the redacted secrets; a single empty path if the config is invalid JSON or repeats a key. */
   secrets?: string[] | undefined;
   /** SHA-256 of the file on disk; `null` if there is no file. */
   sha256: string | null;
@@ -282,7 +282,9 @@ export interface ChannelHealth {
   reason?: Reason;
   /** Time when the gateway last accepted an event from the platform, ISO 8601. */
   lastEventAt?: string;
-  /** Time when Telegram last responded to polling, or Discord on its gateway connection; ISO 8601. */
+  /**
+   * ISO 8601 time of Telegram's last response to polling, or of Discord's last response on its gateway connection.
+   */
   polledAt?: string;
   /** The bot's account, as the platform reported it at the time `at` (ISO 8601). */
   bot?: BotAccount & { at: string };
@@ -456,7 +458,7 @@ export interface ContractFinding {
 }
 
 export interface RetentionNotice {
-  /** Time when the rules take effect, one day after they were set; ISO 8601. */
+  /** Time when the retention rules take effect, one day after they were set; ISO 8601. */
   beginsAt: string;
   /** Number of messages that the retention rules would remove, as of the last check. */
   messages: number;

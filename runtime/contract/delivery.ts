@@ -95,7 +95,7 @@ export interface DeliveryEnd {
   status: number;
   /** As in the `Retry-After` header. */
   retryAfter?: string;
-  /** Milliseconds from the first text in the chat (answer or notice) to this result. */
+  /** Milliseconds between the first text sent for the event (answer or notice) and this result. */
   firstWordMs?: number | undefined;
   admitted?: Admitted | undefined;
   /** A {@link DeliveryOutcome}, or a problem document. */

@@ -9,9 +9,9 @@ export const DURATION_HELP = "`never` or a duration such as `30s`, `10m`, `1h` o
 
 /**
  * Parses `never`, or a duration of hours, minutes and seconds in this order. Refuses bare numbers, fractions, spaces
- * and unknown units, because a misread typo could cause costs.
+ * and unknown units, because a mistyped duration could cost money.
  *
- * @returns milliseconds above zero, `Infinity` for `never`, otherwise `undefined`.
+ * @returns milliseconds; `Infinity` for `never`; `undefined` if zero or invalid
  */
 export function parseDuration(text: string): number | undefined {
   if (text === "never") return Number.POSITIVE_INFINITY;

@@ -116,9 +116,7 @@ const edgeSchema = () =>
     ),
   } satisfies Record<Exclude<EdgeVariable, ReadElsewhere>, z.ZodMiniType>);
 
-/**
- * Keys of {@link EdgeSettings}, by environment variable. ADMIN_TOKEN is missing, because only the sign-in reads it.
- */
+/** Keys of {@link EdgeSettings}, by environment variable. Omits ADMIN_TOKEN, because only the sign-in reads it. */
 const SETTINGS = {
   SLACK_SIGNING_SECRET: "slackSigningSecret",
   TELEGRAM_WEBHOOK_SECRET: "telegramWebhookSecret",

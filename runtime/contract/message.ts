@@ -102,7 +102,7 @@ export interface ButtonPress {
   sender: Sender;
   target: ReplyTarget;
   press: string;
-  /** Platform-specific value with which to acknowledge the press. */
+  /** Platform-specific value needed to acknowledge the button press. */
   ticket: string;
   /** Id of the message whose button was pressed. `text` is that message's text. */
   message?: string;

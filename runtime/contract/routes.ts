@@ -9,7 +9,7 @@ import { BROKER_PATH } from "./services.ts";
  * - `identity`: people verified by the identity gateway; on a host without one, holders of ADMIN_TOKEN. Others get
  * 403, or in a browser 302 to the sign-in page. If neither is configured, everyone gets 500.
  * - `stack`: the stack that deployed this instance, verified by its signature (stack-signature.ts); 403 without it.
- * - `gateway`: the running gateway, by the broker pass that it received at its start; 403 without the token.
+ * - `gateway`: the running gateway, verified by the broker pass that it received at its start; 403 without the pass.
  * - `device`: a client that proves on the socket that its device is paired; 426 for a plain request. Files need a
  * ticket from that socket; 403 without it.
  */
@@ -34,7 +34,7 @@ export const ROUTES = {
   chatManifest: { method: "GET", path: "/chat/manifest", access: "public" },
   /** The device authenticates on the WebSocket: see chat.ts. */
   chatSocket: { method: "GET", path: "/chat/socket", access: "device" },
-  /** A file that the assistant sent to a device. Only pages of this device can get it. */
+  /** A file that the assistant sent to a device. Only that device's pages can fetch it. */
   chatFile: { method: "GET", path: "/chat/files/:item", access: "device" },
   slackEvents: { method: "POST", path: "/slack/events", access: "webhook" },
   telegramWebhook: { method: "POST", path: "/telegram-webhook", access: "webhook" },

@@ -25,8 +25,8 @@ const LONGEST_UPLOAD_BYTES = 26 * 1024 * 1024;
 const LONGEST_MESSAGE_BYTES = 512 * 1024;
 type ChatField = "channel" | "channel_id" | "chat_id";
 /**
- * Values of `chat` for operations without a {@link ChatField}: `none` concerns no chat, `file` reads a file of some
- * chat, and `unnamed` writes to a chat that the request does not name.
+ * Values of `chat` for operations without a {@link ChatField}. `none`: the operation concerns no chat. `file`: the
+ * operation reads a chat's file. `unnamed`: the operation writes to a chat that the request does not name.
  */
 type NoChatField = "none" | "file" | "unnamed";
 /**

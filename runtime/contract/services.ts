@@ -60,7 +60,7 @@ export const SERVICES = {
 
 export type ServiceName = keyof typeof SERVICES;
 
-/** The gateway's variable with the broker's address, without a trailing slash. */
+/** Environment variable that gives the gateway the broker's address, without a trailing slash. */
 export const BROKER_VARIABLE = "STEWARD_BROKER_URL";
 
 /** Header that names the HTTP proxy through which the broker sends the request. */
@@ -69,8 +69,8 @@ export const PROXY_HEADER = "steward-proxy";
 export const BROKER_PATH = "/broker";
 
 /**
- * Returns the gateway's environment with broker passes instead of steward's own secrets. The operator's own secrets
- * stay, because the config decides where they are sent. Without {@link BROKER_VARIABLE}, changes nothing.
+ * Returns the gateway's environment with steward's own secrets, but not the operator's, replaced by broker passes.
+ * Returns the environment unchanged if {@link BROKER_VARIABLE} is not set.
  *
  * @param token must not contain a colon or a slash.
  */
@@ -110,7 +110,7 @@ export function credential(name: ServiceName, key: string): Record<string, strin
 export function directAddress(name: ServiceName, environment: Environment): string {
   const { address, own } = SERVICES[name];
   const root = withoutSlashes(environment[address] || own);
-  // Remove `/v1` at the end of the variable, because the paths of Anthropic's operations already contain it.
+  // Remove a trailing `/v1`, because the paths of Anthropic's operations already begin with it.
   return name === "anthropic" && root.endsWith("/v1") ? root.slice(0, -3) : root;
 }
 

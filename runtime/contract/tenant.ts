@@ -20,7 +20,7 @@ export interface TenantChat {
 export interface Renewal {
   /** Number of containers whose replacement is permitted or complete. */
   begun: number;
-  /** Number of new containers that have answered with the new version. */
+  /** Number of new containers that have become ready. */
   answering: number;
   /** Tenants with a new container that does not answer. They block all further replacements. */
   failing: TenantId[];
@@ -116,7 +116,7 @@ export const approvalsForm = z.object({
   /** ISO 8601: when they were stored. */
   version: z.string(),
   platforms: z.partialRecord(platformSchema, approvalLists),
-  /** Paired browsers, in the form of `devices/paired.json` in the data directory. */
+  /** Paired browsers, in the format of `devices/paired.json` in the data directory. */
   browsers: z.optional(z.array(z.looseObject({ deviceId: z.string() }))),
 });
 

@@ -54,8 +54,8 @@ export type EdgeVariable = {
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Returns a sign that a value was copied incorrectly, completing the sentence "the value …"; otherwise `undefined`.
- * The result does not quote the value.
+ * Returns a phrase that completes "the value …" if the value seems to be copied incorrectly; otherwise `undefined`.
+ * The phrase does not quote the value.
  */
 export function formProblem(value: string): string | undefined {
   if (/[\r\n]$/.test(value)) return "ends with a line break: remove it";
@@ -78,7 +78,7 @@ export function trimmedVariables(environment: Environment): Environment {
 
 /** Pattern for the names of variables that operators add, such as another model provider's key. */
 const OWN_NAME = /^[A-Z][A-Z0-9_]{0,63}$/;
-/** Names that processes or platforms read. Setting one would have side effects. */
+/** Names of variables that operators must not add, because processes or the platform already use them. */
 const RESERVED =
   /^(?:STEWARD_.*|NODE_.*|LD_.*|MALLOC_.*|SSL_.*|GLIBC_.*|(?:.*_)?PORT|PATH|HOME|SHELL|USER|TZ|LANG|LC_.*|IFS|ENV|BASH_ENV|SANDBOX|DIRECTORY|STATE|VERSION)$/;
 
@@ -128,9 +128,7 @@ export function gatewayVariables(environment: Environment): Record<string, strin
  */
 export const CONTROL_TOKEN_VARIABLE = "STEWARD_CONTROL_TOKEN";
 
-/**
- * Variable that the stack sets to the hash of the Worker's bundle. Containers read the hash from their own bundle.
- */
+/** Variable that the stack sets to the hash of the Worker's bundle. Containers do not use this variable. */
 export const BUNDLE_VARIABLE = "STEWARD_BUNDLE";
 
 /**

@@ -131,8 +131,8 @@ export function refuseCrossSite(): MiddlewareHandler {
 }
 
 /**
- * Returns true if a GET request comes from a program, a page of this origin or the address bar, and may therefore
- * change something. Any other request may come from another site's page and carry the operator's session.
+ * Returns true if a GET request comes from a program, a page of this origin or the address bar. Any other request
+ * must not change anything.
  */
 export function isTrustedSource({ headers }: Request, { isProgram }: Identity): boolean {
   return isProgram || OWN_SITES.has(headers.get("sec-fetch-site") ?? "");

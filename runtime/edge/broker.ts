@@ -223,8 +223,8 @@ interface BrokerRequest {
 }
 
 /**
- * Parses a broker request. Also accepts the services' own paths until the next release, because older gateways send
- * them.
+ * Parses a broker request. Until the next release, also accepts the upstream APIs' own paths, which older gateways
+ * send.
  */
 function brokerRequest(url: string, headers: Headers): BrokerRequest {
   const { pathname, searchParams } = new URL(url);

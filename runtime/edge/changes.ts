@@ -7,7 +7,7 @@ import type { Activity, Clock, Ledger, Sandbox } from "./ports.ts";
 
 const EVERY_MS = 1_000;
 const GATEWAY_MS = 1_000;
-/** Interval in milliseconds of comments that keep proxies from closing the stream. */
+/** Milliseconds between the comments that keep proxies from closing the stream. */
 const SIGN_EVERY_MS = 20_000;
 /** Maximum duration of a stream, in milliseconds. The browser then reconnects, and its identity is checked again. */
 const LONGEST_MS = 5 * 60_000;

@@ -24,10 +24,7 @@ const NAMES: Partial<Record<OperationName, (answer: Record<string, unknown>) => 
   "discord/guild": ({ name }) => ({ name }),
 };
 
-/**
- * Restricts a broker to one chat. Allows only files that a response to this broker has named, because file names can
- * be guessed.
- */
+/** Restricts a broker to one chat and to that chat's files. */
 export class ChatPass {
   readonly #own: TenantChat;
   /**
@@ -67,8 +64,8 @@ export class ChatPass {
   }
 
   /**
-   * Reduces a profile to its names; returns any other response unchanged. Later requests may use a file that a
-   * response identifies.
+   * Reduces a profile to its names; returns any other response unchanged. Allows later requests to use a file that
+   * the response identifies.
    */
   async read(name: OperationName, answer: Response): Promise<Response> {
     const namesIn = NAMES[name];

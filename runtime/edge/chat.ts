@@ -6,10 +6,10 @@ import type { Sandbox } from "./ports.ts";
 import { sendProblem } from "./problems.ts";
 
 /**
- * `GET /chat`: the chat page, identical for everyone. Wakes a sleeping container.
+ * `GET /chat`: the chat page, identical for everyone.
  *
- * @param sandbox The sandbox that all browsers share; `undefined` if each browser has a separate one, which this page
- * does not start.
+ * @param sandbox The sandbox that all browsers share, which this page wakes; `undefined` if browsers have separate
+ * sandboxes.
  */
 export function chat(sandbox: Sandbox | undefined): Handler {
   return async function handleChat(context) {
@@ -43,7 +43,8 @@ const PICTURES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"])
 type FileSandbox = Pick<Sandbox, "status" | "request">;
 
 /**
- * `GET /chat/files/<item>`: a file from the assistant. The gateway checks the ticket. Does not wake the container.
+ * `GET /chat/files/<item>`: sends a file from the assistant without waking the container. The `Authorization` header
+ * must contain a ticket.
  */
 export function chatFile(sandboxOf: (deviceId: string) => Promise<FileSandbox | undefined>): Handler {
   return async function handleChatFile(context) {

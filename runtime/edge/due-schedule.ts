@@ -49,7 +49,10 @@ export class DueSchedule {
     return isKnown && leftMs <= this.#leadMs + SHORTEST_SLEEP_MS;
   }
 
-  /** Time to start a stopped container so that it is ready for the next schedule, in milliseconds since the epoch. */
+  /**
+   * Time at which a stopped container must be started to be ready for the next schedule, in milliseconds since the
+   * epoch.
+   */
   get startAt(): number | undefined {
     const noted = this.#options.memory.read(NOTE);
     return noted === undefined || noted === "" ? undefined : Number(noted) - this.#leadMs;

@@ -25,7 +25,7 @@ export class WrongValuesError extends StewardError {
 }
 
 /**
- * Reads a form with exactly these fields.
+ * Reads a form that must contain exactly the fields named in `forms`.
  *
  * @throws StewardError `form_invalid` if a field is missing, repeated, unknown or malformed.
  */

@@ -42,7 +42,7 @@ export function debugLedger(ledger: Ledger, directory: NameDirectory): Handler {
   };
 }
 
-/** Returns the directory entries of the senders and places, like {@link namesOf}. */
+/** Calls {@link namesOf} for the senders and places in `entries`. */
 export async function namesIn(
   directory: NameDirectory,
   entries: readonly Pick<LedgerQuery, "sender" | "place">[],

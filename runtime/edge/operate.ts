@@ -33,7 +33,7 @@ export async function askSupervisor(
   }
 }
 
-/** Returns a sandbox for pages. Its requests start nothing and do not keep the container awake. */
+/** Wraps a sandbox so that requests neither start the container nor keep the container awake. */
 export function withoutWaking(sandbox: Sandbox): Sandbox {
   return {
     ...sandbox,

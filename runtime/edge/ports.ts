@@ -36,7 +36,7 @@ export interface LedgerEntry {
   state: EntryState;
   attempts: number;
   receivedAt: string;
-  /** Time of the next delivery; absent once settled. */
+  /** Time of the next delivery attempt; absent once the event is settled. */
   nextAt?: string;
   settledAt?: string;
   /** Result of the last attempt, or reason for the final state. */
@@ -51,7 +51,10 @@ export interface LedgerEntry {
   timeline?: Timeline;
 }
 
-/** Times at which an event reached each step, in ISO 8601. A time is absent if unknown or not reached yet. */
+/**
+ * Times at which an event reached each step, in ISO 8601. A time is absent if it is unknown or the event has not
+ * reached that step yet.
+ */
 export interface Timeline {
   received: string;
   recorded?: string;

@@ -5,11 +5,11 @@ import { sendProblem } from "./problems.ts";
 /** Rate limits. `/healthz` and `/readyz` have none, so that monitoring always works. */
 export const PER_MINUTE = {
   /**
-   * Requests for `GET /` per minute from each client, and separately for the web chat's files. The wait page alone
-   * makes 30.
+   * Maximum requests for `GET /` per minute from each client. A separate, equal limit applies to the web chat's
+   * files.
    */
   visits: 300,
-  /** Requests below `/_admin/` and `/debug/` per minute from each identity. */
+  /** Maximum requests per minute from each identity to paths under `/_admin/` and `/debug/`. */
   identity: 300,
   /** Unverified or malformed webhook requests per minute from each client. Verified requests always pass. */
   refusedWebhooks: 600,

@@ -15,12 +15,12 @@ import type { Backups, Clock, Ledger, RecordChange, Sandbox, Signatures, Signatu
 import { sendProblem } from "./problems.ts";
 import type { Tenants } from "./tenants/ports.ts";
 
-/** Time limit in milliseconds: enough for a large archive and the start of a stopped container. */
+/** Time limit of an operation in milliseconds: enough to start a stopped container and transfer a large archive. */
 const LIMIT_MS = 90_000;
 const LISTED = 20;
 
 export interface StackAccess {
-  /** Key that the stack has deployed. Without it, every request is refused. */
+  /** Key that the stack has deployed. If undefined, every request is refused. */
   key: string | undefined;
   signatures: Signatures;
   clock: Clock;
@@ -99,7 +99,7 @@ export function stackConfigVariables(sandbox: Sandbox, backups: Backups): Handle
   };
 }
 
-/** `POST /stack/alerts`: sends a test alert. Responds 502 with each destination that failed. */
+/** `POST /stack/alerts`: sends a test alert. A 502 response lists the failed destinations. */
 export function tryStackAlerts(
   settings: AlertSettings | undefined,
   sender: Pick<AlertSender, "sendEmail" | "clock">,

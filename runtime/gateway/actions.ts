@@ -76,7 +76,10 @@ export class Actions {
     return this.#database.prepare(query).get(about, by, this.#clock()) !== undefined;
   }
 
-  /** Returns the state of the message that contains a button. `label` belongs to the pressed button. */
+  /**
+   * Returns the state of the message that contains the button with the id `press`. `label` belongs to whichever of
+   * the message's buttons was pressed.
+   */
   stateOf(press: string): { is: "open" | "expired" | "unknown" } | { is: "used"; label: string } {
     const find = this.#database.prepare("SELECT * FROM chat_actions WHERE press = ?");
     const row = find.get(press);

@@ -119,7 +119,7 @@ async function readConfig(path: string, environment: Environment): Promise<Omit<
   return { config: result.config, secrets: secretValues(result.config, environment) };
 }
 
-/** Masks secrets of the current and previous configs, because output may still contain replaced secrets. */
+/** Masks secrets of the current and previous configs, because output may still contain old secrets. */
 export class KnownSecrets {
   readonly #environment: Environment;
   readonly #known = new Set<string>();

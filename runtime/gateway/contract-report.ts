@@ -4,7 +4,7 @@ import { lightTransaction } from "../process/database.ts";
 import { isRecord } from "../shared/json.ts";
 import { oneLine } from "./prompt/text.ts";
 
-/** Maximum number of findings; without a maximum, people in chats could cause any number. */
+/** Maximum number of stored findings; people in chats could otherwise trigger unlimited findings. */
 const MOST = 200;
 const LONGEST_WHAT = 200;
 const LONGEST_SAMPLE = 2_000;

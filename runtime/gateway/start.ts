@@ -224,7 +224,7 @@ export async function startGateway({
     fetch: async (request) => (await (app ??= openApp())).fetch(request),
     atOnce: {
       [GATEWAY_ROUTES.live]: () => ({ ok: true }),
-      // The supervisor identifies its gateway by `pid`, the CLI by `home`.
+      // The supervisor identifies its gateway by `pid`; the CLI identifies a gateway by `home`.
       [GATEWAY_ROUTES.ready]: () => ({ ready: true, version: VERSION, pid: process.pid, home }),
     },
     hostname: settings.bind,

@@ -104,7 +104,7 @@ export function createLedger(options: LedgerOptions): RunningLedger {
       if (own === undefined && !ready) supervisor.needed();
       // Dispatch after responding, so that the platform does not wait for the delivery.
       setImmediate(dispatch);
-      // If an older message of this chat has waited long, the new message's notice is due immediately.
+      // If an older message of this chat has waited a long time, the new message's notice is due immediately.
       if (!willLook) setImmediate(lookForNotices);
       willLook = true;
       return { duplicate: recorded === "known", ready };

@@ -206,7 +206,7 @@ try {
     ? startAfterRestore({ supervisor, home: settings.home, awaitsData: false, log })
     : startWithChatData({ supervisor, home: settings.home, clock: Date.now, log });
 
-  // 4. Serve the edge.
+  // 4. Listen for requests to the edge.
   const access = hostAccess(edge, process.env["ADMIN_TOKEN"]);
   const deployment: EdgeOptions = {
     settings: edge,

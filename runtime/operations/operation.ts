@@ -17,7 +17,7 @@ export type Form = z.ZodMiniObject<Record<string, z.ZodMiniType>>;
 /** Single-line names of people and chats by `<platform>:<id>`. */
 export type Names = ReadonlyMap<string, string>;
 
-/** An action for operators. The command line, `/debug/cli`, pages, help and completions derive from it. */
+/** An action for operators, available on the command line, in `/debug/cli` or on web pages. */
 export interface Operation<I = object, O = unknown, T = OperationTools> {
   /** Such as `sessions list`. */
   readonly name: string;
@@ -64,7 +64,10 @@ type Declared<I extends Form, O, T> = Omit<Operation<z.output<I>, O, T>, "input"
   output?(): z.ZodMiniType<O>;
 };
 
-/** Creates an operation. Its types come from its schemas, or from `run` if there is no output schema. */
+/**
+ * Creates an operation. Its schemas determine its types; without an output schema, `run` determines the output's
+ * type.
+ */
 export function operation<O, I extends Form = z.ZodMiniObject<Record<never, never>>, T = OperationTools>(
   declared: Declared<I, O, T>,
 ): Operation<z.output<I>, O, T> {

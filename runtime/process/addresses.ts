@@ -12,7 +12,7 @@ const PROXY_RANGES = new Set(["unicast", "private", "loopback", "uniqueLocal", "
 const GIVEN_OUT = ipaddr.IPv6.parseCIDR("2000::/3");
 
 /**
- * Returns true only for plain unicast addresses. Excludes loopback, private, link-local (with cloud metadata),
+ * Returns true only for plain unicast addresses. Excludes loopback, private, link-local (including cloud metadata),
  * carrier-grade NAT, multicast, reserved, and IPv6 forms that embed IPv4.
  */
 export function isPublicAddress(address: string): boolean {

@@ -45,7 +45,7 @@ export async function yieldForHangUp(signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Serves HTTP. Opens the port before loading the adapter, the slowest part of a start; requests wait for it.
+ * Serves HTTP. Opens the port before loading the request handler, which is slow. Requests wait for the handler.
  *
  * @throws StewardError with the code `taken` if another process holds the port.
  */

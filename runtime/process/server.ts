@@ -3,12 +3,15 @@ import type { Duplex } from "node:stream";
 import { StewardError } from "../contract/errors.ts";
 import { problem, type Problem, PROBLEM_TYPE } from "../contract/problem.ts";
 
-/** Time limit, in milliseconds, for the peer to close an upgraded connection that the server ends. */
+/**
+ * Time limit, in milliseconds, for the peer to close its side of an upgraded connection after the server has closed
+ * its own side.
+ */
 const CLOSE_MS = 5_000;
 
 /**
- * Error code for a port in use. `port_in_use`: the edge's public port. `inner_port_in_use`: a port that only the
- * edge calls.
+ * Error code for a port in use. `port_in_use`: the edge's public port. `inner_port_in_use`: a port to which only the
+ * edge connects.
  */
 export type PortTaken = "port_in_use" | "inner_port_in_use";
 
@@ -34,7 +37,7 @@ export async function openServer(
   return typeof address === "object" && address !== null ? address.port : port;
 }
 
-/** Stops accepting connections, lets open requests finish for `graceMs`, then cuts them. */
+/** Stops accepting connections, gives open requests `graceMs` to finish, then closes the remaining connections. */
 export function closeServer(server: Server, graceMs: number): Promise<void> {
   return new Promise((resolve) => {
     const cut = setTimeout(() => server.closeAllConnections(), graceMs);

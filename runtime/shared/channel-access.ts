@@ -26,7 +26,7 @@ type GroupDecision =
 export interface ChannelAccess {
   direct(user: string): AccessDecision;
   /**
-   * Decides about a message in a group.
+   * Decides whether a group's message is handled, kept as context, or ignored.
    *
    * @param addressed True if the message mentions the bot or replies to it.
    * @param alias Another id of the group, which the config may list instead.

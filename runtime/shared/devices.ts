@@ -34,7 +34,7 @@ interface DeviceToken {
   lastUsedAtMs?: number | undefined;
 }
 
-/** An approved device. A revoked device remains stored, so that it cannot request access again. */
+/** A device that was approved and may since have been revoked. */
 export interface PairedDevice extends Device {
   /** By role. */
   tokens: Record<string, DeviceToken>;
@@ -248,8 +248,9 @@ export class Devices {
 }
 
 /**
- * Returns the pending requests after making room for another from `network`. If this network is full, drops its
- * oldest request. Otherwise, if the list is full, drops the oldest request of the network with the most requests.
+ * Returns the pending requests after making room for another from `network`. If `network` already has its maximum
+ * number of requests, drops its oldest request. Otherwise, if the list is full, drops the oldest request of the
+ * network with the most requests.
  */
 function withRoomFor(network: string, pending: readonly DeviceRequest[]): readonly DeviceRequest[] {
   const of = (one: string): DeviceRequest[] => pending.filter(({ remoteIp }) => networkOf(remoteIp) === one);

@@ -68,8 +68,8 @@ export function fromOtherStore(request: MovedRequest): PairingRequest {
 }
 
 /**
- * Adds requests from another store with their codes and expiry. Keeps a sender's request that is already in `list`.
- * Drops the oldest requests above the limit.
+ * Adds requests from another store with unchanged codes and expiry times. Ignores senders who already have a request
+ * in `list`. Drops the oldest requests above the limit.
  */
 export function mergeRequests(
   list: PairingList,
@@ -120,7 +120,7 @@ export function requestPairing(
   return { request, change: { requests: [...(isFull ? younger : pending), request] } };
 }
 
-/** Approves the sender of a code, ignoring case. Returns `undefined` if the code is not pending. */
+/** Approves the sender to whom a pairing code was issued. Returns `undefined` if the code is not pending. */
 export function approvePairing(
   list: PairingList,
   code: string,

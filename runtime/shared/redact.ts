@@ -5,8 +5,8 @@ export const MASK = "[redacted]";
 const SHORTEST_SECRET = 6;
 const SECRET_KEY = /(token|secret|password|apikey|api_key|authorization|cookie|credential)/i;
 /**
- * Patterns of known tokens: Slack, model providers (`sk-`), Telegram, Discord interactions, Bearer. Strangers send
- * the text, so matching must take linear time: no character may be scanned from two start positions.
+ * Patterns of known tokens: Slack, model providers (`sk-`), Telegram, Discord interactions, Bearer. Each pattern must
+ * match in linear time, because strangers may send the text to redact.
  */
 const SECRET_FORMS = [
   /\bxox[abeoprs]-[\w-]{8,}/g,

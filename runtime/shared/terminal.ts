@@ -10,8 +10,8 @@ const UNSEEN =
 const BACKSLASH_U = String.raw`\u`;
 
 /**
- * Replaces each character that a terminal interprets with its JSON escape, such as `\u001b`. JSON text still parses
- * to the same value.
+ * Inserts JSON escapes, such as `\u001b`, in place of characters that a terminal interprets, hides or reorders. JSON
+ * text still parses to the same value.
  */
 export function escapeControlCharacters(text: string): string {
   return text.replace(UNSEEN, escaped);

@@ -7,7 +7,7 @@ const LAST_WORDS_MS = 1_000;
 
 export interface ProcessUser {
   id: number;
-  /** Runs `work` with the rights to start and end the processes of user `id`. */
+  /** Runs `work` with the rights to start and end this user's processes. */
   withRights<T>(work: () => T): T;
 }
 
@@ -41,7 +41,7 @@ export function startChild(options: ChildOptions): Child {
   try {
     return spawnChild(options);
   } catch (error) {
-    // `spawn` throws if memory is short, for example. It reports most other failures by an `error` event.
+    // `spawn` throws for some failures, such as too little memory. It reports most others through an `error` event.
     const spawnError = error instanceof Error ? error.message : String(error);
     const exited = Promise.resolve({ code: null, signal: null, spawnError });
     return { pid: null, read: () => {}, exited, kill: () => {} };

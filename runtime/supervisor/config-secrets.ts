@@ -105,7 +105,10 @@ function follows(pattern: RegExp, text: string, at: number): boolean {
   return pattern.test(text);
 }
 
-/** Masks every word except the config's own keys, for text whose structure does not show which words are secret. */
+/**
+ * Masks all words except `true`, `false`, `null` and the config schema's property names. Used for text whose
+ * structure does not reveal secrets.
+ */
 export function maskValues(text: string, redact: Redactor): string {
   if (text.length > LONGEST) return JSON.stringify(MASK);
   const keys = schemaKeys();

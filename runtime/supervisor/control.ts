@@ -83,7 +83,7 @@ function ok(value: unknown): ControlAnswer {
   return { status: 200, value };
 }
 
-/** Checks only the body's shape. The operations check the name and the input. */
+/** Checks only the shape of a request body. The operation's name and input are checked later. */
 function readOperationRequest(body: string): { operation: unknown; input?: unknown } {
   const value = body.length > LONGEST_REQUEST ? undefined : parseJson(body);
   if (typeof value === "object" && value !== null && "operation" in value) return value;

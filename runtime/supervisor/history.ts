@@ -61,8 +61,8 @@ export class StartHistory {
   }
 
   /**
-   * Number of gateway restarts under previous supervisor processes. A supervisor's end without a stop request counts
-   * as one more restart.
+   * Number of gateway restarts under previous supervisor processes, plus one for each process that ended without a
+   * stop request.
    */
   get earlierRestarts(): number {
     return (this.#earlier ??= readRestarts(this.#restarts.read()));
@@ -74,9 +74,9 @@ export class StartHistory {
   }
 
   /**
-   * Records the restarts of this process.
+   * Records how often this process restarted the gateway.
    *
-   * @param isStopped True if the process ends after a stop request.
+   * @param isStopped True if a stop request is ending this process.
    */
   note(restarts: number, isStopped: boolean): void {
     this.#restarts.write({ restarts: this.earlierRestarts + restarts, isStopped });

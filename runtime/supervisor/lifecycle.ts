@@ -54,7 +54,7 @@ export interface BackoffPolicy extends BackoffRange {
   stableAfterMs: number;
 }
 
-/** Default policy. It reports a crash loop after five crashes, with at most 7.5 s of delays between them. */
+/** Default policy: five crashes count as a crash loop. The four delays between these crashes total at most 7.5 s. */
 export const DEFAULT_POLICY: BackoffPolicy = {
   firstMs: 500,
   longestMs: 60_000,

@@ -50,7 +50,7 @@ export interface SupervisorOptions {
   /** Config file that commands edit. Default: the one in the data directory. */
   configPath?: string;
   /**
-   * Directory of the logs. Set for chat gateways, for which the main supervisor checks whether the disk is writable.
+   * Directory of the logs. If it is set, the supervisor does not regularly check whether the disk is writable.
    * Default: `logs/` in the data directory.
    */
   logs?: string;

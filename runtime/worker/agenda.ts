@@ -26,7 +26,7 @@ export interface AgendaItem {
   name: string;
   /** Returns the due time in milliseconds since the epoch; `undefined` if the item needs no alarm. */
   dueAt(now: number): number | undefined;
-  /** True if every alarm runs the item, even if it is not due. An evicted object forgets when it ran the item. */
+  /** True if every alarm runs the item, even if the item is not due. */
   everyAlarm?: true;
   run(): void | Promise<void>;
 }
@@ -138,7 +138,7 @@ export function agendaItems(parts: AgendaParts): AgendaItem[] {
     {
       name: "scheduled chats",
       dueAt: () => scheduled.dueAt,
-      // Do not wait: starting the chats' containers may take minutes.
+      // Run in the background: starting the chats' containers may take minutes.
       run: () => waitUntil(scheduled.run()),
     },
     {

@@ -42,8 +42,8 @@ const KEEP_LOG_LIMIT_MS = 3_000;
 const RESTART_BACKOFF = { firstMs: 1_000, longestMs: 60_000 };
 
 /**
- * Maximum age, in milliseconds, of a reported name's last sighting. Spans several reports, because a report may be
- * lost.
+ * Time span, in milliseconds, of each report on recently seen people and chats. Spans overlap, because a report may
+ * be lost.
  */
 const REPORTED_MS = 5 * 60_000;
 const MAX_REPORTED = 20;
@@ -372,7 +372,7 @@ function containerOf({ container }: DurableObjectState): Container {
 
 /**
  * Returns the only chat that the container may write to; `undefined` if it may write to all. With one sandbox per
- * chat, the deployment's container may write to none, so the returned chat does not exist.
+ * chat, returns a nonexistent chat for the deployment's own container, which may write to none.
  */
 function writableChat(
   { tenancy }: EdgeSettings,
@@ -383,7 +383,7 @@ function writableChat(
   const { platform, chat } = chatOfTenant(tenant);
   return {
     platform,
-    // A group that becomes a supergroup gets a new id but keeps its object.
+    // A group that becomes a supergroup gets a new id but keeps its Durable Object.
     get chat() {
       return memory.read("chat") ?? chat;
     },

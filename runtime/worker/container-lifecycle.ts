@@ -134,7 +134,7 @@ export function isGivenUp({ bootFailures }: ContainerLifecycle): boolean {
 type StartStep =
   /** The gateway is ready, or further waiting would not help. */
   | { type: "end" }
-  /** The config stopped the gateway; another config may help. */
+  /** The gateway reports an invalid config; a different config may help. */
   | { type: "replaceConfig"; why: Reason }
   /** The start took too long. `stop` is true if the container has no data because its restore failed. */
   | { type: "expire"; stop: boolean }

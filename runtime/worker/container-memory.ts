@@ -125,8 +125,8 @@ export class ContainerMemory {
   }
 
   /**
-   * Removes a browser from the admitted browsers; returns true if it was listed. A revoked browser can thus wake the
-   * container only once.
+   * Removes a browser from the admitted browsers; returns true if the browser was listed. A browser's entry allows
+   * only one wake-up of the container.
    */
   consumeBrowser(deviceId: string): boolean {
     const isKnown = this.#browsers().includes(deviceId);

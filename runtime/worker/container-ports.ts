@@ -83,7 +83,7 @@ export class ContainerPorts {
       const response = await this.send("supervisor", request, STATUS_TIMEOUT_MS);
       return response.ok ? supervisorStatus.parse(await response.json()) : undefined;
     } catch {
-      // Expected during a start: the supervisor does not listen yet.
+      // Expected during a start: the supervisor is not listening yet.
       return undefined;
     }
   }

@@ -65,7 +65,7 @@ export interface SandboxContainerOptions {
   log: Log;
 }
 
-/** Manages the container's run. Passes events to {@link advance} and carries out the resulting effects. */
+/** Manages the container's lifecycle: passes events to {@link advance} and carries out the resulting effects. */
 export class SandboxContainer {
   /** Resolves when it is known whether the running container is outdated. */
   readonly adopted: Promise<void>;
@@ -83,7 +83,7 @@ export class SandboxContainer {
   constructor(options: SandboxContainerOptions) {
     this.#options = options;
     const { memory, clock } = options;
-    // Without a stored time, the object is new: record the container as stopped from now on.
+    // Without a stored time, the object is new: store the current time as the container's stop time.
     if (memory.read("stoppedAt") === undefined) memory.write("stoppedAt", String(clock()));
     if (this.running) this.#advance({ type: "adopted" });
     this.adopted = this.#adopt();

@@ -41,7 +41,7 @@ export interface TenantObject {
    * `fails` if the gateway is crash-looping with them, else `starts`.
    */
   lookAsDeployed(): Promise<RenewalOutcome>;
-  /** Ends the tenant's own sandbox. Resolves after a final backup and the container's end. */
+  /** Closes the tenant's sandbox. Resolves after a final backup, once the container has stopped. */
   handOver(): Promise<void>;
 }
 

@@ -4,7 +4,7 @@ import { once } from "../shared/once.ts";
 
 /**
  * Outcome of a call to the Durable Object. An error is returned as data, because it would lose its class across RPC.
- * `internal` marks an error without a code; its detail is for logs only.
+ * The code `internal` marks an unexpected error, whose `detail` is for logs only.
  */
 export type Result<T> = { value: T } | { code: ErrorCode; detail: string };
 
@@ -33,9 +33,9 @@ export async function toResult<T>(work: () => T | Promise<T>): Promise<Result<T>
 }
 
 /**
- * Returns the value of a remote call.
+ * Returns the value of a successful remote call.
  *
- * @throws StewardError with the call's code; a plain error for `internal`
+ * @throws StewardError with a failed call's error code; a plain Error if that code is `internal`
  */
 export async function unwrap<T>(call: Promise<Result<T>>): Promise<T> {
   const result = await call;

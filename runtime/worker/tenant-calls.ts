@@ -7,7 +7,7 @@ import { assemble, type SandboxParts } from "./assembly.ts";
 import { consoleLog, type FormerObject, type TenantObject, type WorkerEnvironment } from "./environment.ts";
 import { toResult, type Remote } from "./rpc.ts";
 
-/** Interval between alarms, in milliseconds, while this version fails to construct the object. */
+/** Interval between alarms, in milliseconds, while the Durable Object's components cannot be created. */
 const BUILD_AGAIN_MS = 60_000;
 
 /** Methods for calls from the directory and from other sandboxes' objects. Used if each chat has its own sandbox. */
@@ -34,7 +34,7 @@ export abstract class TenantCalls
     }
   }
 
-  /** Runs the due tasks. If this version failed to construct the object, only sets another alarm. */
+  /** Runs the due tasks. If the Durable Object's components could not be created, only sets another alarm. */
   async alarm(): Promise<void> {
     let parts: SandboxParts;
     try {

@@ -37,7 +37,7 @@ export interface StoredSettings extends StackConfigSource {
 /**
  * Reads a stack's settings file without a backend or passphrase.
  *
- * @param folder Folder of `Pulumi.<stack>.yaml`. Default: from `Pulumi.yaml`.
+ * @param folder Folder of `Pulumi.<stack>.yaml`. Default: the folder that `Pulumi.yaml` specifies.
  */
 export async function readSettings(
   folder: string | undefined,
@@ -82,8 +82,8 @@ function isHidden(value: unknown): boolean {
 }
 
 /**
- * Returns a placeholder for an encrypted value. For `steward:secrets`, returns an empty map, because even its names
- * are encrypted.
+ * Returns a placeholder for an encrypted value. For `steward:secrets`, returns an empty map as JSON, because even the
+ * secrets' names are encrypted.
  */
 function hidden(key: string): string {
   return key === "steward:secrets" ? "{}" : HIDDEN;

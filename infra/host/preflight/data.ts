@@ -60,8 +60,8 @@ function unwritable(detail: string, fix: string): Reason {
 }
 
 /**
- * Returns a reason if the new image cannot read the schema in the existing container's label or in the data file;
- * otherwise none.
+ * Returns a reason to refuse the deployment if the new image cannot read the existing data. Otherwise returns an
+ * empty list.
  */
 async function unreadableData({ directory }: HostPlan, host: HostFacts): Promise<Reason[]> {
   const { schema } = host;

@@ -90,10 +90,10 @@ export async function freeName(containers: Containers, name: string): Promise<vo
 }
 
 /**
- * Ensures that the service's container runs, and restarts a running container that is not ready. Before starting a
- * stopped container, stops a running previous version. If that version is ready, backs it up first.
+ * Starts the service's container, or restarts it if it is running but not ready. Before a start, backs up a previous
+ * version that is ready, and stops a previous version that is running.
  *
- * @throws StewardError `container_gone` or `backup_failed`; a running previous version then keeps running.
+ * @throws StewardError `container_gone` or `backup_failed`; a running previous version keeps running.
  */
 export async function replacePrevious(containers: Containers, name: string): Promise<void> {
   const previous = previousName(name);

@@ -20,8 +20,8 @@ export function deployedOf(state: AccountState, modules: ModuleStore): DeployedA
 }
 
 /**
- * Returns the scripts of the versions that serve requests. Here, the version with the largest share runs all Durable
- * Objects. At Cloudflare, each version runs its share of them:
+ * Returns the scripts of the versions that serve requests. The emulated account runs all Durable Objects on the
+ * version with the largest share of requests; Cloudflare distributes the objects among the versions:
  * https://developers.cloudflare.com/workers/versions-and-deployments/gradual-deployments/with-durable-objects/
  */
 function scriptsOf(state: AccountState, worker: WorkerRecord, modules: ModuleStore): DeployedScript[] {

@@ -1,6 +1,6 @@
 /** State of an emulated account. Fields in snake_case are stored as the API received them. */
 
-/** A setting that the emulation returns without interpreting it. */
+/** Settings that the emulation returns without interpreting them. */
 export type Settings = Record<string, unknown>;
 
 /** https://developers.cloudflare.com/api/resources/workers/subresources/beta/subresources/workers/ */

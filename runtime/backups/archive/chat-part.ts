@@ -25,7 +25,7 @@ const historyOf = (root: string): string => `${WORKSPACE_FOLDERS.history}/${root
 const BUSY_TIMEOUT_MS = 5_000;
 const PLATFORM_CHAT = new RegExp(`^(${CHAT_PLACES.join("|")})[:-](.+)$`);
 
-/** Folders with one chat's data. The two shared folders belong to the deployment, and every chat may read them. */
+/** Folders that one chat uses. Every chat may read `shared` and `sharedHistory`, which belong to the deployment. */
 export interface ChatFolders {
   shared: string;
   sharedHistory: string;
@@ -213,7 +213,7 @@ export type BroughtBack = Readonly<Record<string, string>>;
 /** Name of the row with the version of the last merged approvals; no tenant has this name. */
 export const APPROVALS = "approvals";
 
-/** Table that stores which version of each tenant and of the approvals was merged last. */
+/** Table that records the last merged version of the approvals and of each tenant's data. */
 export const BROUGHT_BACK_TABLE = "brought_back";
 
 function mergedVersions(database: DatabaseSync): BroughtBack {

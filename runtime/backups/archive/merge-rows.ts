@@ -111,9 +111,10 @@ class ChatRows {
   }
 
   /**
-   * Copies or moves messages to the end of the transcript in `main`.
+   * Appends messages to the transcript in database `main`. Moves messages that `main` already has; copies messages
+   * from database `theirs`.
    *
-   * @returns the last `seq` that was assigned; 0 if there was nothing to append
+   * @returns the last assigned `seq`; 0 if no message was appended
    */
   #append({ appended }: MergedTranscript): number {
     if (appended.length === 0) return 0;

@@ -8,7 +8,10 @@ export interface TranscriptEntry {
   at: number;
 }
 
-/** Point at which a transcript was copied: the last copied message, and the time in milliseconds since the epoch. */
+/**
+ * Point up to which a transcript was copied: the last copied message, and the time of the copy in milliseconds since
+ * the epoch.
+ */
 export interface Origin {
   seq: number;
   at: number;
@@ -78,7 +81,7 @@ function byTime(ours: readonly TranscriptEntry[], theirs: readonly TranscriptEnt
 export interface Summary {
   text: string;
   to: number;
-  /** Positions in the merged transcript, one for each message of the copy that contained this summary. */
+  /** Positions, in the merged transcript, of all messages in the copy that this summary comes from. */
   covers: ReadonlySet<number>;
 }
 

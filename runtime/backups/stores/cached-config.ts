@@ -55,9 +55,9 @@ export class CachedConfig {
   }
 
   /**
-   * Reads the cached config and the marker, and verifies that no other deployment has written the marker.
+   * Reads the cached config and the marker that records the config's last sync.
    *
-   * @throws StewardError `backup_stale`
+   * @throws StewardError `backup_stale` if another deployment has written the marker
    */
   async readOwn(): Promise<Cached> {
     const now = await this.read();
@@ -84,7 +84,7 @@ export class CachedConfig {
   }
 
   /**
-   * Writes the container's config into the bucket, then a marker. The marker names the backup with this config.
+   * Writes the container's config to the bucket, then a marker that names the backup to which the config belongs.
    *
    * @throws StewardError `backup_stale` if another deployment has written the marker
    */

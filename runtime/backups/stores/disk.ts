@@ -199,7 +199,7 @@ export class DiskStore extends BackupDirectory implements BackupStore<Content>, 
     return this.#replace(await this.read({ id }), { config, start: true, copyFirst: true });
   }
 
-  /** Replaces the state without backing it up first, because the archive's sender already has a backup. */
+  /** Replaces the state without backing it up first. */
   receive(archive: Archive, options: ReceiveOptions): Promise<RestoreReport> {
     return this.#replace(archive, { ...options, copyFirst: false });
   }

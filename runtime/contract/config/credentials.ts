@@ -12,8 +12,8 @@ export const CHANNEL_CREDENTIALS: Readonly<Record<Platform, Credentials>> = {
 const PLATFORMS = Object.keys(CHANNEL_CREDENTIALS) as Platform[];
 
 /**
- * Completes a parsed config's channels from the credentials in the environment: adds missing sections, and references
- * to variables for missing credentials. Never replaces an existing key, such as `"enabled": false`.
+ * Adds each channel whose credentials are all in the environment to a parsed config. In existing channels, adds
+ * missing references to environment variables. Never replaces an existing key, such as `"enabled": false`.
  *
  * @returns the completed config, or `value` unchanged if `value` or its `channels` is not an object
  */

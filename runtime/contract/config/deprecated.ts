@@ -98,7 +98,7 @@ export function deprecatedKey(section: string, key: string): DeprecatedKey | und
   return DEPRECATED.find((one) => one.at === section && one.key === key);
 }
 
-/** Returns the value at a path of own properties, or `undefined` if one is missing. */
+/** Returns the nested property at the path `keys`, or `undefined` if there is none. Considers only own properties. */
 function at(value: unknown, ...keys: string[]): unknown {
   const [key, ...rest] = keys;
   if (key === undefined) return value;

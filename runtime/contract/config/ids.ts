@@ -8,14 +8,16 @@ export interface IdForm {
   words: string;
 }
 
-/** Ids of people. https://core.telegram.org/bots/api#user, https://docs.slack.dev/reference/objects/user-object */
+/**
+ * Formats of user ids. https://core.telegram.org/bots/api#user, https://docs.slack.dev/reference/objects/user-object
+ */
 export const USER_IDS: Readonly<Record<Platform, IdForm>> = {
   telegram: { form: "\\d{1,20}", words: "Telegram's user ids are numbers, such as 4242" },
   slack: { form: "[UW][A-Z0-9]{1,31}", words: "Slack's user ids look like U024BE7LH" },
   discord: { form: "\\d{1,20}", words: "Discord's ids are numbers, such as 290926798626357999" },
 };
 
-/** Ids of groups; on Discord, of servers. https://core.telegram.org/bots/api#chat */
+/** Formats of group ids (on Discord, server ids). https://core.telegram.org/bots/api#chat */
 export const GROUP_IDS: Readonly<Record<Platform, IdForm>> = {
   telegram: {
     form: "-\\d{1,20}",
@@ -26,7 +28,7 @@ export const GROUP_IDS: Readonly<Record<Platform, IdForm>> = {
   discord: { form: "\\d{1,20}", words: "Discord's ids are numbers, such as 290926798626357999" },
 };
 
-/** Ids of chats that can receive messages: groups and direct chats. */
+/** Formats of ids of chats that can receive messages: groups and direct chats. */
 const CHAT_IDS: Readonly<Record<Platform, IdForm>> = {
   telegram: { form: "-?\\d{1,20}", words: "Telegram's chat ids are numbers, such as -1001234567890" },
   slack: { form: "[CDGUW][A-Z0-9]{1,31}", words: "Slack's chat ids look like C024BE91L" },

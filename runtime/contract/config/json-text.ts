@@ -86,7 +86,7 @@ interface Open {
   keys?: Map<string, number>;
   /** Current key or index. */
   at: string | number;
-  /** True where a key or an item may begin. */
+  /** True if a key or an item may come next. */
   awaits: boolean;
 }
 

@@ -26,7 +26,7 @@ interface AskOptions<T> {
 }
 
 /**
- * The container's status, and the earliest time (`reuseAfter`) of a stored answer that is used without asking the
+ * The container's status and the time `reuseAfter`. Answers stored since `reuseAfter` are reused without asking the
  * container.
  */
 type AnswerContext = Pick<Visitor, "reuseAfter"> & { facts: Pick<Visitor["facts"], "status"> };

@@ -36,7 +36,7 @@ export const DONE = {
 
 export type Done = keyof typeof DONE;
 
-/** Name of the cookie that lets this browser undo its last removal. Its value is `<done>.<random>`. */
+/** Name of the cookie that lets a browser undo its last removal on the admin pages. */
 export const UNDO_COOKIE = "steward-undo";
 /**
  * Time in milliseconds during which a removal can be undone. Pages offer the undo for 10 s; the rest allows for

@@ -24,7 +24,7 @@ const LIMIT_MS = 3_000;
 /** Maximum age, in milliseconds, of stored container answers that an automatic page update reuses. */
 const REUSED_MS = 15_000;
 /**
- * Maximum age in milliseconds, instead of {@link REUSED_MS}, if a page is updated because the server reported a
+ * Maximum age of reused container answers, in milliseconds, when a page is updated because the server reported a
  * change.
  */
 const REUSED_AFTER_CHANGE_MS = 500;

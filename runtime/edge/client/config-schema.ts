@@ -16,8 +16,8 @@ export interface Schema {
 
 export interface Place {
   /**
-   * Path, as keys and indexes, to the value at `placeAt`'s `offset`. If `isKey`, path to the object that contains the
-   * key.
+   * Path (keys and indexes) to the value at the offset passed to `placeAt`, or to the object whose key is at that
+   * offset.
    */
   path: string[];
   isKey: boolean;

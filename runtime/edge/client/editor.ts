@@ -22,7 +22,7 @@ import { element, made } from "./dom.ts";
 /** The config's JSON schema, inserted by the bundler. */
 declare const CONFIG_SCHEMA: Schema;
 
-/** Delay between the last keystroke and the check, in milliseconds. */
+/** Milliseconds between the last keystroke and the check of the edited text. */
 const CHECK_AFTER_MS = 500;
 
 const field = element("text", HTMLTextAreaElement);

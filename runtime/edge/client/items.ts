@@ -1,4 +1,4 @@
-/** Files and questions from the assistant, shown after their message. */
+/** Files and questions from the assistant, each shown after the message it belongs to. */
 import type { ChatItem, FromPage } from "../../contract/chat.ts";
 import { trouble } from "./connection-state.ts";
 import type { PageConnection } from "./connection.ts";

@@ -36,7 +36,7 @@ function format(value: number | null, unit: ChartData["unit"]): string {
 
 function draw(place: HTMLElement): void {
   const { labels, series, unit }: ChartData = JSON.parse(place.dataset["chart"] ?? "{}");
-  // Read the theme's colours from the bars.
+  // Copy the bars' colours, because CSS cannot colour uPlot's canvas.
   const bars = [...place.querySelectorAll("g:first-of-type rect")].map((one) => getComputedStyle(one).fill);
   place.replaceChildren();
   const axis = { stroke: style.color, grid: { show: false }, ticks: { show: false } };

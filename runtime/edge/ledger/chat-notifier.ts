@@ -34,8 +34,8 @@ export class ChatNotifier {
   }
 
   /**
-   * Sends the notice. Resolves to true if the chat receives it now or received it earlier in the gateway's outage,
-   * otherwise to false. Rejects if the platform or the gateway refuses it.
+   * Sends a notice unless the chat has already received it. Resolves to false if the chat cannot be notified or needs
+   * no notice, otherwise to true. Rejects if sending fails.
    */
   async notify(delivery: Delivery, notice: DeliveryNotice, chats: NoticeClaims): Promise<boolean> {
     const { sandbox, environment, fetch } = this.#options;

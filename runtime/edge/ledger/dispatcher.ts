@@ -29,7 +29,8 @@ export type AttemptResult =
 
 /**
  * Delivers a chat's events in one request. Calls `placed` when the gateway has queued all events, then `ended` for
- * each event with a reported result. The returned result applies to all others; a rejection counts as `retry`.
+ * each event with a reported result. The returned result applies to events without a reported result; a rejected
+ * promise counts as `retry`.
  */
 export type Deliver = (
   request: ChatDeliveries,
@@ -62,7 +63,7 @@ export interface DispatcherOptions {
 
 /**
  * Delivers recorded events to the gateway: chats concurrently, each chat in order. Sends a chat's next events once
- * the gateway has queued the previous ones, so that a new message can join or interrupt the answer.
+ * the gateway has queued the previous events, without waiting for the answer.
  */
 export class Dispatcher {
   readonly #options: DispatcherOptions;

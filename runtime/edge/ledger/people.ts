@@ -86,7 +86,8 @@ const TEXTS: Record<Delivery["platform"], (payload: Fields) => unknown> = {
     return text ?? caption;
   },
   /**
-   * Returns the text of a message. For a command, returns its first option or, without options, its name:
+   * Returns the text of a message. For a command, returns the value of the first option or, without such a value, the
+   * command's name:
    * https://docs.discord.com/developers/interactions/receiving-and-responding
    */
   discord({ t: kind, d: message, data }) {

@@ -90,7 +90,7 @@ const ADDED = [
     ),
   },
 ];
-/** Columns of the oldest ledger that this version can migrate. */
+/** Columns that a ledger needs for this version to migrate it. */
 const OLDEST_COLUMNS = ["group_id", "notice_at"];
 
 /**

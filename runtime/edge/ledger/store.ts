@@ -26,7 +26,7 @@ export interface SettledAs {
   /** The reason; contains no secret. */
   note: string;
   group?: string | undefined;
-  /** Milliseconds from the first text (answer or notice) to the gateway's result. */
+  /** Milliseconds by which the first text (answer or notice) preceded the gateway's result. */
   firstWordMs?: number | undefined;
   admitted?: Admitted | undefined;
 }
@@ -51,7 +51,7 @@ export interface DueChat {
   entries: readonly [DueEntry, ...DueEntry[]];
 }
 
-/** Delay after which a waiting message's chat gets a notice. */
+/** Milliseconds that a message waits before its chat receives a notice. */
 const NOTICE_MS = 60_000;
 
 /**
@@ -398,7 +398,7 @@ export class LedgerStore {
     return counts;
   }
 
-  /** Implements {@link Ledger.recent}. Selects the events by size before loading them, to limit memory. */
+  /** Implements {@link Ledger.recent}. To limit memory use, loads at most {@link MAX_RECENT} bytes of events. */
   recent(limit: number): (string | undefined)[] {
     const sizes = this.#sql.all(
       "SELECT seq, octet_length(delivery) AS bytes FROM ledger ORDER BY seq DESC LIMIT ?",

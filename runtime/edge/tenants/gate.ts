@@ -47,8 +47,8 @@ export function refusedResult(
 export type Gate = Pick<TenantGate, "isOpen" | "movedTo" | "followMove" | "ask" | "passOnGrant">;
 
 /**
- * Returns a gate for an object that no longer serves any chat. Forwards every event to the object that serves the
- * chat now.
+ * Returns a gate for a Durable Object that no longer serves any chat. The gate forwards each event to the object that
+ * now serves the event's chat.
  *
  * @param belongsTo Returns the name of that object; `undefined` for an event without a chat.
  */

@@ -127,11 +127,11 @@ interface AdoptOptions {
 }
 
 /**
- * Copies approvals and requests from the sandbox that served every chat; starts that sandbox's container. If the
- * sandbox has loaded the tenant directory's approvals in version `stored`, the sandbox's lists replace the
- * directory's; otherwise, the lists are merged.
+ * Copies approvals and requests from `sandbox` to the tenant directory; starts the sandbox's container. If the
+ * sandbox has loaded version `stored` of the directory's approvals, the sandbox's lists replace the directory's;
+ * otherwise, the lists are merged.
  *
- * @throws StewardError, and copies nothing, if the container does not answer.
+ * @throws StewardError if the container does not answer; nothing is copied.
  */
 export async function adoptApprovals({ sandbox, people, browsers, stored }: AdoptOptions): Promise<void> {
   const answer = await operate(sandbox, pairing.list, {});

@@ -52,9 +52,7 @@ export interface TenantReceptionOptions {
   servedAllSince(): Promise<string | undefined>;
   /** Stores the approvals for the shared sandbox, in case all chats move back to that sandbox. */
   storeApprovals?(approvals: Approvals): Promise<void>;
-  /**
-   * Applies a person's changed rights in a chat. The directory decides again whether to admit the chat's next event.
-   */
+  /** Informs the chat's sandbox of a change of a person's rights. */
   changeRights(tenant: TenantId, grant: Grant): Promise<void>;
   /** `role` is absent if access was revoked. */
   changeBrowser(tenant: TenantId, role: GrantedRole | undefined): Promise<void>;
@@ -66,8 +64,8 @@ export interface TenantReceptionOptions {
 }
 
 /**
- * Tenant directory: registry of chats that each have a sandbox. Decides which chats are admitted, and replies to
- * strangers.
+ * Tenant directory. Registers chats, each of which has its own sandbox, decides which chats are admitted, and replies
+ * to strangers.
  */
 export class TenantReception {
   readonly roster: TenantRoster;
@@ -240,13 +238,13 @@ export class TenantReception {
     const { notes, storeApprovals } = this.#options;
     const lists = platformSchema.options.map((platform) => {
       const { approved, operators, pending } = this.#people.lists(platform);
-      // Omit the time of the last request, which changes too often.
+      // Omit the time of the last request, so that repeated requests cause no write.
       const requests = pending().map(({ id, code, createdAt, meta }) => ({ id, code, createdAt, meta }));
       return [platform, { allowFrom: approved(), operators: operators(), requests }] as const;
     });
-    // The schema accepts additional fields, which the type of `paired()` cannot express.
+    // The type of `paired()` lacks the index signature that the schema's type has.
     const browsers = this.#browsers.paired() as unknown as NonNullable<Approvals["browsers"]>;
-    // Ignore a browser's time of last use, which changes too often.
+    // Ignore a browser's time of last use, so that mere use causes no write.
     const text = JSON.stringify([lists, browsers], (key, value) =>
       key === "lastUsedAtMs" ? undefined : value,
     );
@@ -271,7 +269,7 @@ export class TenantReception {
     return channelAccess(rules, this.#people.lists(platform));
   }
 
-  /** Notifies operators about waiting requests, if they have a direct chat with the bot. */
+  /** Sends a notice about waiting requests to each operator who has a direct chat with the bot. */
   async #tellOperators(platform: Platform): Promise<void> {
     const { readConfig, environment } = this.#options;
     const config = await readConfig();

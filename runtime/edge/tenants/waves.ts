@@ -19,8 +19,8 @@ interface WavesOptions {
 }
 
 /**
- * Decides which running containers an update may replace. The canaries come first. Then growing waves of one, two,
- * four and more containers follow, each after the previous wave answers. A failing container stops the update.
+ * Decides which running containers an update may replace: first the canaries, then waves that grow as replaced
+ * containers respond. If a replaced container fails, the update stops.
  */
 export class Waves {
   readonly #options: WavesOptions;

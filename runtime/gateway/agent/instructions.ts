@@ -28,8 +28,8 @@ interface InstructionsOptions {
 }
 
 /**
- * Builds the system prompt from the workspace's current files. The platform and the time are in `circumstances`, so
- * that providers can cache `instructions`.
+ * Builds the system prompt from the workspace's current files. The result's `circumstances` contain the platform and
+ * the time, so that providers can cache the result's `instructions`.
  */
 export function instructions(
   options: InstructionsOptions,

@@ -35,7 +35,10 @@ export class SpendingStore {
     this.#count = database.prepare("SELECT count(*) AS count FROM spending WHERE day = ? AND tokens >= ?");
   }
 
-  /** Counts tokens as used by each chat and person on the day of `at` (milliseconds since the epoch). */
+  /**
+   * Adds `tokens` to the usage of each chat and person in `whose`, for the UTC day of `at` (milliseconds since the
+   * epoch).
+   */
   add(whose: readonly string[], tokens: number, at: number): void {
     lightTransaction(this.#database, () => {
       this.#forget.run(dayOf(at - KEPT_DAYS * DAY_MS));
@@ -70,12 +73,12 @@ export class Limits {
     this.#options = options;
   }
 
-  /** Counts a question's messages. If a limit is reached, returns the reason, worded for the chat. */
+  /** Counts a question's messages. If a limit is reached, returns a refusal, worded for the chat. */
   refusal(question: Question): Reason | undefined {
     return this.#tooMany(question) ?? this.spent(question);
   }
 
-  /** If today's tokens are used up, returns the reason, worded for the chat. */
+  /** If today's tokens are used up, returns a refusal, worded for the chat. */
   spent(question: Question): Reason | undefined {
     const { limits, spending, clock } = this.#options;
     const { tokensPerDay } = limits;
@@ -112,7 +115,7 @@ export class Limits {
     }
     const last = question.messages.at(-1) ?? question.messages[0];
     const own = this.#recent.filter(({ person }) => person === personOf(question, last.sender));
-    // Accept a person's first `most` messages in a minute, even when one is retried.
+    // Accept the first `most` messages that a person sends within a minute, and retries of these messages.
     if (own.findIndex(({ delivery }) => delivery === last.delivery) < most) return undefined;
     const detail = `That was more than ${most} messages within a minute, so I have not read this one. Write again in a minute.`;
     return reason("message_limit_reached", detail);

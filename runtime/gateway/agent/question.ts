@@ -21,7 +21,7 @@ export interface QuestionMessage {
   quoted?: readonly Quoted[];
   /** The platform's id of the message. */
   message?: string;
-  /** Number of characters that the sender wrote, at the start of `text`; remarks about files follow. */
+  /** Length, in characters, of the sender's own words at the beginning of `text`. */
   words?: number;
   /**
    * Pictures, sent to the model only with this question. The transcript stores only `text`, with remarks about the

@@ -19,7 +19,7 @@ const STALLED = {
  */
 export type ReadIntake = (bot?: string) => IntakeState | undefined;
 
-/** Returns a reader, which returns `undefined` until the process that fetches events has created the intake table. */
+/** Returns a function that reads the platform's intake state, even before the intake table exists. */
 export function intakeReader(database: DatabaseSync, platform: FetchedPlatform): ReadIntake {
   let query: StatementSync | undefined;
   return (bot) => {

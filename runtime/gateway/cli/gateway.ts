@@ -17,8 +17,8 @@ import type { CommandContext } from "./context.ts";
 const TIMEOUT_MS = 2_000;
 
 /**
- * Answer of the local gateway. `details` requires the control token or access to the status token. `foreign` is true
- * if another program uses the port.
+ * Answer of the local gateway. `details` requires the control or status token. `foreign` is true if another program
+ * uses the port.
  */
 export interface GatewayAnswer {
   url: string;

@@ -247,7 +247,9 @@ interface Additions {
   more(index: number): Pick<DeliveryEnd, "firstWordMs" | "admitted">;
 }
 
-/** Streams a {@link DeliveryEnd} line per event, and one line with the names that the edge asked for. */
+/**
+ * Streams a {@link DeliveryEnd} line for each delivery, and a line with the names that the edge requested, if any.
+ */
 function answerEach(ends: readonly Promise<unknown>[], log: Log, { names, more }: Additions): Response {
   const encoder = new TextEncoder();
   let open = true;

@@ -35,8 +35,8 @@ const message = z.discriminatedUnion("role", [
 ]);
 
 /**
- * Supported fields of a chat completion request (https://platform.openai.com/docs/api-reference/chat/create). Tools
- * of the caller are refused, since ignoring them would change the answer.
+ * Supported fields of a chat completion request (https://platform.openai.com/docs/api-reference/chat/create).
+ * Requests with tools are refused, because ignoring the tools would change the answer.
  */
 const completionSchema = z.object({
   model: textUpTo(200),
@@ -130,7 +130,7 @@ export function completions(options: CompletionsOptions): Hono {
   return app;
 }
 
-/** Streams an answer. A failure before the first piece is returned as an HTTP error. */
+/** Streams an answer. Rejects if the model fails before producing any text. */
 async function stream(
   models: Model,
   request: ModelRequest,

@@ -9,7 +9,7 @@ export interface GatewayTokenOptions {
   environment: Environment;
 }
 
-/** Admits callers that send `gateway.token` as Bearer token. Refuses everyone if the config has no token. */
+/** Admits callers that send `gateway.token` as a Bearer token. Refuses everyone if the config has no token. */
 export function requireGatewayToken(
   { config, environment }: GatewayTokenOptions,
   refuse: () => Response,

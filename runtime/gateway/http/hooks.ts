@@ -37,9 +37,9 @@ export interface HooksOptions extends GatewayTokenOptions {
 }
 
 /**
- * Creates the `/hooks` routes, through which other programs ask the agent. Both return the answer and post it to
- * `to`; without `to`, only `/hooks/wake` posts it, to the heartbeat's chat. Repeating an answered request with its
- * Idempotency-Key neither asks the model nor posts again.
+ * Creates `/hooks/agent` and `/hooks/wake`, through which other programs ask the agent. Both return the answer and
+ * post it to `to`; without `to`, only `/hooks/wake` posts it, to the heartbeat's chat. Repeating an answered request
+ * with the same Idempotency-Key neither asks the model nor posts again.
  */
 export function hooks(options: HooksOptions): Hono {
   const { inTurn } = options;

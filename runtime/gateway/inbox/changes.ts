@@ -9,8 +9,8 @@ import type { ChatQueues } from "./chat-queues.ts";
 import type { DeliveryRecords } from "./records.ts";
 
 /**
- * Number of newest context messages that a conversation keeps when an edit is stored as context, unless
- * `historyLimit` is higher.
+ * Maximum number of context messages that a conversation keeps if `historyLimit` is lower. Applies when an edit is
+ * stored as context.
  */
 const MAX_EDITS = 10;
 const DELETED = ignored("deleted before it was answered");
@@ -40,9 +40,9 @@ export class Changes {
   }
 
   /**
-   * Applies an edit. If the edit replaces the text of an unanswered question, resolves after the answer.
+   * Applies an edit. If the edit changes an unanswered question, resolves once the question has been answered.
    *
-   * @param ask Answers the edited message as a new question.
+   * @param ask Called if the edited message needs a new answer.
    */
   async edit(
     { id, platform }: Delivery,
@@ -85,7 +85,7 @@ export class Changes {
     return ignored("edit: earlier message, noted for the next answer");
   }
 
-  /** Withdraws a deleted message. Replies already sent stay. */
+  /** Cancels, if possible, the pending answer to a deleted message. */
   delete(platform: Platform, { target, message: name }: Extract<Inbound, { kind: "deleted" }>): Deleted {
     const { queues, bursts, records, sessions, clock } = this.#options;
     const session = sessionOf(platform, target);

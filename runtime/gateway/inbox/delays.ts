@@ -105,7 +105,9 @@ export class Delays {
       await this.#options.replies.sendDelayNotice(delivery, channel, target, text, by);
   }
 
-  /** Returns true if the chat was notified since `receivedAt`. Otherwise, records a notification now. */
+  /**
+   * Returns true if the chat was notified since `receivedAt`. Otherwise, records that the chat is being notified now.
+   */
   #checkNotified(what: string, receivedAt: number): boolean {
     if ((this.#told.get(what) ?? 0) >= receivedAt) return true;
     if (this.#told.size >= MAX_TOLD) this.#told.clear();

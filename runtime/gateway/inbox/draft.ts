@@ -3,7 +3,7 @@ import type { Log } from "../../shared/log.ts";
 import type { Channel } from "../channels/channel.ts";
 import { RetryableError } from "../failure.ts";
 
-/** Milliseconds before a draft's first message. A quick answer then needs only one request. */
+/** Delay in milliseconds before a draft's first message, so that a quick answer needs only one request. */
 const FIRST_MS = 500;
 /** Milliseconds between edits. Platforms allow about one edit per second in a chat. */
 const EVERY_MS = 1_000;

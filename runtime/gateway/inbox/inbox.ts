@@ -92,7 +92,7 @@ export class Inbox {
    * rejects with a RetryableError if the edge should retry. If an event cannot be queued, later ones are not queued
    * either.
    *
-   * Rejects all events unless `after`, the chat's previous event, is in progress or completed.
+   * Rejects all events if `after`, the chat's previous event, is given but is neither in progress nor completed.
    */
   take(deliveries: readonly Delivery[], after?: string): Promise<DeliveryOutcome>[] {
     let failure: { error: unknown } | undefined;

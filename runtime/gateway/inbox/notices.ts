@@ -1,6 +1,6 @@
 import type { UnheardReason } from "../media/media.ts";
 
-/** Causes of a missing answer by error code, worded to follow a colon. */
+/** Reasons for a missing answer, keyed by error code and worded to follow a colon. */
 const CAUSES: Partial<Record<string, string>> = {
   model_rate_limited: "the model provider's rate limit is reached",
   model_overloaded: "the model provider is overloaded",

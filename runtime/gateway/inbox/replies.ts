@@ -274,7 +274,7 @@ export class Replies {
     const place = resumeTarget(record, target);
     try {
       if (record.draft !== undefined && (await tryEdit(channel, place, record.draft, text))) {
-        // Nothing to send: the edit has replaced the partial answer.
+        // Send nothing: the edited message now contains `text`.
       } else if (record.said !== text) {
         const buttons = channel.answerPress && button ? this.#offer(key.platform, button) : [];
         const { id } = await channel.send(target, text, 0, buttons);
@@ -352,10 +352,7 @@ async function tryEdit(channel: Channel, target: ReplyTarget, id: string, text: 
   }
 }
 
-/**
- * Returns true if the code is a model error's. The chat is notified of no other retryable errors, because the
- * gateway's restart resolves those.
- */
+/** Returns true for the codes of model errors. These are the only retryable errors that the chat is told about. */
 function isModelError(code: ErrorCode): boolean {
   return code.startsWith("model_");
 }

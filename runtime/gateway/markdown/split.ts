@@ -18,7 +18,7 @@ interface Frame {
 
 interface Piece {
   source: string;
-  /** True if this piece may be cut so that its beginning fills up a part shorter than {@link SMALLEST_SHARE}. */
+  /** True if this piece may be cut to fill up a previous part shorter than {@link SMALLEST_SHARE}. */
   fills?: boolean;
   /** True for a heading, which must not end a part. */
   leads?: boolean;

@@ -9,8 +9,8 @@ const MAX_PAGES = 500;
 const MAX_EMPTY_CELLS = 100;
 
 /**
- * Names of archive parts that contain text, specified in ISO/IEC 29500-1 (docx, pptx, xlsx) and OpenDocument 1.3,
- * part 2.
+ * The next four patterns match the names of archive parts with text (ISO/IEC 29500-1: docx, pptx, xlsx; OpenDocument
+ * 1.3, part 2).
  */
 const WORD = /^word\/(?:document|footnotes|endnotes)\.xml$/;
 const SLIDE = /^ppt\/(?:slides\/slide|notesSlides\/notesSlide)(\d{1,5})\.xml$/;

@@ -1,8 +1,7 @@
 import { isRecord, parseJson } from "../../shared/json.ts";
 
 /**
- * Converts an answer that came as one document to stream events; `undefined` if the document is not a complete
- * answer.
+ * Converts a non-streamed answer (one document) into stream events; returns `undefined` if the answer is incomplete.
  */
 export type ToEvents = (answer: Record<string, unknown>) => object[] | undefined;
 

@@ -40,7 +40,7 @@ export interface ToolDefinition {
   inputSchema: Record<string, unknown>;
 }
 
-/** A request for one step of an answer: a text or one round of tool calls. */
+/** A request for one response of the model: text, tool calls or both. */
 export interface ModelRequest {
   instructions: Prompt;
   /** Varying part of the instructions, separate so that the provider can cache the rest. */
@@ -51,7 +51,7 @@ export interface ModelRequest {
   maxOutputTokens: number;
   /** `<provider>/<model id>` to try first. */
   preferred?: string;
-  /** Model to use exclusively. It gets one attempt, even shortly after a failure. */
+  /** The only model to use. It gets one attempt, even if recent failures would otherwise exclude it. */
   only?: string;
   /** Aborts the request, which then fails as retryable. */
   signal: AbortSignal;

@@ -130,8 +130,8 @@ class CodeState {
   #fence: Run | undefined;
   #ticks: Run | undefined;
   /**
-   * Backticks or tildes at the end of the text so far. `isFirst` is true if at most three blanks precede them in
-   * their line, as before a fence.
+   * Backticks or tildes at the end of the text so far. `isFirst` is true if nothing but up to three blanks precedes
+   * them on their line.
    */
   #run: (Run & { isFirst: boolean }) | undefined;
   /** Number of blanks in the current line; `undefined` once the line has another character. */

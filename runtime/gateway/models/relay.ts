@@ -18,7 +18,7 @@ export interface RelayedModel {
 export interface RelayOptions {
   /** In order of preference. */
   models: readonly [RelayedModel, ...RelayedModel[]];
-  /** Milliseconds that a model rests after a failure, unless its provider requests another time. */
+  /** Milliseconds that a model rests after a failure, unless its provider requests a different duration. */
   cooldownMs: number;
   usage: UsageStore;
   /** Milliseconds since the epoch. */

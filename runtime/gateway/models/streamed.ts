@@ -220,7 +220,7 @@ export function timeoutWith(firstChunkMs: number): ModelTimeout {
   return { totalMs: firstChunkMs + 150_000, firstChunkMs, chunkMs: 60_000 };
 }
 
-/** Limits if the config sets none. A busy model may take more than a minute to begin its answer. */
+/** Time limits if the config sets none. A busy model may take more than a minute to begin its answer. */
 const DEFAULT_TIMEOUT = timeoutWith(90_000);
 
 /** Enforces the time limits of one request. Its signal also aborts when the request is cancelled. */

@@ -169,7 +169,7 @@ export class SourceUsageStore {
   }
 }
 
-/** Formats tokens by model, for today and the last seven days (UTC). */
+/** Formats each model's token and request counts for today and the last seven days (UTC). */
 export function usageText(usage: readonly ModelUsage[], now: number): string {
   const today = dayOf(now);
   const first = dayOf(now - (WEEK_DAYS - 1) * DAY_MS);

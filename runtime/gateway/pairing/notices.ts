@@ -75,7 +75,10 @@ export class ApprovalNotices {
     return waits.includes(true);
   }
 
-  /** Notifies a platform's approved senders. Returns true if another check is needed. */
+  /**
+   * Notifies the waiting senders on a platform who have been approved. Returns true if the platform must be checked
+   * again.
+   */
   async #checkPlatform(platform: Platform): Promise<boolean> {
     const { stores, waiting, log } = this.#options;
     try {

@@ -133,8 +133,8 @@ export function summaryRequest(
 }
 
 /**
- * Returns a turn as prompt text that begins with a mark such as `[#you]`. Keeps only the end of a turn above `most`
- * characters; `undefined` if no text fits.
+ * Returns a turn as prompt text that begins with a mark such as `[#you]`. If the turn exceeds `most` characters,
+ * keeps only its end; returns `undefined` if no text fits.
  */
 function turnBlock(turn: Turn, most: number): Prompt | undefined {
   const whole = turn.role === "assistant" ? answerBlock(turn.text) : saidBlock(turn.said);

@@ -11,10 +11,7 @@ import {
 
 const LONGEST_NAME = 40;
 const LONGEST_USERNAME = 40;
-/**
- * Matches platform ids of people and chats. They begin with a digit or a capital letter, unlike the gateway's marks
- * such as `#gateway`.
- */
+/** Matches platform ids of people and chats, but not the gateway's own marks, such as `#gateway`. */
 const PERSON = /^-?[0-9A-Z][\w-]{0,23}$/;
 /** Matches ids that the gateway gives to senders that are not people. */
 const PROGRAM = /^(?:schedule|hook):[\w .:-]{1,100}$/;
@@ -96,8 +93,8 @@ function attributed(speaker: Speaker, text: SpeakerText): Prompt {
 }
 
 /**
- * Returns a speaker's names and platform id, as in `Ada Lovelace @ada #123456789`. Names can contain neither `#` nor
- * `@`.
+ * Returns a speaker's names and platform id, as in `Ada Lovelace @ada #123456789`. Removes `#` and `@` from the given
+ * names.
  */
 function speakerMark({ id, name = "", username = "" }: Speaker): Prompt {
   const isNamed = name !== id && name !== username;

@@ -1,9 +1,10 @@
 /**
  * Types of text by trust level, and the functions that add text to a prompt.
  *
- * In a prompt, only lines of the gateway and the operator begin in column zero. Other text is indented by four spaces
- * or follows a mark of the gateway, such as `[#person]:`. Its headings, fences, names and marks do not affect the
- * rest of the prompt. Only {@link unmarked} text, a whole message or tool result, needs neither mark nor indentation.
+ * In a prompt, only lines by the gateway and the operator begin in column zero. Other text is indented by four spaces
+ * or follows one of the gateway's marks, such as `[#person]:`. Headings, fences, names and marks in other text do not
+ * affect the rest of the prompt. Only {@link unmarked} text, a whole message or tool result, needs neither mark nor
+ * indentation.
  */
 
 declare const trust: unique symbol;
@@ -49,10 +50,7 @@ const NOT_IN_LABELS = /(?:[^\p{L}\p{M}\p{N}\p{So}\p{Sk}\p{Sc} .,;'’()&+!?/_%=$
 /** Maximum length, in characters, of a name before normalisation, which can make the name longer. */
 const LONGEST_UNCUT = 1_000;
 
-/**
- * Maximum length, in characters, of each fact in text such as `[file: a.pdf, 3 kB]`. Fits a Telegram poll with ten
- * full-length answers.
- */
+/** Maximum length, in characters, of each detail in a bracketed note such as `[file: a.pdf, 3 kB]`. */
 const LONGEST_FACT = 1_500;
 
 export const memoryText = (text: string): MemoryText => text as MemoryText;
@@ -83,15 +81,14 @@ export function indented(text: Untrusted): Prompt {
   return sanitize(text).replace(/^(?=[^\n])/gm, INDENT) as Prompt;
 }
 
-/** Returns text to follow a mark such as `[#person]:`. Indents every line except the first. */
+/** Sanitizes text that follows a mark such as `[#person]:`. Indents every line except the first. */
 export function afterMark(text: Untrusted): Prompt {
   return sanitize(text).replace(/\n(?=[^\n])/g, `\n${INDENT}`) as Prompt;
 }
 
 /**
- * Returns a direct chat's message or a tool result without a mark: the provider's protocol separates both from other
- * text. Indents the text only if a line looks like a mark, because indented text is harder for the model to
- * reproduce.
+ * Returns a direct chat's message or a tool result without a preceding mark such as `[#person]:`. Indents the text
+ * only if a line looks like a mark, because indented text is harder for the model to reproduce.
  */
 export function unmarked(text: SpeakerText | ToolText): Prompt {
   return MARK_LIKE.test(sanitize(text)) ? indented(text) : (sanitize(text) as Prompt);
@@ -103,7 +100,7 @@ export function oneLine(text: string, most: number): Prompt {
 
 /**
  * Returns a name as one line. Removes invisible characters, square brackets, hashes and colons, so that the name
- * cannot look like a mark of the gateway.
+ * cannot imitate the gateway's markers in the prompt.
  */
 export function label(name: string, most: number): Prompt {
   const shown = name.toWellFormed().replace(BLANKS, " ").trim().slice(0, LONGEST_UNCUT).toWellFormed();

@@ -22,10 +22,10 @@ export interface ReplayRecordOptions {
 }
 
 /**
- * Creates a replay record: past events in redacted form, each with the result of reading it. Omits an event if
- * redaction changes its result. Pauses between events, so that the gateway can handle new messages.
+ * Creates a replay record: redacted past events, each with the result of parsing it. Omits an event if redaction
+ * changes the result.
  *
- * @param deliveries entries of the ledger; only the first {@link MAX_REPLAYED} are read
+ * @param deliveries entries of the ledger; only the first {@link MAX_REPLAYED} are used
  */
 export async function createReplayRecord(
   deliveries: readonly unknown[],

@@ -113,8 +113,8 @@ export class Schedules {
   }
 
   /**
-   * Runs `work` after all earlier work, to serialize access to the table. If `work` fails, logs the error and checks
-   * the schedules again later.
+   * Queues `work`, so that only one task runs at a time. If `work` fails, logs the error and checks the schedules
+   * again later.
    */
   #next(work: () => Promise<void>): void {
     this.#working = this.#working.then(work).catch((error: unknown) => {
@@ -127,8 +127,8 @@ export class Schedules {
     const { store, clock, log } = this.#options;
     if (this.#stopped) return;
     const now = clock();
-    // At startup, the clock's last reading is unknown, so bring an attempt forward only if it is implausibly far
-    // ahead.
+    // At startup, nothing shows whether the clock was set back, so bring forward only attempts that are implausibly
+    // far in the future.
     if (this.#lookedAt === Number.NEGATIVE_INFINITY) await this.#bringForward(now, now + GIVE_UP_MS);
     else if (now < this.#lookedAt - SET_BACK_MS) {
       const byMs = this.#lookedAt - now;
@@ -255,7 +255,7 @@ function retryWait({ attempts }: PendingRun, error: unknown): number {
   return Math.max(wait, error instanceof RetryableError ? (error.retryAfterMs ?? 0) : 0);
 }
 
-/** Describes a failure for the status. Hides other libraries' messages, which may contain secrets. */
+/** Describes a failure for the status. Hides messages of third-party libraries, which may contain secrets. */
 function failureNote(error: unknown): string {
   return error instanceof StewardError ? error.message : "internal error, see the log";
 }

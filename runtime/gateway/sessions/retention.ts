@@ -59,8 +59,8 @@ export class Retention {
   }
 
   /**
-   * Removes expired and excess messages; for a day after a rule change, only counts them for {@link notice}. Call
-   * this when the rules change.
+   * Removes expired and excess messages. For a day after the first call with new rules, only counts such messages for
+   * {@link notice}.
    */
   async look(): Promise<void> {
     await this.#working;
@@ -188,7 +188,10 @@ function countRemovals(database: DatabaseSync): void {
   );
 }
 
-/** Removes rows and overwrites them in the file. Returns their number, and adds it to the stored count. */
+/**
+ * Calls `remove`, and overwrites the removed rows in the database file. Returns the number of removed rows, and adds
+ * this number to the stored count.
+ */
 function overwriting(database: DatabaseSync, counted: "messages" | "sessions", remove: () => number): number {
   // https://sqlite.org/pragma.html#pragma_secure_delete
   database.exec("PRAGMA secure_delete = ON");
@@ -224,9 +227,9 @@ export function deleteConversation(database: DatabaseSync, session: string): num
 }
 
 /**
- * Removes a conversation's last question and its answer, and overwrites both in the file.
+ * Removes a conversation's last question and its answer, and overwrites both in the database file.
  *
- * @returns false if the delivery is not the last question of the session, or is already summarised.
+ * @returns false if the delivery is not the conversation's last question, or has already been summarised
  */
 export function deleteLastExchange(database: DatabaseSync, session: string, delivery: string): boolean {
   const row = database

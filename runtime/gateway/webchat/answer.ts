@@ -26,7 +26,7 @@ export interface From {
 export interface WebMessage extends From {
   text: string;
   files: readonly IncomingFile[];
-  /** Id of the conversation's last message, if this message replaces it. */
+  /** Id of the conversation's last message, if the new message replaces it. */
   instead?: string | undefined;
 }
 

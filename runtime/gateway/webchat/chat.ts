@@ -258,8 +258,8 @@ export class WebChat {
   }
 
   /**
-   * Stores the text received until now as the answer and tells the pages that the answer was stopped. Without text,
-   * the pages show `otherwise`.
+   * Stores the text received so far as the answer and tells the pages that the answer was stopped. If no text was
+   * received, the pages show `otherwise`.
    */
   #settleStopped(session: string, said: WebMessage, otherwise = ""): void {
     const { sessions, history, clock } = this.#options;
@@ -279,7 +279,7 @@ export class WebChat {
       const isLast = this.#options.history.removeLast(session, id);
       if (isLast || former !== undefined) this.#withdraw({ ...said, id });
     });
-    // Ignore a failure here: the queue then rejects the next message too, which reports the failure.
+    // Ignore a failed removal: the queue then rejects the next message, and that rejection is reported.
     removal.catch(() => undefined);
   }
 

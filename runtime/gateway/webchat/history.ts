@@ -18,7 +18,7 @@ const AROUND = 60;
 /** State of a message without a complete answer: the answer was stopped, or the message was removed. */
 type Mark = "stopped" | "removed";
 
-/** Reads transcripts for the pages, including messages that /new has hidden from the model. */
+/** Reads transcripts for the web chat's pages, including messages that /new has hidden from the model. */
 export class ChatHistory {
   readonly #database: DatabaseSync;
   readonly #recent: StatementSync;

@@ -146,7 +146,7 @@ export class WebOutbox {
     this.#add(session, delivery, "choices", question);
   }
 
-  /** Resends the question that contains the pressed button, because the press may have removed its buttons. */
+  /** Resends the question whose button was pressed, because the page may have removed the buttons. */
   refresh(device: string, press: string): void {
     for (const row of this.#withPress.all({ first: webSession(device), press: JSON.stringify(press) }))
       this.send(String(row["conversation"]), this.#item(row));

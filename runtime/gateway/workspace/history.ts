@@ -99,7 +99,8 @@ export class FileHistory {
   }
 
   /**
-   * Removes versions until at most `most` remain: first the agent's, then the operator's, each oldest first.
+   * Removes versions until the rest is within `most`: first the agent's versions, then the operator's, each oldest
+   * first.
    *
    * @returns the number and total bytes of the remaining versions
    */

@@ -14,7 +14,7 @@ const MIB = 1024 * 1024;
 const MAX_ENTRIES = { shared: 10_000, chat: 1_000, chats: 10_000 };
 /** Maximum number of stored versions in the shared root, in one chat's root, and in all chats' roots together. */
 const MAX_VERSIONS = { shared: 10_000, chat: 1_000, chats: 10_000 };
-/** Fraction of its limits to which a root is pruned, so that the next write need not prune. */
+/** Fraction of the limit to which stored versions are reduced when they exceed the limit. */
 const PRUNED_TO = 0.9;
 /** File that stores the roots' sizes. Backups omit the file, because it can be recomputed. */
 const FIGURES_FILE = "workspace-figures.json";

@@ -262,7 +262,7 @@ function checkDigest(expected: string | undefined, before: Buffer | undefined): 
     throw new StewardError("workspace_changed");
 }
 
-/** Orders names by code units. `files` needs this order to continue after a name. */
+/** Compares names by code units, the order on which `files` relies. */
 function byName(a: { name: string }, b: { name: string }): number {
   return a.name < b.name ? -1 : 1;
 }

@@ -64,7 +64,10 @@ export async function sendTo({ stdin, ended }: ChatStateRun, archive: Archive): 
   if (sent.status === "rejected") throw sent.reason;
 }
 
-/** Returns the program's backup. If the program fails later, the backup's `content` throws after its last byte. */
+/**
+ * Returns the backup that the chat-state program writes to stdout. If the program then fails, reading `content`
+ * throws.
+ */
 export async function receiveFrom({ stdout, ended }: ChatStateRun): Promise<Archive> {
   try {
     const { manifest, content } = await readCopy(stdout);

@@ -15,7 +15,7 @@ import { SessionRecord } from "./record.ts";
 
 const ASK_MS = 30_000;
 /**
- * Daily sessions that are left unused, because Discord resets the token of a bot that exceeds its limit:
+ * Daily session starts kept in reserve, because Discord resets the token of a bot that exceeds the limit:
  * https://docs.discord.com/developers/events/gateway#identifying
  */
 const RESERVED_SESSIONS = 10;
@@ -129,7 +129,10 @@ interface AskOptions {
   clock: Clock;
 }
 
-/** Asks Discord for its gateway's address. If `begins` is true, checks the daily limit on new sessions. */
+/**
+ * Asks Discord for its gateway's address. Before a new session (`begins`), returns an error if the daily limit on new
+ * sessions is nearly reached.
+ */
 async function askAddress(
   { token, apiUrl, check, clock }: AskOptions,
   begins: boolean,

@@ -141,8 +141,8 @@ export interface Reader {
 export type Unmentioned = Readonly<Record<string, boolean>>;
 
 /**
- * Converts a message for the bot to a delivery: a direct message, a mention, a reply to the bot, or any message if
- * `unmentioned` is true for the server. Returns `undefined` for other messages, and for those of bots and webhooks.
+ * Returns a delivery for a direct message, a mention of or reply to the bot, or any message if `unmentioned` is true
+ * for the server. Returns `undefined` for other messages and messages from bots and webhooks.
  */
 export function messageDelivery(
   value: unknown,

@@ -151,7 +151,8 @@ export class ChatData {
   async restoreReadable(tenant: TenantId, stop: () => Promise<void>): Promise<string | undefined> {
     const store = await this.store(tenant);
     const found = (await store.list()).find(
-      // Skip backups of data that a restore replaced: a version later than `agentVersion` may have written the data.
+      // Skip backups of data that a restore replaced: `agentVersion` may be older than the version that wrote the
+      // data.
       ({ agentVersion, cause }) => cause !== "restore" && !isLater(agentVersion, VERSION),
     );
     if (found === undefined) return undefined;

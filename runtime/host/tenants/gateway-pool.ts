@@ -49,7 +49,7 @@ export class GatewayPool {
     return done;
   }
 
-  /** Starts waiting chats' gateways, longest wait first, while there is room. Never rejects. */
+  /** Starts the gateways of waiting chats, longest wait first, while there is room. Never rejects. */
   async offer(): Promise<void> {
     if (this.#isOffering) return;
     this.#isOffering = true;

@@ -105,7 +105,7 @@ export class TenantGateway implements Sandbox {
     return this.#run?.supervisor.status().version;
   }
 
-  /** Reason why the gateway does not answer; for a stopped gateway, the reason just before its stop. */
+  /** Reason why the gateway does not answer; for a stopped gateway, the reason that applied just before the stop. */
   get problem(): Reason | undefined {
     return this.#run === undefined ? this.#endedBy : problemIn(this.#run);
   }

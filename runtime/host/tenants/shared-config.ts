@@ -14,7 +14,7 @@ export class SharedConfig {
   /** SHA-256 of the published file; empty before the first `publish`. */
   digest = "";
 
-  /** @param folder Folder for the copy. Every chat's user can access it. */
+  /** @param folder Folder for the config's copy; accessible to every chat's system user. */
   constructor(source: string, folder: string) {
     this.#source = source;
     this.path = path.join(folder, CONFIG_FILE);

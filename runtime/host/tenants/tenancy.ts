@@ -145,7 +145,7 @@ export class HostTenancy {
     this.#changed = new Set(this.#reception.roster.running());
   }
 
-  /** Starts the regular checks of the chats' gateways. Call once the ledger is open. */
+  /** Starts the regular checks of the chats' gateways. Call after the ledger has opened. */
   start(ledger: Pick<RunningLedger, "makeDue">): void {
     this.#ledger = ledger;
     this.#ledgers.prepare();

@@ -3,7 +3,7 @@ import type { Notes } from "../../edge/ports.ts";
 import { forgetDecision } from "../../edge/tenants/gate.ts";
 import type { NodeSql } from "../ledger.ts";
 
-/** Name of the deployment's note with the last value passed to {@link TenantNotes.servedAllSince}. */
+/** Name of the deployment note that holds the last value passed to {@link TenantNotes.servedAllSince}. */
 const SERVED_ALL = "servedAll";
 
 export class TenantNotes {

@@ -156,7 +156,10 @@ function userOf(id: number, base: number): ProcessUser {
   };
 }
 
-/** Removes other users' access to the entries of the data directory, before other users may traverse it. */
+/**
+ * Removes other users' access to the entries of the data directory. Call this function before opening the directory
+ * to other users.
+ */
 function closeFiles(home: string): void {
   for (const entry of readdirSync(home, { withFileTypes: true })) {
     const file = path.join(home, entry.name);

@@ -19,8 +19,8 @@ export interface TelegramConnection {
 }
 
 /**
- * Returns a client based on Node's own, which supports proxies without another package
- * (https://nodejs.org/docs/latest-v24.x/api/http.html#built-in-proxy-support). Follows no redirects.
+ * Returns a client based on Node's HTTP client, which supports proxies without another package
+ * (https://nodejs.org/docs/latest-v24.x/api/http.html#built-in-proxy-support). The client follows no redirects.
  */
 export function openConnection(proxy?: string): TelegramConnection {
   const options = {
@@ -55,7 +55,7 @@ async function readBody(message: IncomingMessage, maxBytes: number): Promise<Uin
   let size = 0;
   for await (const chunk of message as AsyncIterable<Uint8Array>) {
     size += chunk.byteLength;
-    // The error leaves the loop, which destroys the stream and its connection.
+    // Throwing ends the loop, and ending the loop destroys the stream and its connection.
     if (size > maxBytes) throw new RangeError(`more than ${maxBytes} bytes`);
     chunks.push(chunk);
   }

@@ -116,7 +116,7 @@ async function signedAnswer<Answer>(question: StackQuestion, schema: Schema<Answ
   }
   const answer = schema.safeParse(body);
   if (response.ok && answer.success) return answer.data;
-  // Something else answered, for example a proxy or an identity gateway.
+  // The response did not come from steward, but for example from a proxy or an identity gateway.
   const { url, route } = question;
   const detail = `${url}${route.path} answered with ${response.status}, which is not a response from steward.`;
   throw new StewardError("service_unreachable", detail);

@@ -63,8 +63,8 @@ function drop(): void {}
 /**
  * Opens a stack with the Pulumi CLI on PATH. With `runsProgram`, installs missing plugins.
  *
- * @throws BuildFailure in this order: `pulumi_missing`, `pulumi_outdated`, `pulumi_not_logged_in`, `stack_unknown`,
- * `stack_locked`, `stack_of_components`, `pulumi_plugin_missing`
+ * @throws BuildFailure `pulumi_missing`, `pulumi_outdated`, `pulumi_not_logged_in`, `stack_unknown`, `stack_locked`,
+ * `stack_of_components`, `pulumi_plugin_missing`
  */
 export async function openDeployed(stackName: string, options: DeployedOptions): Promise<DeployedStack> {
   const envVars = { ...cliEnvironment(), ...options.env };
@@ -247,9 +247,9 @@ export function gatewayOf(state: DeployedState, wanted?: string): DeployedGatewa
 }
 
 /**
- * Finds a resource by the last part of its type and by its name without the gateway prefix, which old stacks lack.
+ * Finds a resource by the last part of its type and by its name without the gateway prefix.
  *
- * @param gateway Component name. Default: the name in the package's program.
+ * @param gateway Name of the gateway component. Default: the name in the package's own Pulumi program.
  */
 export function findResource(
   { resources }: DeployedState,
@@ -274,8 +274,8 @@ export interface PlannedStep {
 }
 
 /**
- * Returns a preview event's step, if it has one. Skips default providers and partial steps of a replacement, which
- * the engine does not count.
+ * Returns an engine event's planned step, or an empty list. Omits providers, unchanged resources and partial steps of
+ * replacements.
  */
 export function stepsOf({ resourcePreEvent: event }: EngineEvent): PlannedStep[] {
   if (event === undefined) return [];

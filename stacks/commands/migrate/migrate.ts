@@ -39,7 +39,7 @@ export interface MigrateResult {
   tag: string | undefined;
   /** Readable description, one line per entry. */
   plan: string[];
-  /** Planned steps of an update with the Worker's new name. */
+  /** Planned steps of an update that renames the Worker. */
   steps: PlannedStep[];
   accepted: boolean;
   file: string;

@@ -5,7 +5,7 @@ import type { EngineEvent } from "@pulumi/pulumi/automation/index.js";
 import { buildPolicyPack } from "../../../policies/build.ts";
 import type { DeployedStack } from "../deployed/stack.ts";
 
-/** Pulumi's policy configuration: a level or an object of values per rule. */
+/** Pulumi's policy configuration. Keys are rule names; values are enforcement levels or objects of settings. */
 export type PolicyConfig = Readonly<Record<string, unknown>>;
 
 export interface PolicyOptions {

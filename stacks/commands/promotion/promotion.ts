@@ -23,8 +23,8 @@ const OF_ACCOUNT = /^[^/]+\/([0-9a-f]{32})\/steward@/;
 /**
  * Returns the build that the stack `from` has deployed and probed.
  *
- * @throws StewardError `promotion_differs` if this checkout builds other code; `promotion_unproven`,
- * `stack_not_serverless`
+ * @throws StewardError `stack_not_serverless`; `promotion_unproven` if the stack runs no probed build;
+ * `promotion_differs` if this checkout builds different code
  */
 export async function promotionOf(
   from: string | undefined,

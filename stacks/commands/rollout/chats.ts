@@ -8,7 +8,7 @@ const LOOK_EVERY_MS = 5_000;
  * ten seconds, the interval at which outdated containers ask for a replacement.
  */
 const QUIET_POLLS = 3;
-/** Maximum time for which a rollout watches the containers. Replacements may continue after it. */
+/** Maximum time, in milliseconds, for which a rollout watches containers being replaced. */
 const WATCH_MS = 180_000;
 
 interface WatchOptions {

@@ -110,7 +110,7 @@ interface BackupOutcome {
 /**
  * Asks the running service for a backup, starting its container if necessary. Never rejects.
  *
- * @param earlier Backup of an interrupted rollout, reused if the running version does not answer.
+ * @param earlier Id of an interrupted rollout's backup, reused if the running version does not answer.
  */
 export async function backUpBeforeUpdate(
   { backups, previous, strayed }: Baseline,

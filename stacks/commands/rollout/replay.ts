@@ -158,8 +158,8 @@ function skippedBecause(error: unknown): string {
 }
 
 /**
- * Replays the record in a separate process of the new bundle, without an environment. If Node supports permissions,
- * the process can read only the bundle and cannot start processes or threads.
+ * Replays the record in a separate process that runs the new bundle without environment variables. If Node supports
+ * permissions, the process can read only the bundle and cannot start processes or threads.
  */
 async function replayLocally(record: ReplayRecord): Promise<Replayed> {
   const { container } = await buildBundle();

@@ -167,7 +167,7 @@ async function install(folder: string, { env, log }: ProjectRun, ...words: strin
   throw new BuildFailure("upgrade_install", cause, "Run it again when npm can install the version.");
 }
 
-/** Final report of a rollout that the project's installed version ran. */
+/** Final report printed by the `rollout` command of the project's installed package. */
 const rolloutReport = z.looseObject({
   exit: z.number().optional(),
   cause: z.string().optional(),

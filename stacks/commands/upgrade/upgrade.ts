@@ -203,7 +203,7 @@ async function decided(prepared: Prepared, result: Omit<UpgradeResult, "exit">):
  */
 async function rollOut({ stack, project, folder, options, given, aside }: Prepared): Promise<RolloutReport> {
   const former = path.join(folder, "former");
-  // Keep existing files: an interrupted upgrade saved them from the last version known to work.
+  // Keep existing files: an interrupted upgrade copied them from the last version known to work.
   if (!existsSync(former)) await copyVersions(project.folder, former);
   // A failed restore is only logged, so that it does not hide the rollout's result.
   const restorePrevious = async (): Promise<void> => {
@@ -222,8 +222,8 @@ async function rollOut({ stack, project, folder, options, given, aside }: Prepar
     await restorePrevious();
     throw error;
   }
-  // Delete the saved version even after a failed rollback: the new version's rollout must be repeated or reverted by
-  // hand.
+  // Reinstall the saved version only if the stack still runs it. After a failed rollback, an operator must repair the
+  // deployment.
   if (ended.exit === EXIT.done || ended.exit === EXIT.failed) await rm(former, { recursive: true });
   else await restorePrevious();
   return ended;

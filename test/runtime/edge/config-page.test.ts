@@ -315,7 +315,7 @@ describe("repairs", () => {
     const { look } = await edge({ backups, answers: { [review]: () => Response.json(file(CHANGED)) } });
     const page = await look("/_admin/config/last-good");
     expect(asked).toEqual([good.id]);
-    expect(page).toContain(`Restores the config of backup ${good.id}`);
+    expect(page).toContain(`Restores only the config from backup ${good.id}`);
     expect(page).toContain("1 line added, 1 line removed.");
     expect(page).toContain("config/save");
 

@@ -25,8 +25,8 @@ const LONGEST_FILE = 14_000_000;
 type Schema = Record<string, unknown>;
 
 /**
- * Returns the name by which the model calls a server's tool. If providers would reject the name, it is changed to end
- * in a unique digest. Use `alias` if another tool already has `name`.
+ * Returns the name by which the model calls a server's tool. A name that providers would reject gets a unique digest
+ * as its suffix. Use `alias` if another tool already has `name`.
  */
 export function toolName(server: string, tool: string): { name: string; alias: string } {
   const given = `${server}_${tool}`;

@@ -33,7 +33,7 @@ const CHAT_REFUSES: Record<number, string> = {
   50083: "the thread is archived",
   50278: "the person shares no server with the bot",
 };
-/** Error codes of a chat that was deleted or that the bot cannot reach. */
+/** Discord's error codes for a chat that was deleted or that the bot cannot reach. */
 const GONE: ReadonlySet<number> = new Set([10003, 10004, 50001, 50007, 50278]);
 /** Codes for an unknown message, another author's message, and an old message that was edited too often. */
 const EDIT_REFUSED = new Set([10008, 30046, 50005]);

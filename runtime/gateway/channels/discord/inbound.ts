@@ -60,7 +60,7 @@ function readMessage(received: DiscordMessage, bot: string, access: ChannelAcces
   const attachments = readFiles(received);
   const references = readReferences(received, bot);
   const isForward = references.some((one) => one.kind === "forward");
-  // A reply that only mentions the bot is not empty.
+  // Accept a reply with only a mention of the bot: the reply refers to another message.
   const hasMentioned = isAddressedIn(received, bot);
   const isEmpty =
     text === "" && attachments.length === 0 && !isForward && !(hasMentioned && references.length > 0);
@@ -201,8 +201,8 @@ function snowflakeTime(id: string): number {
 }
 
 /**
- * Returns the address for a reply. The ticket's token is `<application id>/<interaction token>`, a part of the
- * interaction's webhook URL.
+ * Returns the address for a reply. The address's `ticket.token` is `<application id>/<interaction token>`, a part of
+ * the interaction's webhook URL.
  */
 function replyTarget({
   id,

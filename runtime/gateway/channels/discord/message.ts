@@ -65,7 +65,7 @@ const message = z.object({
 });
 
 /**
- * A message from the gateway connection. The fetching process adds `bot`, the bot's user id.
+ * A message received from Discord's gateway. The receiving process adds `bot`, the bot's user id.
  * https://docs.discord.com/developers/events/gateway-events#message-create
  */
 export const messageEvent = z.object({ t: z.literal("MESSAGE_CREATE"), bot: snowflake, d: message });

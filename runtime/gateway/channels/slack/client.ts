@@ -1,3 +1,3 @@
-// Import this module dynamically, instead of the package. The bundler exposes the names of a CommonJS package only to
-// static imports, such as this one.
+// Import this module dynamically, not the package. The bundler exposes the names of a CommonJS package only to static
+// imports and re-exports.
 export { SlackAPIClient } from "slack-web-api-client";

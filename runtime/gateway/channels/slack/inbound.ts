@@ -26,7 +26,7 @@ const file = z.object({
 });
 
 /**
- * A shared message, or a preview of an app or a link:
+ * A shared message, a link preview, or content added by an app:
  * https://docs.slack.dev/legacy/legacy-messaging/legacy-secondary-message-attachments
  */
 const attachment = z.object({

@@ -245,7 +245,10 @@ function buttonBlocks(text: string, buttons: readonly Button[]): Blocks {
   ];
 }
 
-/** Calls a Web API method without the client. If the status is not 2xx, throws an error with `status` and `headers`. */
+/**
+ * Calls a Slack Web API method with `fetch` instead of Slack's client. If the status is not 2xx, throws an error with
+ * `status` and `headers`.
+ */
 async function askDirectly(
   url: string,
   { botToken, fields, timeoutMs }: { botToken: string; fields: Record<string, string>; timeoutMs: number },

@@ -128,8 +128,8 @@ function readPress(
 }
 
 /**
- * Parses a change of a group's id, which Telegram announces under both ids. Ignores groups that the access rules do
- * not list, because the new id inherits the old id's access.
+ * Parses Telegram's announcement of a group's new id, sent in both the old and the new chat. Ignores groups whose old
+ * id the access rules do not list.
  */
 function readMove(
   { chat, from, migrate_to_chat_id: to, migrate_from_chat_id: by }: TelegramMessage,

@@ -10,8 +10,8 @@ import {
 } from "./message.ts";
 
 /**
- * Returns the replied-to message, or only the part of it that the sender selected. From messages in other chats,
- * Telegram provides just the selected part and the files: https://core.telegram.org/bots/api#externalreplyinfo
+ * Returns the replied-to message, or only the part of it that the sender selected. For a message in another chat,
+ * Telegram provides only the selected part and the files: https://core.telegram.org/bots/api#externalreplyinfo
  */
 export function readRepliedTo(
   { reply_to_message: replied, external_reply: external, quote }: TelegramMessage,
