@@ -36,11 +36,7 @@ function readOptions(argv: readonly string[]): UpgradeOptions & { stack: string 
     .option("--yes", "skip confirmation", false)
     .option("--accept-migration <tag>", "allow this migration, such as v2")
     .option("--accept-replay", "accept that the new version interprets past events differently", false)
-    .option(
-      "--without-trial",
-      "for a host stack, do not first try the new version on a copy of its data",
-      false,
-    )
+    .option("--without-trial", "for a host stack, skip trying the new version on a copy of its data", false)
     .option("--without-backup", "skip the backup before the update", false)
     .option("--config <file>", "file that sets the enforcement level and the parameters of each policy rule")
     .option("--json", "print one JSON object", false)

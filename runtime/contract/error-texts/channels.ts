@@ -10,7 +10,7 @@ export const CHANNELS_ERRORS = {
   slack_url_unverified: {
     status: 502,
     title: "Slack's URL verification failed",
-    cause: "The webhook address did not return the challenge that a test POST sent to it.",
+    cause: "The webhook address did not echo the challenge from a test POST.",
     fix: 'Send {"type":"url_verification","challenge":"x"} by POST to <address>/slack/events must answer with {"challenge":"x"}. A 401 means that the webhooks are private: set steward:publicWebhooks (PUBLIC_WEBHOOKS) to true and deploy again. No answer means that the address is not reachable from the internet.',
   },
   channel_failed: {
@@ -67,7 +67,7 @@ export const CHANNELS_ERRORS = {
     title: "Telegram refused the webhook",
     cause:
       "Telegram rejected channels.telegram.webhookUrl, or the webhook's secret is not the one that steward expects.",
-    fix: 'Use an https address on port 443, 80, 88 or 8443 that ends in /telegram-webhook, and set webhookSecret to {"env": "TELEGRAM_WEBHOOK_SECRET"}. The secret must have 1 to 256 characters, and only A-Z, a-z, 0-9, _ and -.',
+    fix: 'Use an https address on port 443, 80, 88 or 8443 that ends in /telegram-webhook, and set webhookSecret to {"env": "TELEGRAM_WEBHOOK_SECRET"}. The secret must be 1 to 256 characters from A-Z, a-z, 0-9, _ and -.',
   },
   discord_token_invalid: {
     status: 502,

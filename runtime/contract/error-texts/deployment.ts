@@ -144,7 +144,7 @@ export const DEPLOYMENT_ERRORS = {
   rehearsal_ended: {
     status: 502,
     title: "The rehearsal is not running",
-    cause: "The stack was created by a rehearsal, and the rehearsal's Cloudflare emulator does not answer.",
+    cause: "The stack was created by a rehearsal whose Cloudflare emulator is not answering.",
     fix: "Start the rehearsal again and leave it running.",
   },
   service_unreachable: {
@@ -171,7 +171,7 @@ export const DEPLOYMENT_ERRORS = {
     title: "Changes do not take effect",
     cause: "The running version is not the one that was deployed last.",
     fix: ({ pulumi }) =>
-      `Run \`${pulumi("up")}\` again: it rebuilds the bundle, so no cache needs to be cleared. If the problem persists, another deployment is answering at this address: check that \`url\` of \`${pulumi("stack output")}\` leads only to this stack's service.`,
+      `Run \`${pulumi("up")}\` again: it rebuilds the bundle, so there is no cache to clear. If the problem persists, another deployment is answering at this address: check that the \`url\` in \`${pulumi("stack output")}\` leads only to this stack's service.`,
   },
   slack_config_token_invalid: {
     status: 502,
@@ -240,7 +240,7 @@ export const DEPLOYMENT_ERRORS = {
     status: 409,
     title: "The config refers to variables that the deployment does not set",
     cause:
-      "The running config uses environment variables that the stack would not set, or the stack would send an API key to another service.",
+      "After deploying, environment variables that the running config uses would be missing, or an API key would be sent to a different service.",
     fix: "Set each variable again, or first remove the reference from the config: on `/_admin/config/edit`, or with `steward config unset` in the container.",
   },
   host_not_ready: {
@@ -316,7 +316,7 @@ export const DEPLOYMENT_ERRORS = {
     title: "Nothing to promote: no successful rollout",
     cause: "No successful rollout of the source stack's running version is recorded.",
     fix: ({ tool }) =>
-      `Run \`${tool("rollout", "<source>")}\` again until it exits with 0, or copy the source stack's records from .steward/rollouts/<source>/ into this checkout. Then promote again.`,
+      `Run \`${tool("rollout", "<source>")}\` again until it exits with 0, or copy the records from .steward/rollouts/<source>/ of the checkout that rolled it out. Then promote again.`,
   },
   promotion_differs: {
     status: 409,

@@ -45,7 +45,7 @@ export const MODELS_ERRORS = {
   },
   model_not_streamed: {
     status: 503,
-    title: "No model API answers at the model's address",
+    title: "No model API found at the model's address",
     cause:
       "The model's address returns a web page or another document, for example because of a wrong path, a proxy or a login page.",
     fix: "Correct ANTHROPIC_BASE_URL, or the baseUrl of the named provider. steward retries meanwhile.",
@@ -59,7 +59,7 @@ export const MODELS_ERRORS = {
   first_word_late: {
     status: 503,
     title: "People have been waiting for a reply for more than a minute",
-    cause: "For more than a minute, a message got neither an answer nor a notice.",
+    cause: "A message has had no answer or notice for more than a minute.",
     fix: "Read the admin pages Models and Events: a platform refused the notice, or the service was down.",
   },
   model_quota_exhausted: {

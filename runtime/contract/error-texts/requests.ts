@@ -31,11 +31,11 @@ export const REQUESTS_ERRORS = {
     status: 403,
     title: "The gateway is not allowed to make this request",
     cause: "The request does not contain the running gateway's access token.",
-    fix: "The deployment itself needs no change. If another program needs the service that was called, add that service's API key to steward:secrets.",
+    fix: "The deployment itself needs no change. If a program needs to call that service, add the service's API key to steward:secrets.",
   },
   broker_operation_unknown: {
     status: 403,
-    title: "The gateway is not allowed to use this operation",
+    title: "The gateway is not allowed to perform this operation",
     cause: "The broker allows only the operations that the gateway needs. This is not one of them.",
     fix: "If this was not your own test, restart the gateway and check its tools and programs.",
   },
@@ -60,7 +60,7 @@ export const REQUESTS_ERRORS = {
   broker_proxy_refused: {
     status: 503,
     title: "The proxy is not the configured one",
-    cause: "The gateway asked for a proxy that the config file does not name.",
+    cause: "The gateway requested a proxy that is not in the config file.",
     fix: "steward retries. If it persists, check channels.telegram.proxy and restart the gateway.",
   },
   broker_no_answer: {

@@ -33,7 +33,7 @@ const groupQuery = () =>
 const LAST_GOOD_LIMIT_MS = 30_000;
 
 const ABOUT_MENDING =
-  "Does the same as steward doctor --fix: migrates deprecated keys, removes unknown keys, and, if an environment variable has the same value as a secret, replaces the secret with a reference to that variable. Whitespace changes are not shown.";
+  "Does the same as steward doctor --fix: migrates deprecated keys, removes unknown keys, and replaces secrets that an environment variable also contains with references to it. Whitespace changes are not shown.";
 const NOTHING_TO_MEND =
   "Nothing can be repaired automatically: the file has no deprecated or unknown keys, and no secrets that an environment variable could replace.";
 const ABOUT_FRESH =
@@ -186,7 +186,7 @@ async function proposeGroup(sandbox: Sandbox, platform: Platform, group: string)
   const edited = { text: withGroup(before, platform, group), expected: file.sha256 ?? "none" };
   return {
     title: "Answer in a group",
-    about: `Saving lets the bot answer messages that address it in the group ${group}. You then return to the previous page, where you can replay the ignored message.`,
+    about: `After saving, the bot answers messages addressed to it in the group ${group}, and you return to the previous page, where you can replay the ignored message.`,
     nothing: `The group ${group} is already in the file.`,
     before,
     edited,

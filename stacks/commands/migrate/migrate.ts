@@ -126,7 +126,7 @@ function addressLines(
   if (before === after) return [`The address stays https://${before}`];
   return [
     `The address changes from https://${before} to https://${after}`,
-    `The update registers it with Telegram and Discord. Change Slack's Request URL yourself (${script("slack-manifest")})`,
+    `The update registers the new address with Telegram and Discord. Change Slack's Request URL yourself: ${script("slack-manifest")}`,
   ];
 }
 

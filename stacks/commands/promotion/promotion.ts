@@ -78,7 +78,7 @@ async function requireUnchanged({ stack, state }: DeployedStack, proven: Deploye
   if (bundle === proven.bundle && image === proven.image) return;
   throw unprovenError(
     stack.name,
-    `${stack.name} is running bundle ${bundle} with image ${image}, but the last rollout that is recorded here verified bundle ${proven.bundle} with image ${proven.image}.`,
+    `${stack.name} is running bundle ${bundle} with image ${image}, but the last rollout recorded in this checkout verified bundle ${proven.bundle} with image ${proven.image}.`,
   );
 }
 

@@ -38,7 +38,7 @@ async function hostBefore({ state }: DeployedStack): Promise<Baseline> {
     async restorePrevious() {
       if (answered === undefined)
         throw new Error(
-          `no version answered at ${url} before this rollout, so there is nothing to roll back to`,
+          `nothing answered at ${url} before this rollout, so there is no version to roll back to`,
         );
       await waitForVersion(url, answered);
       return [`The previous version answers at ${url}.`];

@@ -86,7 +86,7 @@ export function openGates({ steps, migrations }: Changes, { stack, accept }: App
     ...open,
     ...unasked.map(
       ({ op, name, type }) =>
-        `${name} (${type}) would be ${op === "delete" ? "deleted" : "replaced"}, along with its data. A rollout refuses to do this. If you want it, make a backup, then run ${commandsFor(stack).pulumi("up")}`,
+        `${name} (${type}) would be ${op === "delete" ? "deleted" : "replaced"}, along with its data. A rollout refuses to do this. To go ahead, make a backup, then run ${commandsFor(stack).pulumi("up")}`,
     ),
   ];
 }

@@ -52,7 +52,7 @@ export async function tryVersion(
   const { values } = await stack.config();
   const { "steward:image": image, "steward:docker": dockerHost } = values;
   if (image !== undefined && image !== BUILD)
-    return "The image is fixed by steward:image, so the upgrade has no new image to try.";
+    return "steward:image pins the image, so the upgrade has no new image to try.";
   const container = findResource(await stack.state(), "docker:index/container:Container", "service");
   const name = container?.inputs?.["name"];
   if (typeof name !== "string")

@@ -266,7 +266,7 @@ function downgrade({ deployed, installed, target }: PackageVersions): BuildFailu
     deployed === undefined ? `${installed} is installed` : `${deployed} is deployed, ${installed} installed`;
   return new BuildFailure(
     "upgrade_is_downgrade",
-    `${target} is older (${newer}) and could not read newer data, so nothing was changed`,
+    `${target} is older (${newer}) and cannot read newer data, so nothing was changed`,
     ({ script }) => `Use a version that is not older: \`${script("upgrade", "--to", newest)}\``,
   );
 }

@@ -23,7 +23,7 @@ test("no word lets a rollout remove what keeps state; a version keeps none", () 
   const accepted = { stack: "dev", accept: "v2" };
   expect(openGates({ steps: [VERSION], migrations: [] }, accepted)).toEqual([]);
   expect(openGates({ steps: [WORKER, BUCKET], migrations: [] }, accepted)).toEqual([
-    "worker (cloudflare:index/worker:Worker) would be replaced, along with its data. A rollout refuses to do this. If you want it, make a backup, then run pulumi up -s dev",
-    "state (steward:serverless:StateBucket) would be deleted, along with its data. A rollout refuses to do this. If you want it, make a backup, then run pulumi up -s dev",
+    "worker (cloudflare:index/worker:Worker) would be replaced, along with its data. A rollout refuses to do this. To go ahead, make a backup, then run pulumi up -s dev",
+    "state (steward:serverless:StateBucket) would be deleted, along with its data. A rollout refuses to do this. To go ahead, make a backup, then run pulumi up -s dev",
   ]);
 });
