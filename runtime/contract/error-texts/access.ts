@@ -77,8 +77,7 @@ export const ACCESS_ERRORS = {
   replay_not_allowed: {
     status: 403,
     title: "Events may not be replayed",
-    cause:
-      "The running service keeps no past events for rollouts to replay, because its steward:replayEvents is 0.",
+    cause: "The running service keeps no past events to replay, because steward:replayEvents is 0.",
     fix: ({ configSet, script }) =>
       `Run \`${configSet("steward:replayEvents", "100")}\`, then \`${script("rollout")}\`. From then on, rollouts replay past events.`,
   },

@@ -42,8 +42,7 @@ export const GATEWAY_ERRORS = {
   chats_not_copied: {
     status: 500,
     title: "Some chats' data has not been backed up",
-    cause:
-      "When steward:tenancy is chat, each chat's data is backed up when that chat's gateway stops. This time, the service was killed before that.",
+    cause: "A chat's data is backed up when its gateway stops. The service was killed before that.",
     fix: "Deploy once more with steward:tenancy set to chat (unless the rollout already did so), wait a minute, then switch back to shared. To discard the chats' data instead, remove backups/tenants/<id>/changed and restart the service.",
   },
   out_of_memory: {
