@@ -10,7 +10,10 @@ export function processMark(dir: string): Record<string, string> {
   return { [VARIABLE]: `${process.pid}:${dir}` };
 }
 
-/** Kills processes that a killed rehearsal left behind in or below a directory. Does nothing without /proc. */
+/**
+ * Kills processes left behind by killed rehearsals that ran in `dir` or its subdirectories. Does nothing without
+ * /proc.
+ */
 export function endStrayProcesses(dir: string): void {
   endProcesses((pid) => {
     const owner = ownerOf(pid, dir);

@@ -8,7 +8,7 @@ import { type Built, builtSchema, bundleFolders, BUNDLE_HASH_LENGTH } from "./bu
 import { readBuildRecord } from "./released.ts";
 
 /**
- * Workers runtime behaviour with which the Worker is tested:
+ * The Worker's compatibility date and flags:
  * https://developers.cloudflare.com/workers/configuration/compatibility-dates/
  */
 export const COMPATIBILITY = { date: "2026-11-01", flags: ["nodejs_compat"] } as const;

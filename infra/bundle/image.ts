@@ -20,7 +20,7 @@ interface AppImageOptions {
 }
 
 /**
- * Builds the application image, unless the Docker engine has it with this tag and base image.
+ * Builds the application image, unless the Docker engine has an image with the tag and base image in `options`.
  *
  * @throws BuildFailure `docker_unavailable`, `docker_failed`
  */

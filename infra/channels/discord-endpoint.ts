@@ -46,7 +46,7 @@ export const discordEndpointProvider: ResourceProvider<EndpointInputs, EndpointI
   },
 
   /**
-   * Removes the interactions endpoint unless somebody has changed it. Succeeds if Discord rejects the token, so that
+   * Removes the interactions endpoint unless somebody has changed it. Succeeds even if Discord rejects the token, so
    * the stack can be destroyed.
    */
   async delete(_id, props) {

@@ -80,7 +80,7 @@ async function setWebhook(inputs: WebhookInputs): Promise<void> {
   });
 }
 
-/** Returns true if the values are equal, or if an older version did not record `old`. */
+/** Returns true if the values are equal, or if an older version of this program did not store `old`. */
 function isSame(old: unknown, wanted: unknown): boolean {
   return old === undefined || JSON.stringify(old) === JSON.stringify(wanted);
 }

@@ -54,7 +54,8 @@ export function findArgumentProblems(
 }
 
 /**
- * Returns the arguments' values by path, such as `slack.botToken`. Includes unknown and malformed arguments as given.
+ * Returns the arguments' values by path, such as `slack.botToken`. Includes undeclared and malformed arguments
+ * unchanged.
  */
 function valuesOf(target: Target, args: object): Values {
   const groups = new Set(Object.keys(PROPERTIES[target]).map((path) => path.split(".")[0]));

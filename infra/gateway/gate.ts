@@ -16,7 +16,7 @@ export function gateOf(checks: Promise<unknown>): CheckGate {
 }
 
 /**
- * Throws a RunError with only the error's text and fix. Rethrows a RunError, or an error without a code, unchanged.
+ * Rethrows a RunError or an error without a code. Otherwise, throws a RunError with only the error's text and fix.
  */
 export function throwExplained(error: unknown): never {
   const explanation = explain(error, commandsFor(operatorStack()));

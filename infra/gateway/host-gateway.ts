@@ -41,7 +41,7 @@ const ANY = new Set(["0.0.0.0", "::"]);
 const LONGEST_NAME = 63;
 
 /**
- * An assistant gateway in one Docker container. If a check of the service fails, the deployment fails and the
+ * An assistant gateway in one Docker container. If a new container fails a check, the deployment fails and the
  * previous container is restored.
  *
  * Pass the `docker` provider in `providers`, and the Docker Engine's address as `dockerHost`.
@@ -248,7 +248,7 @@ function imageBuild(bundle: Promise<Bundle>, engine: Promise<DockerEngine>, gate
   return { context, dockerfile: APP_DOCKERFILE, hash, buildArgs };
 }
 
-/** Creates the data volume. The stack neither creates nor removes a host directory that replaces the volume. */
+/** Creates the data volume. Not called if a host directory is configured. */
 function createVolume(
   name: string,
   { protectState: protect }: Settings,

@@ -6,7 +6,7 @@ import { UNKNOWN_IN_PREVIEW, whenKnown } from "./check.ts";
 import { throwExplained } from "./gate.ts";
 
 export interface GatewayImage {
-  /** Image name, with digest if its signature was verified; `undefined` to build the image. */
+  /** Image name, including the digest if the image's signature was verified; `undefined` if the image is built. */
   name: pulumi.Output<string> | undefined;
   /**
    * Name of the image, known once any signature verification has passed. UNKNOWN_IN_PREVIEW if a preview cannot know

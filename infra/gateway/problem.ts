@@ -8,7 +8,7 @@ export interface ArgumentProblem {
   fix: string;
 }
 
-/** Wording of problem reports, which refer to a program's arguments or to stack settings. */
+/** Phrases for problem reports, either about a program's arguments or about stack settings. */
 export interface Wording {
   name(path: string): string;
   /** @param value suggested value. Default: none */

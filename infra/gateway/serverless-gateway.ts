@@ -190,7 +190,7 @@ export class ServerlessGateway extends pulumi.ComponentResource {
       },
       { ...parent, dependsOn: [worker.deployment, application] },
     );
-    // Register the channels after the readiness check, because registered platforms send events immediately.
+    // Register the channels after the readiness check, because a registered channel receives events immediately.
     const channels = channelsOf(settings, runtime);
     const registrations =
       channels === undefined

@@ -23,7 +23,7 @@ export class Volume extends pulumi.ComponentResource {
       {
         parent: this,
         ...(args.protect === true && { protect: true, retainOnDelete: true }),
-        // Adding the label to a volume of an earlier version would replace the volume.
+        // Adding the owner label to an existing volume would make Pulumi replace the volume.
         ignoreChanges: ["labels"],
         transformations: [runBeforeCreate(args.hooks)],
       },

@@ -26,8 +26,7 @@ export interface NameHooks {
 }
 
 /**
- * Returns hooks that reject existing names. The returned lists are empty until the returned promise resolves, and
- * stay empty if the Pulumi language host does not support hooks.
+ * Returns lists of hooks that reject names already in use, and a promise that resolves when the lists are complete.
  */
 export function nameHooks({ container, volume }: HostNames, dockerHost: string | undefined): NameHooks {
   const hooks = [containerNameHook(container, dockerHost), volumeNameHook(volume, dockerHost)];

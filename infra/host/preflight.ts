@@ -90,8 +90,7 @@ function memoryProblem({ memoryMiB, commands }: HostPlan, { memoryBytes }: HostF
 }
 
 /**
- * Reports a CPU limit that the machine cannot meet. Docker would otherwise reject the container after the update had
- * begun.
+ * Reports a CPU limit above the machine's number of CPUs. Docker would reject such a limit only during the update.
  */
 function cpuProblem({ cpus, commands }: HostPlan, host: HostFacts): Reason[] {
   if (host.cpus >= cpus) return [];

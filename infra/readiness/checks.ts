@@ -216,7 +216,7 @@ function channelWorks(platform: string, key: string): Check {
         throw new CheckWarning("switched off in steward.json", { final: true });
       if (channel.state === "ready" || channel.reason === undefined) return undefined;
       const { code, detail, fix } = channel.reason;
-      // Only warn unless the platform refused the credentials: the deployment does not cause other failures.
+      // Fail only for refused credentials: no other failure is caused by the deployment.
       if (!REFUSED_CREDENTIALS.has(code)) throw new CheckWarning(detail, { final: true });
       return `${detail} ${fix}`;
     },

@@ -1,9 +1,9 @@
 /**
- * Probes the service at PROBE_URL until every check passes or PROBE_TIMEOUT_MS has elapsed. Prints the results in a
- * fixed order. On failure, exits with code 1 and prints the last reason for each failed check. Also prints the state
- * and last log lines of the container PROBE_CONTAINER.
+ * Probes the service at PROBE_URL until every check passes or PROBE_TIMEOUT_MS has elapsed. On failure, prints each
+ * failed check's last error and the state and last log lines of the container PROBE_CONTAINER, then exits with code
+ * 1.
  *
- * PROBE_STACK is the stack name to use in suggested commands. PROBE_CHANNELS lists the channels that must work. With
+ * PROBE_STACK is the stack name for suggested commands. PROBE_CHANNELS lists the channels that must work. With
  * PROBE_ALERTS=true, sends a test alert. Reads the key for the stack-only routes from standard input.
  */
 import { text } from "node:stream/consumers";

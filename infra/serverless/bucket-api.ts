@@ -86,10 +86,9 @@ export async function readContent(access: AccountAccess, name: string): Promise<
 }
 
 /**
- * Empties and deletes a bucket. Deletes the owner's marker last and does not count it.
+ * Empties and deletes a bucket. Deletes the ownership marker last and does not count it.
  *
- * @param progress called after each batch that leaves objects in the bucket, with the number of objects deleted so
- * far
+ * @param progress called after each batch if more objects remain, with the number deleted so far
  * @returns the number of deleted objects
  */
 export async function removeBucket(

@@ -57,7 +57,7 @@ export interface CostInputs {
 
 /** Measured running time of the container, or of all containers together if each chat has its own. */
 export interface MeasuredDuty extends Duty {
-  /** Number of measured containers; absent if one container serves all chats. */
+  /** Number of containers whose running time was measured; absent if one container serves all chats. */
   containers?: number;
   /** `sleepAfter` during the measurement; `null` for `never`. */
   sleepAfterMs: number | null;

@@ -27,8 +27,8 @@ interface DeploymentInputs {
   scriptName: string;
   versions: Share[];
   /**
-   * Tag of the last migration. Uploading a migration overrides the traffic split, so `versions` must be deployed
-   * again for a new tag.
+   * Tag of the last migration. When the tag changes, `versions` must be deployed again, because uploading a migration
+   * overrides the traffic split.
    */
   lastTag: string;
 }

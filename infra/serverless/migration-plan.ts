@@ -60,7 +60,10 @@ function tagMissing(former: string, workerName: string, tag: string): StewardErr
   });
 }
 
-/** Rejects an invalid new name of the Worker, even without a preview. The Worker must depend on this resource. */
+/**
+ * Resource that makes a preview or update fail if the Worker cannot be renamed as configured. The Worker must depend
+ * on this resource.
+ */
 export class MigrationPlan extends OwnResource {
   constructor(
     name: string,

@@ -19,7 +19,7 @@ export interface PreviousVersion {
   application: ApplicationSettings | undefined;
 }
 
-/** Returns the version live before an update; `undefined` if nothing was deployed. */
+/** Returns the currently live version, or `undefined` if nothing is deployed. */
 export async function readPreviousVersion(deployed: DeployedNames): Promise<PreviousVersion | undefined> {
   const { access, scriptName, applicationName } = deployed;
   const newest = await newestDeployment(access, scriptName);

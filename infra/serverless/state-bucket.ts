@@ -44,7 +44,7 @@ interface BucketOutputs extends BucketInputs {
 }
 
 export const stateBucketProvider: ResourceProvider<BucketInputs, BucketOutputs> = {
-  /** Chooses the bucket's name. If the name is new, asks Cloudflare who owns the bucket. */
+  /** Chooses the bucket's name. If the stack does not use that bucket yet, checks the bucket's owner. */
   async check(olds: Partial<BucketInputs>, news: BucketInputs & Partial<GivenInputs>) {
     const { defaultName = "", name: configured, ...given } = news;
     const inputs: BucketInputs = { ...given, name: configured ?? olds.name ?? defaultName };

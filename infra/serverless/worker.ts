@@ -133,7 +133,7 @@ function bindings(args: WorkerArgs): pulumi.Input<Binding[]> {
   ];
   const complete = (text = ""): Binding[] =>
     [...all, ...emailBinding(text)].sort((a, b) => (a.name < b.name ? -1 : 1));
-  // Call `apply` only if `alerts` is an output. If that output is secret, all bindings become secret.
+  // Call `apply` only if `alerts` is an output, because `apply` turns all bindings into an output.
   return alerts === undefined || typeof alerts === "string"
     ? complete(alerts)
     : (pulumi.output(alerts).apply(complete) as pulumi.Input<Binding[]>);

@@ -24,7 +24,7 @@ export function seenApplications(resources: readonly StackResource[]): Applicati
     const values = [destinations, policies, ...decisions, ...list(destinations).flatMap(uriOf)];
     return {
       resource,
-      // `decisions` also covers policy resources: a preview knows their decisions before it knows their ids.
+      // `decisions` includes those of separate policy resources, so a preview can check them too.
       bypassed: decisions.some((decision) => equals(decision, "bypass")),
       destinations: list(destinations).flatMap(destination),
       isKnown: !values.some(isUnknown),

@@ -1,7 +1,7 @@
 import { stackRule } from "../rule.ts";
 import { seenMigrations } from "../reading/migrations.ts";
 
-/** Requires the migration tags v1, v2 and so on, because tags added later continue this numbering. */
+/** Requires migrations to be tagged v1, v2 and so on, in order and without gaps. */
 export const migrationTagsInOrder = stackRule({
   name: "migration-tags-in-order",
   description: "Migration tags are v1, v2 and so on.",

@@ -28,7 +28,10 @@ export interface ModelOptions extends ListenOptions {
   apiKey: string;
   /** Milliseconds before a reply begins. Default: none. */
   delayMs?(): number;
-  /** Milliseconds between two words of a reply. Default: 0. If above 0, replies are longer, for demonstration. */
+  /**
+   * Milliseconds between words of a streamed reply. Default: 0. If above 0, replies contain additional text for
+   * demonstrations.
+   */
   wordMs?: number;
 }
 

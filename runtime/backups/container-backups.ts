@@ -51,7 +51,7 @@ export class ContainerBackups {
   #restoring: Promise<void> | undefined;
   #underWay = false;
   #restoreFailure: Reason | undefined;
-  /** Time of the last check for changed state. Not stored, so that a new Durable Object checks immediately. */
+  /** Time of the last check for changed state, in milliseconds since the epoch. */
   #lookedAt = 0;
 
   constructor(options: ContainerBackupsOptions) {
@@ -300,8 +300,8 @@ export class ContainerBackups {
 /**
  * Chooses the initial config (specification, sections 2 and 7).
  *
- * In the result, `config` is the restored file's source: `fresh` if no backup exists or the bucket has neither config
- * nor marker, otherwise `generation`. `byHand` is the bucket's config if that config must replace the restored file.
+ * In the result, `config` is `fresh` (a new file) if no backup exists or the bucket has neither config nor marker,
+ * otherwise `generation` (the backup's file). `byHand` is the bucket's config, set only if it must replace that file.
  */
 function chooseConfig(
   { config: cached, marker }: Cached,

@@ -5,7 +5,9 @@ import { reason, type Reason } from "../contract/errors.ts";
  * Counts that suggest data loss if they fall by half. Files are excluded, because an assistant may tidy its workspace.
  */
 const WATCHED = ["sessions", "messages", "approvals"] as const;
-/** Minimum count in the previous backup for which a drop is reported as data loss. */
+/**
+ * Minimum number of items of one kind in the previous backup. A drop from fewer items is not reported as data loss.
+ */
 const FEWEST = 20;
 
 /** Number of newest backups to keep, regardless of their age. */

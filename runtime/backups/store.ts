@@ -8,7 +8,7 @@ export interface Archive<Content = AsyncIterable<Uint8Array>> {
 
 export interface WriteOptions {
   cause?: BackupCause | undefined;
-  /** Checks a backup before it is listed. If this function throws, nothing is stored. */
+  /** Checks a new backup's manifest. If this function throws, the backup is discarded. */
   accept?(manifest: GenerationManifest): void;
 }
 

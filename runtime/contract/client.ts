@@ -4,7 +4,7 @@ export interface Client {
   clientAddress: string | undefined;
 }
 
-/** Returns an IPv4 address, or the first 64 bits of an IPv6 address, which usually identify one client's network. */
+/** Returns an identifier of a client's network: the whole `address` for IPv4, or its first 64 bits for IPv6. */
 export function networkOf(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (mapped !== undefined || !address.includes(":")) return mapped ?? address;

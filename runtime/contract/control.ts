@@ -90,7 +90,7 @@ export interface ChatsReport {
   scheduled: TenantId[];
   /** True if the state has files that every chat may read. */
   shared: boolean;
-  /** For each tenant, id of the tenant's backup last merged into the state. */
+  /** For each tenant, the id of its backup that was most recently merged into the state. */
   broughtBack: Readonly<Record<TenantId, string>>;
 }
 
@@ -110,7 +110,7 @@ export type ConfigTextKind = (typeof CONFIG_TEXTS)[number];
 export const CONFIG_LIMIT_BYTES = 256 * 1024;
 
 export interface ConfigText {
-  /** Requested config, with literal secrets redacted; `null` if there is no config file. */
+  /** Config text that the caller requested, with literal secrets redacted; `null` if there is no config file. */
   text: string | null;
   /** Dotted paths of the redacted secrets; a single empty path if the config is invalid JSON or repeats a key. */
   secrets?: string[] | undefined;

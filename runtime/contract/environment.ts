@@ -27,8 +27,8 @@ function readAs<T>(read: (text: string | undefined) => T | undefined, form: stri
 }
 
 /**
- * Responses to a config that prevents the gateway's start. `auto` restores the newest valid config from the backups,
- * at most once per start.
+ * Responses to a config with which the gateway cannot start: `manual` waits for an operator, `auto` restores the
+ * newest valid config from the backups.
  */
 export const CONFIG_RECOVERIES = ["manual", "auto"] as const;
 

@@ -24,7 +24,7 @@ export type Admission =
   /** A program with the gateway token. `inChat` is true if it posts in a chat where people also write. */
   | { by: "hook"; inChat: boolean };
 
-/** Destination of a reply, as ids of the platform. */
+/** Destination of a reply, identified by ids that the platform assigns. */
 export interface ReplyTarget {
   chat: string;
   thread?: string;

@@ -4,8 +4,8 @@ import { BROKER_PATH } from "./services.ts";
  * Access to a route: who may use it, and the response to everyone else.
  *
  * - `public`: everyone.
- * - `webhook`: the platform, verified by its signature. Others get 403, or 503 while the gateway is down. Discord
- * always gets 401, as it requires. With PUBLIC_WEBHOOKS=false an identity is also required; 401 without one.
+ * - `webhook`: the platform, verified by its signature. Others get 403, or 503 while the gateway is down; on the
+ * Discord route, always 401. With PUBLIC_WEBHOOKS=false, the caller also needs an identity; 401 without one.
  * - `identity`: people verified by the identity gateway; on a host without one, holders of ADMIN_TOKEN. Others get
  * 403, or in a browser 302 to the sign-in page. If neither is configured, everyone gets 500.
  * - `stack`: the stack that deployed this instance, verified by its signature (stack-signature.ts); 403 without it.

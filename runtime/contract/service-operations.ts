@@ -30,8 +30,8 @@ type ChatField = "channel" | "channel_id" | "chat_id";
  */
 type NoChatField = "none" | "file" | "unnamed";
 /**
- * Allowed values of an operation's `chat`: the {@link ChatField} that the operation takes, or otherwise any {@link
- * NoChatField}.
+ * Allowed values of an operation's `chat`: the {@link ChatField} that the operation takes or, if the operation takes
+ * none, any {@link NoChatField}.
  */
 type ChatOf<Given> = [Extract<keyof Given, ChatField>] extends [never]
   ? NoChatField

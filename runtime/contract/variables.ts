@@ -54,7 +54,7 @@ export type EdgeVariable = {
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Returns a phrase that completes "the value …" if the value seems to be copied incorrectly; otherwise `undefined`.
+ * Returns a phrase that completes "the value …" if the value was probably copied incorrectly; otherwise, `undefined`.
  * The phrase does not quote the value.
  */
 export function formProblem(value: string): string | undefined {

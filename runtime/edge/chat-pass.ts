@@ -64,8 +64,8 @@ export class ChatPass {
   }
 
   /**
-   * Reduces a profile to its names; returns any other response unchanged. Allows later requests to use a file that
-   * the response identifies.
+   * Removes everything except names from a response about a person or Discord server; returns any other response
+   * unchanged. Allows later requests to use a file that `answer` identifies.
    */
   async read(name: OperationName, answer: Response): Promise<Response> {
     const namesIn = NAMES[name];

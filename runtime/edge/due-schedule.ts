@@ -50,8 +50,8 @@ export class DueSchedule {
   }
 
   /**
-   * Time at which a stopped container must be started to be ready for the next schedule, in milliseconds since the
-   * epoch.
+   * Time at which a stopped container must be started to be ready when the next schedule is due, in milliseconds
+   * since the epoch; `undefined` if unknown.
    */
   get startAt(): number | undefined {
     const noted = this.#options.memory.read(NOTE);

@@ -14,7 +14,10 @@ export interface Notes {
 }
 
 export interface Admission {
-  /** True if nothing was stored, because the event is known, or is an edit or deletion that affects no answer. */
+  /**
+   * True if the event was not stored: the ledger already contains it, or it is an edit or deletion that affects no
+   * answer.
+   */
   duplicate: boolean;
   /** False if the event must wait until the gateway is ready. */
   ready: boolean;

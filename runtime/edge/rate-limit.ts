@@ -11,12 +11,9 @@ export const PER_MINUTE = {
   visits: 300,
   /** Maximum requests per minute from each identity to paths under `/_admin/` and `/debug/`. */
   identity: 300,
-  /** Unverified or malformed webhook requests per minute from each client. Verified requests always pass. */
+  /** Maximum unverified or malformed webhook requests per minute from each client. */
   refusedWebhooks: 600,
-  /**
-   * Wrong admin tokens per minute from each client, in the sign-in form or as Bearer tokens. A correct token always
-   * passes.
-   */
+  /** Maximum wrong admin tokens per minute from each client. */
   wrongTokens: 30,
 } as const;
 

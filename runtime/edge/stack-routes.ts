@@ -20,7 +20,7 @@ const LIMIT_MS = 90_000;
 const LISTED = 20;
 
 export interface StackAccess {
-  /** Key that the stack has deployed. If undefined, every request is refused. */
+  /** Key with which the stack signs requests. If undefined, every request is refused. */
   key: string | undefined;
   signatures: Signatures;
   clock: Clock;

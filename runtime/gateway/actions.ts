@@ -36,7 +36,7 @@ interface Press {
   press: string;
   platform: ButtonPlatform;
   sender: string;
-  /** Id of the event that reports the button press. If this event is retried, the press is accepted again. */
+  /** Id of the event that reports the button press. A repeated delivery is not refused as a second press. */
   delivery: string;
 }
 

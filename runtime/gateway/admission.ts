@@ -3,7 +3,7 @@ import type { Config } from "../contract/config/index.ts";
 import type { Capability, Role } from "../contract/config/rights.ts";
 
 export interface Rights {
-  /** Returns true if every role has the capability. */
+  /** Returns true if all of `roles` have the capability. */
   may(capability: Capability): boolean;
   roles: readonly Role[];
   /** Other chats that may receive messages. */

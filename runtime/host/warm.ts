@@ -17,8 +17,8 @@ const MAX_LOOKS = 300;
 const home = mkdtempSync(join(tmpdir(), "warm-"));
 const { gatewayPort } = readProcessSettings(process.env);
 
-// 1. Compile the modules that services load on first use. Set V8's flags as in a running process, because the compile
-// cache depends on these flags.
+// 1. Compile the modules that services load on first use. Set the V8 flags of the services, on which the compile
+// cache depends.
 reduceMemoryUse();
 for (const name of readdirSync(join(APP, "chunks"))) await import(join(APP, "chunks", name));
 flushCompileCache();

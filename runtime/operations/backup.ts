@@ -11,7 +11,7 @@ import {
   type OperationTools,
 } from "./operation.ts";
 
-/** Tools that these operations need. At the edge, no other tools are available. */
+/** Tools of the backup operations. At the edge, these operations have no other tools. */
 type Tools = { backups: Pick<OperationTools["backups"], "list" | "create" | "verify"> };
 
 const id = () => argument(z.string(), "as `list` shows it");

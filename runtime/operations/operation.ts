@@ -41,10 +41,10 @@ export interface Operation<I = object, O = unknown, T = OperationTools> {
   /** Returns the keys (`<platform>:<id>`) of the people and chats in the output. Default: none. */
   keys?(output: O): string[];
   /**
-   * Renders the output as text; not called with `--json`. `names` contains the known names for the keys that {@link
-   * Operation.keys} returns.
+   * Renders the output as text. Not called with `--json`. `names` maps the keys that {@link Operation.keys} returns
+   * to known names.
    *
-   * @throws StewardError if the output must appear as an error
+   * @throws StewardError if the output represents a failure
    */
   text(output: O, input: I, names?: Names): string;
   /** Returns warnings to print in addition to {@link Operation.text}. Default: none. */

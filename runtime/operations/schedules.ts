@@ -277,7 +277,7 @@ async function readSpec(tools: OperationTools, given: Record<string, unknown>): 
   });
   if (parsed.success) return parsed.data;
   const problems = parsed.error.issues.map(({ path: [name, part], message }) => {
-    // `--to` sets `platform` and `chat`, so one message covers both.
+    // `--to` sets `platform` and `chat`, so report their errors as one.
     if (name === "to" && part !== "thread")
       return "to: must be a platform and a chat, such as slack:C0123456789";
     return name === undefined ? message : `${String(name)}: ${message}`;

@@ -45,7 +45,8 @@ export async function yieldForHangUp(signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Serves HTTP. Opens the port before loading the request handler, which is slow. Requests wait for the handler.
+ * Serves HTTP. Opens the port before loading the request handler, because loading is slow. Requests not answered by
+ * `atOnce` wait for the handler.
  *
  * @throws StewardError with the code `taken` if another process holds the port.
  */

@@ -63,7 +63,7 @@ export interface DeviceLists {
   paired(): readonly PairedDevice[];
   writePending(requests: readonly DeviceRequest[]): void;
   writePaired(devices: readonly PairedDevice[]): void;
-  /** Runs `work`, which changes the lists, without interruption by other changes. */
+  /** Runs `work`, which changes the device lists. Prevents other changes until `work` returns. */
   change<T>(work: () => T): T;
   token(): string;
   /** Milliseconds since the epoch. */

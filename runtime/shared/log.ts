@@ -27,8 +27,8 @@ export interface LogOptions {
 }
 
 /**
- * Returns a log of JSON lines: `time` (ISO 8601), `level`, `logger`, `message` and the fields. Redacts secrets in
- * each field and in the finished line.
+ * Returns a log of JSON lines with `time` (ISO 8601), `level`, `logger`, `message` and the caller's fields. Redacts
+ * secrets in each field and in the finished line.
  */
 export function createLog({ name, level: first, redact, write }: LogOptions): LeveledLog {
   let lowest = LOG_LEVELS.indexOf(first);

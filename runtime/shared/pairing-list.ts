@@ -68,8 +68,8 @@ export function fromOtherStore(request: MovedRequest): PairingRequest {
 }
 
 /**
- * Adds requests from another store with unchanged codes and expiry times. Ignores senders who already have a request
- * in `list`. Drops the oldest requests above the limit.
+ * Returns the pending requests of `list` and of another store. Ignores `moved` requests by senders with a request in
+ * `list`. If there are too many requests, drops the oldest.
  */
 export function mergeRequests(
   list: PairingList,

@@ -6,7 +6,7 @@ const SHORTEST_SECRET = 6;
 const SECRET_KEY = /(token|secret|password|apikey|api_key|authorization|cookie|credential)/i;
 /**
  * Patterns of known tokens: Slack, model providers (`sk-`), Telegram, Discord interactions, Bearer. Each pattern must
- * match in linear time, because strangers may send the text to redact.
+ * match in linear time, because the text may come from strangers.
  */
 const SECRET_FORMS = [
   /\bxox[abeoprs]-[\w-]{8,}/g,

@@ -106,8 +106,8 @@ function follows(pattern: RegExp, text: string, at: number): boolean {
 }
 
 /**
- * Masks all words except `true`, `false`, `null` and the config schema's property names. Used for text whose
- * structure does not reveal secrets.
+ * Masks all words except `true`, `false`, `null` and the config schema's property names. Used if the text cannot be
+ * parsed reliably.
  */
 export function maskValues(text: string, redact: Redactor): string {
   if (text.length > LONGEST) return JSON.stringify(MASK);

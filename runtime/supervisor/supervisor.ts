@@ -50,8 +50,8 @@ export interface SupervisorOptions {
   /** Config file that commands edit. Default: the one in the data directory. */
   configPath?: string;
   /**
-   * Directory of the logs. If it is set, the supervisor does not regularly check whether the disk is writable.
-   * Default: `logs/` in the data directory.
+   * Directory of the logs. Default: `logs/` in the data directory. If this option is set, the supervisor omits its
+   * regular check that the disk is writable.
    */
   logs?: string;
   gatewayPort: number;

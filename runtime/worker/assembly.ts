@@ -76,7 +76,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
   const loaded = ctx.blockConcurrencyWhile(() => alarm.load());
   const agenda = new Agenda({ alarm, clock, log });
 
-  // The gate keeps a chat that is not admitted from starting its container.
+  // The gate lets only admitted chats start their containers.
   const gate =
     tenant === undefined
       ? undefined

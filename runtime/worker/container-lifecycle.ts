@@ -17,13 +17,11 @@ export interface ContainerLifecycle {
   draining: boolean;
   /** Gateway restarts in this run, as last reported by the supervisor. */
   restarts: number;
-  /**
-   * Number of runs that ended before their supervisor answered. Reset when a new caller arrives, but not by retries.
-   */
+  /** Number of runs that ended before their supervisor answered. Set to 0 when a new caller needs the gateway. */
   bootFailures: number;
   /**
-   * Number of starts refused because the instance limit was reached. Reset when the supervisor answers or a new
-   * caller arrives, but not by retries.
+   * Number of starts refused because of the instance limit. Set to 0 when the supervisor answers or a new caller
+   * needs the gateway.
    */
   refusals: number;
 }

@@ -11,8 +11,8 @@ interface ScheduledChatsOptions {
   notes: Notes;
   find(): Promise<TenantId[]>;
   /**
-   * Starts a chat's sandbox, so that it reports when the next schedule is due. Rejects if the sandbox does not become
-   * ready.
+   * Starts a chat's sandbox, so that the sandbox reports the due time of its next schedule. Rejects if the sandbox
+   * does not become ready.
    */
   begin(tenant: TenantId): Promise<void>;
   clock: Clock;

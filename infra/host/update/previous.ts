@@ -24,7 +24,7 @@ export interface ContainerPair {
   previous: InspectedContainer | undefined;
 }
 
-/** Inspects the current and previous versions' containers; `undefined` if missing. */
+/** Inspects the containers of the current and previous versions. A missing container is `undefined`. */
 export async function inspectPair(containers: Containers, name: string): Promise<ContainerPair> {
   const [current, previous] = await Promise.all([
     containers.inspect(name),
@@ -90,10 +90,10 @@ export async function freeName(containers: Containers, name: string): Promise<vo
 }
 
 /**
- * Starts the service's container, or restarts it if it is running but not ready. Before a start, backs up a previous
- * version that is ready, and stops a previous version that is running.
+ * Starts the service's container, or restarts it if it is running but not ready. Before a start (not a restart),
+ * stops the previous version's container; if that container is ready, backs it up first.
  *
- * @throws StewardError `container_gone` or `backup_failed`; a running previous version keeps running.
+ * @throws StewardError `container_gone` or `backup_failed`
  */
 export async function replacePrevious(containers: Containers, name: string): Promise<void> {
   const previous = previousName(name);

@@ -1,5 +1,5 @@
-// Removes the previous version's container when the stack is destroyed. Does nothing if the container named in
-// STEWARD_CONTAINER still exists, because an update is then replacing this resource.
+// Removes the previous version's container when the stack is destroyed. During an update, the container named in
+// STEWARD_CONTAINER still exists, so nothing is removed.
 import { containersOf } from "./containers.ts";
 import { removePrevious } from "./previous.ts";
 

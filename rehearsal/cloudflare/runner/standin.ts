@@ -40,10 +40,7 @@ export class ContainerStandIn {
     return running.has(this.#name);
   }
 
-  /**
-   * Starts the container and returns immediately, as on Cloudflare. A failed start shows in monitor() and in the
-   * first request.
-   */
+  /** Starts the container and returns immediately, as on Cloudflare. If the start fails, monitor() rejects. */
   start(options: StartOptions = {}): void {
     if (this.running) throw new Error("start() cannot be called on a container that is already running.");
     running.add(this.#name);

@@ -32,7 +32,7 @@ export class BackupDirectory {
   }
 
   /**
-   * Runs `work`, which may create, remove or restore backups, under a lock for all processes.
+   * Runs `work` while holding the backup directory's lock.
    *
    * @throws StewardError `commands_busy` if another process or call holds the lock
    */
@@ -71,7 +71,7 @@ export class BackupDirectory {
   }
 
   /**
-   * Opens a backup. Its archive file is opened on the first read.
+   * Returns a backup's archive. Opens the archive file only when the content is read.
    *
    * @throws StewardError `backup_unknown`
    */

@@ -111,8 +111,8 @@ class ChatRows {
   }
 
   /**
-   * Appends messages to the transcript in database `main`. Moves messages that `main` already has; copies messages
-   * from database `theirs`.
+   * Appends messages to the transcript in database `main`. Messages already in `main` are moved to the end; others
+   * are copied from database `theirs`.
    *
    * @returns the last assigned `seq`; 0 if no message was appended
    */

@@ -81,7 +81,7 @@ function byTime(ours: readonly TranscriptEntry[], theirs: readonly TranscriptEnt
 export interface Summary {
   text: string;
   to: number;
-  /** Positions, in the merged transcript, of all messages in the copy that this summary comes from. */
+  /** Positions, in the merged transcript, of all messages from the source copy that contained this summary. */
   covers: ReadonlySet<number>;
 }
 

@@ -83,8 +83,8 @@ export class BucketStore implements BackupStore<StreamedArchive["content"]> {
   /**
    * Reads the manifest of a listed backup.
    *
-   * @throws StewardError `backup_corrupt` if the manifest is unreadable, or the archive is missing or has another
-   * size
+   * @throws StewardError `backup_corrupt` if the manifest is unreadable, the archive is missing, or the archive's
+   * size contradicts the manifest
    */
   async manifest({ id, archiveSize }: StoredGeneration): Promise<GenerationManifest> {
     const object = await this.#options.bucket.get(this.#keyOf(id, "manifest"));

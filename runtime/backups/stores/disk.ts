@@ -102,8 +102,8 @@ export class DiskStore extends BackupDirectory implements BackupStore<Content>, 
   }
 
   /**
-   * Stores a backup that another process creates. `send` gets the new backup's id and returns the archive, which is
-   * verified before it is stored.
+   * Gets a backup from another process, verifies it, calls `accept`, and stores the backup. `send` gets the new
+   * backup's id and returns the archive.
    *
    * @throws StewardError `backup_corrupt`; also any error from `send` or `accept`. After an error, no backup is
    * stored.

@@ -30,7 +30,7 @@ export function describeProblems(
   });
 }
 
-/** Lists the allowed keys; `undefined` if there are none or the problem's message already gives advice. */
+/** Returns a list of the allowed keys, or `undefined` if none are known or the problem's message gives advice. */
 function keysHelp({ path, meant }: ConfigProblem, unknownKey: string): string | undefined {
   const keys = keysAt(path);
   if (meant !== undefined) return undefined;

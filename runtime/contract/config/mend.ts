@@ -46,8 +46,8 @@ export function mendConfigValue(value: unknown): MendedConfig {
 }
 
 /**
- * Returns true if the unknown key may restrict access: its name suggests so, or the key is in a group's settings.
- * Returns false for deprecated keys.
+ * Returns true if the unknown key's name suggests that the key restricts access, or if the key is in a group's
+ * settings. Returns false for deprecated keys.
  */
 function restrictsAccess({ path, at = [], unknownKey = "" }: ConfigProblem): boolean {
   if (deprecatedKey(path, unknownKey) !== undefined) return false;

@@ -120,7 +120,7 @@ const logging = z.prefault(
   {},
 );
 
-/** Schema of `steward.json`. Strict at every level: an unknown key prevents the gateway's start. */
+/** Schema of `steward.json`. An unknown key at any level prevents the gateway from starting. */
 export const configSchema = z.strictObject({
   $schema: withHelp(z.optional(z.string()), "Address of the JSON Schema, for editors. steward ignores it."),
   gateway,

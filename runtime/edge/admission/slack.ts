@@ -87,8 +87,8 @@ export function slackEvents({ signingSecret, clock }: SlackEventsOptions): Webho
       await verify(request, text);
       return eventOrNothing(pressDelivery(text, clock()));
     }
-    // Parse a short body before checking its signature: a URL challenge needs no signature. For manual tests,
-    // malformed JSON gets status 400 even if unsigned.
+    // Parse a short body before checking its signature, because a URL challenge needs no signature. A malformed short
+    // body therefore gets status 400 even if unsigned.
     const short = text.length > LONGEST_UNSIGNED ? undefined : parseJsonObject(text);
     const verification = urlVerification().safeParse(short);
     if (verification.success) {

@@ -34,8 +34,8 @@ export class ChatNotifier {
   }
 
   /**
-   * Sends a notice unless the chat has already received it. Resolves to false if the chat cannot be notified or needs
-   * no notice, otherwise to true. Rejects if sending fails.
+   * Sends a notice unless the chat has already received it; resolves to true in both cases. Resolves to false if no
+   * notice is possible or needed. Rejects if sending fails.
    */
   async notify(delivery: Delivery, notice: DeliveryNotice, chats: NoticeClaims): Promise<boolean> {
     const { sandbox, environment, fetch } = this.#options;

@@ -90,7 +90,7 @@ const ADDED = [
     ),
   },
 ];
-/** Columns that a ledger needs for this version to migrate it. */
+/** Columns without which this version cannot migrate an existing ledger. */
 const OLDEST_COLUMNS = ["group_id", "notice_at"];
 
 /**

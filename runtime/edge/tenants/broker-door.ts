@@ -4,9 +4,9 @@ import type { Clock } from "../ports.ts";
 import { RateLimit } from "../rate-limit.ts";
 import type { Tenants } from "./ports.ts";
 
-/** Format of a broker pass, which a container sends instead of API keys. Older gateways send the token in the URL. */
+/** Format of a broker pass, which a container sends instead of API keys. Older gateways send the pass in the URL. */
 const PASS = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/;
-/** Maximum number of look-ups of unknown tenants in the directory, per minute from each client. */
+/** Maximum number of directory searches for unknown tenants that one client may cause per minute. */
 const UNKNOWN_PER_MINUTE = 60;
 /** Cache duration of a refusal. Shorter than a container's start, so that a newly admitted chat is not refused. */
 const REFUSED_MS = 2_000;

@@ -127,11 +127,11 @@ interface AdoptOptions {
 }
 
 /**
- * Copies approvals and requests from `sandbox` to the tenant directory; starts the sandbox's container. If the
- * sandbox has loaded version `stored` of the directory's approvals, the sandbox's lists replace the directory's;
- * otherwise, the lists are merged.
+ * Starts the sandbox's container, and copies the sandbox's lists of approvals and requests to the tenant directory.
+ * If the sandbox has loaded the approvals of version `stored`, its lists replace the directory's; otherwise, the
+ * lists are merged.
  *
- * @throws StewardError if the container does not answer; nothing is copied.
+ * @throws StewardError if the container does not answer
  */
 export async function adoptApprovals({ sandbox, people, browsers, stored }: AdoptOptions): Promise<void> {
   const answer = await operate(sandbox, pairing.list, {});

@@ -52,7 +52,7 @@ export interface TenantReceptionOptions {
   servedAllSince(): Promise<string | undefined>;
   /** Stores the approvals for the shared sandbox, in case all chats move back to that sandbox. */
   storeApprovals?(approvals: Approvals): Promise<void>;
-  /** Informs the chat's sandbox of a change of a person's rights. */
+  /** Tells the chat's sandbox that a person's rights have changed. */
   changeRights(tenant: TenantId, grant: Grant): Promise<void>;
   /** `role` is absent if access was revoked. */
   changeBrowser(tenant: TenantId, role: GrantedRole | undefined): Promise<void>;
@@ -64,8 +64,8 @@ export interface TenantReceptionOptions {
 }
 
 /**
- * Tenant directory. Registers chats, each of which has its own sandbox, decides which chats are admitted, and replies
- * to strangers.
+ * Directory of tenants. Registers chats, decides which chats are admitted, and replies to strangers. Each chat has
+ * its own sandbox.
  */
 export class TenantReception {
   readonly roster: TenantRoster;

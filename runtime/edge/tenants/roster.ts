@@ -47,7 +47,7 @@ export class TenantRoster {
     this.#sql.all("INSERT OR REPLACE INTO tenant_moves (id, tenant) VALUES (?, ?)", to, tenant);
   }
 
-  /** Returns the tenant that a chat kept when its id changed to `id`; `undefined` for any other id. */
+  /** Returns the tenant that a chat still uses after the chat's id changed to `id`; `undefined` if there is none. */
   movedTo(id: TenantId): TenantId | undefined {
     const [row] = this.#sql.all("SELECT tenant FROM tenant_moves WHERE id = ?", id);
     return row && String(row["tenant"]);

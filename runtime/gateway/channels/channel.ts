@@ -73,7 +73,7 @@ export interface Channel {
    */
   nameOf?(kind: NameKind, id: string): Promise<string | undefined>;
 
-  /** Returns the id of the direct chat with a person. Absent on platforms where the chat has the person's id. */
+  /** Returns the id of the direct chat with a person. Absent on platforms where this id equals the person's id. */
   directChat?(person: string): Promise<string>;
 
   /** Absent if files cannot be sent. */
@@ -132,7 +132,10 @@ export class OutgoingHealth {
     this.#options = options;
   }
 
-  /** Runs a request and records its outcome. Rejects with the error, converted by the option `read`. */
+  /**
+   * Runs a request and records its outcome. If the request fails, rejects with its error, converted by {@link
+   * OutgoingHealthOptions.read}.
+   */
   async out<T>(work: () => Promise<T>): Promise<T> {
     try {
       const result = await work();
@@ -163,7 +166,8 @@ export class OutgoingHealth {
   }
 
   /**
-   * Records a failure, except refusals that concern only one chat. Returns the error, converted by the option `read`.
+   * Records a failure, except refusals that concern only one chat. Returns the error, converted by {@link
+   * OutgoingHealthOptions.read}.
    */
   note(error: unknown): unknown {
     const { platform, read, log } = this.#options;

@@ -19,7 +19,10 @@ const STALLED = {
  */
 export type ReadIntake = (bot?: string) => IntakeState | undefined;
 
-/** Returns a function that reads the platform's intake state, even before the intake table exists. */
+/**
+ * Returns a function that reads the platform's intake state. The function returns `undefined` until the intake table
+ * exists.
+ */
 export function intakeReader(database: DatabaseSync, platform: FetchedPlatform): ReadIntake {
   let query: StatementSync | undefined;
   return (bot) => {

@@ -38,8 +38,9 @@ export interface HooksOptions extends GatewayTokenOptions {
 
 /**
  * Creates `/hooks/agent` and `/hooks/wake`, through which other programs ask the agent. Both return the answer and
- * post it to `to`; without `to`, only `/hooks/wake` posts it, to the heartbeat's chat. Repeating an answered request
- * with the same Idempotency-Key neither asks the model nor posts again.
+ * post it to the chat in the request's `to` field. Without `to`, only `/hooks/wake` posts the answer, to the
+ * heartbeat's chat. Repeating an answered request with the same Idempotency-Key neither asks the model nor posts
+ * again.
  */
 export function hooks(options: HooksOptions): Hono {
   const { inTurn } = options;

@@ -10,7 +10,7 @@ import type { UnansweredMessage } from "./replies.ts";
 const HOLD_MS = 800;
 /** Milliseconds after a question's first message during which the sender can add messages. */
 const FOLLOW_UP_MS = 5_000;
-/** Maximum number of messages in a question in progress. Each added message restarts the request to the model. */
+/** Number of messages at which a question accepts no more follow-ups while it is being answered. */
 const MAX_JOINED = 5;
 
 export interface Waiting extends UnansweredMessage {

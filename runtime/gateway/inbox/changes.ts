@@ -8,10 +8,7 @@ import type { Bursts, Waiting } from "./bursts.ts";
 import type { ChatQueues } from "./chat-queues.ts";
 import type { DeliveryRecords } from "./records.ts";
 
-/**
- * Maximum number of context messages that a conversation keeps if `historyLimit` is lower. Applies when an edit is
- * stored as context.
- */
+/** Number of context messages that a conversation may keep when an edit is added, even if `historyLimit` is lower. */
 const MAX_EDITS = 10;
 const DELETED = ignored("deleted before it was answered");
 

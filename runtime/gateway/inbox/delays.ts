@@ -106,7 +106,8 @@ export class Delays {
   }
 
   /**
-   * Returns true if the chat was notified since `receivedAt`. Otherwise, records that the chat is being notified now.
+   * Returns true if the chat was notified at `receivedAt` or later. Otherwise, returns false and records a
+   * notification now.
    */
   #checkNotified(what: string, receivedAt: number): boolean {
     if ((this.#told.get(what) ?? 0) >= receivedAt) return true;

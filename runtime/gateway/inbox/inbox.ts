@@ -45,8 +45,8 @@ export interface InboxOptions {
 }
 
 /**
- * Processes events from the edge until their replies are sent. Answers a conversation's messages in order. Commands
- * wait only if they would change earlier answers; notices to strangers never wait.
+ * Processes events from the edge until their replies are sent. Answers a conversation's messages in order. A command
+ * waits for pending answers only if it could change them.
  */
 export class Inbox {
   readonly #options: InboxOptions;

@@ -192,7 +192,7 @@ const LATE_SECONDS = 65;
 /** Limit for each map of {@link FirstWords}. */
 const MAX_WAITING = 10_000;
 
-/** Stores how long messages waited for the first part of an answer or a notice. */
+/** Stores how long messages waited for a notice or the first part of an answer. */
 export class FirstWords {
   readonly #database: DatabaseSync;
   readonly #add: StatementSync;

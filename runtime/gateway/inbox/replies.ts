@@ -195,7 +195,7 @@ export class Replies {
     error: unknown,
     { platform, channel, signal }: Pick<ReplyContext, "platform" | "channel" | "signal">,
   ): Promise<AgentAnswer & { shown: string }> {
-    // Notify the chat only of retryable model errors, unless the answer was stopped.
+    // Rethrow without notifying the chat if the answer was stopped or the error is not a retryable model error.
     if (signal.aborted || !(error instanceof RetryableError) || !isModelError(error.code)) throw error;
     const { id, target } = asked.at(-1) ?? asked[0];
     if (asked.some(({ last }) => last)) {
@@ -274,7 +274,7 @@ export class Replies {
     const place = resumeTarget(record, target);
     try {
       if (record.draft !== undefined && (await tryEdit(channel, place, record.draft, text))) {
-        // Send nothing: the edited message now contains `text`.
+        // The edited message now contains `text`, so send nothing.
       } else if (record.said !== text) {
         const buttons = channel.answerPress && button ? this.#offer(key.platform, button) : [];
         const { id } = await channel.send(target, text, 0, buttons);
@@ -296,7 +296,7 @@ export class Replies {
   }
 
   /**
-   * Starts measuring how long a message waits for the first part of an answer or a notice. Returns a function that
+   * Starts measuring how long a message waits for a notice or the first part of an answer. Returns a function that
    * cancels the measurement.
    */
   timeFirstWord(key: Key, receivedAt: number): () => void {

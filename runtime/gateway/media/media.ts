@@ -54,7 +54,7 @@ export interface MediaOptions {
 /** Reason why a recording has no transcript. */
 export type UnheardReason = "not configured" | "too long" | "failed";
 
-/** Prepares files for the model. `read` never throws: the returned `facts` mention an unreadable file. */
+/** Prepares files for the model. `read` never throws, but reports unreadable files in the returned `facts`. */
 export class Media {
   readonly #options: MediaOptions;
 

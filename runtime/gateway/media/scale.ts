@@ -35,8 +35,8 @@ export async function scaleDown(data: Uint8Array): Promise<Uint8Array> {
 }
 
 /**
- * Returns the path of the decoder's WebAssembly file: in the bundle if there is one, otherwise in the npm package.
- * Inlining would use 90 MB more memory.
+ * Returns the path of the decoder's WebAssembly file: in the bundle if the gateway is bundled, otherwise in the npm
+ * package.
  */
 function codecFile(): string {
   const bundled = join(programsFolder(), "gateway/media/photon.wasm");

@@ -40,7 +40,7 @@ export interface ToolDefinition {
   inputSchema: Record<string, unknown>;
 }
 
-/** A request for one response of the model: text, tool calls or both. */
+/** A request for one response from the model: text, tool calls or both. */
 export interface ModelRequest {
   instructions: Prompt;
   /** Varying part of the instructions, separate so that the provider can cache the rest. */

@@ -130,11 +130,11 @@ class CodeState {
   #fence: Run | undefined;
   #ticks: Run | undefined;
   /**
-   * Backticks or tildes at the end of the text so far. `isFirst` is true if nothing but up to three blanks precedes
-   * them on their line.
+   * Backticks or tildes at the end of the text so far. `isFirst` is true if they start their line, apart from an
+   * indent of at most three characters.
    */
   #run: (Run & { isFirst: boolean }) | undefined;
-  /** Number of blanks in the current line; `undefined` once the line has another character. */
+  /** Number of whitespace characters in the current line; `undefined` once the line has another character. */
   #indent: number | undefined = 0;
 
   get isOpen(): boolean {

@@ -136,8 +136,8 @@ export class SourceUsageStore {
   }
 
   /**
-   * Returns the usage since `day` (YYYY-MM-DD). For people, then for chats, lists the top `most` rows by tokens, then
-   * the rest summed per model.
+   * Returns the usage since `day` (YYYY-MM-DD) in two parts: people, then chats. Each part lists the `most` largest
+   * rows by tokens and sums the remaining rows per model.
    */
   top(day: string, most: number): SourceUsage[] {
     const found: SourceUsage[] = [];

@@ -76,8 +76,8 @@ export class ApprovalNotices {
   }
 
   /**
-   * Notifies the waiting senders on a platform who have been approved. Returns true if the platform must be checked
-   * again.
+   * Notifies each waiting sender on `platform` whose request has been approved. Returns true if the platform must be
+   * checked again.
    */
   async #checkPlatform(platform: Platform): Promise<boolean> {
     const { stores, waiting, log } = this.#options;

@@ -93,8 +93,8 @@ function attributed(speaker: Speaker, text: SpeakerText): Prompt {
 }
 
 /**
- * Returns a speaker's names and platform id, as in `Ada Lovelace @ada #123456789`. Removes `#` and `@` from the given
- * names.
+ * Returns a speaker's names and platform id, as in `Ada Lovelace @ada #123456789`. Removes `#` and `@` from `name`
+ * and `username`.
  */
 function speakerMark({ id, name = "", username = "" }: Speaker): Prompt {
   const isNamed = name !== id && name !== username;

@@ -3,8 +3,8 @@
  *
  * In a prompt, only lines by the gateway and the operator begin in column zero. Other text is indented by four spaces
  * or follows one of the gateway's marks, such as `[#person]:`. Headings, fences, names and marks in other text do not
- * affect the rest of the prompt. Only {@link unmarked} text, a whole message or tool result, needs neither mark nor
- * indentation.
+ * affect the rest of the prompt. Exceptions are {@link unmarked} and {@link modelPrompt}, which return whole messages
+ * or tool results.
  */
 
 declare const trust: unique symbol;
@@ -87,8 +87,8 @@ export function afterMark(text: Untrusted): Prompt {
 }
 
 /**
- * Returns a direct chat's message or a tool result without a preceding mark such as `[#person]:`. Indents the text
- * only if a line looks like a mark, because indented text is harder for the model to reproduce.
+ * Formats a direct chat's message or a tool result without adding a mark such as `[#person]:`. Indents the text only
+ * if a line looks like a mark, because indented text is harder for the model to reproduce.
  */
 export function unmarked(text: SpeakerText | ToolText): Prompt {
   return MARK_LIKE.test(sanitize(text)) ? indented(text) : (sanitize(text) as Prompt);

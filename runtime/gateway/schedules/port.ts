@@ -10,10 +10,7 @@ const MINUTE_MS = 60_000;
 const WHEN = ["at", "every", "cron", "timezone"] as const;
 /** Minimum interval between two runs, in minutes, by source. It limits the number of model requests. */
 const SHORTEST: Readonly<Record<Exclude<ScheduleSource, "config">, number>> = { chat: 15, cli: 1 };
-/**
- * Maximum number of intervals to compare when finding the shortest interval between runs. 100 intervals of 15 minutes
- * exceed a day.
- */
+/** Maximum number of intervals to compare when finding the shortest interval between runs. */
 const LOOKED_AT = 100;
 
 const MAX_FROM_CHATS = 100;

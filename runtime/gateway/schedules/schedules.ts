@@ -51,10 +51,9 @@ interface SchedulesOptions {
 }
 
 /**
- * Runs due schedules. Stores each run before it begins, so that the gateway's next start finishes it after a crash.
+ * Runs due schedules. Stores each run before starting the run, so that a crash loses no run.
  *
- * If each chat has its own sandbox, {@link REST_TENANT} runs no schedules. The operator must move the schedules to
- * the chats' sandboxes.
+ * If each chat has its own sandbox, {@link REST_TENANT} runs no schedules.
  */
 export class Schedules {
   readonly #options: SchedulesOptions;
@@ -255,7 +254,9 @@ function retryWait({ attempts }: PendingRun, error: unknown): number {
   return Math.max(wait, error instanceof RetryableError ? (error.retryAfterMs ?? 0) : 0);
 }
 
-/** Describes a failure for the status. Hides messages of third-party libraries, which may contain secrets. */
+/**
+ * Describes a failure for the schedule's status. Omits messages of third-party libraries, which may contain secrets.
+ */
 function failureNote(error: unknown): string {
   return error instanceof StewardError ? error.message : "internal error, see the log";
 }

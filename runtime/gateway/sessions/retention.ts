@@ -189,8 +189,8 @@ function countRemovals(database: DatabaseSync): void {
 }
 
 /**
- * Calls `remove`, and overwrites the removed rows in the database file. Returns the number of removed rows, and adds
- * this number to the stored count.
+ * Calls `remove`, and overwrites the removed rows in the database file. Returns the result of `remove`, and adds it
+ * to the stored total of removed messages or conversations.
  */
 function overwriting(database: DatabaseSync, counted: "messages" | "sessions", remove: () => number): number {
   // https://sqlite.org/pragma.html#pragma_secure_delete

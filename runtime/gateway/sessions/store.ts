@@ -168,8 +168,8 @@ export class Sessions {
   }
 
   /**
-   * Returns the messages of `deliveries`, and earlier messages up to `limit` in total. The earlier messages begin
-   * with a user's message, as model APIs require.
+   * Returns the messages of `deliveries`, preceded by as many earlier messages as fit into a total of `limit`. The
+   * earlier messages begin with a user's message.
    */
   history(session: string, deliveries: readonly string[], limit: number): History {
     const question = deliveries.flatMap((delivery) => {

@@ -27,8 +27,8 @@ export class IncomingFiles {
   #length = 0;
 
   /**
-   * Adds a part. Discards other messages' parts, because a page completes one message at a time. Returns false if the
-   * message would exceed its limits.
+   * Adds a part of a file in message `id`. Discards all other messages' files. Returns false if message `id` would
+   * exceed its limits.
    */
   add({ id, part, ends, name = `picture ${this.#done.length + 1}`, mediaType = "image/*" }: Piece): boolean {
     if (id !== this.#message) this.#clear(id);

@@ -40,8 +40,8 @@ interface Stored {
 }
 
 /**
- * Previous versions of one root's files, in a directory outside that root. Each file's folder is named after the
- * SHA-256 of the file's path, because paths may be too long.
+ * Previous versions of one root's files, stored outside that root. Each file's versions are in a folder named after
+ * the SHA-256 of the file's path.
  */
 export class FileHistory {
   readonly #directory: string;
@@ -72,8 +72,7 @@ export class FileHistory {
   }
 
   /**
-   * Records the author before new content is written. If the write fails, the old content counts as the operator's,
-   * because its author's record is gone.
+   * Records the author of new content before the write. If the write fails, the old content counts as the operator's.
    */
   noteAuthor(name: string, content: string | Uint8Array, by: Author): void {
     if (by === "operator") rmSync(join(this.#folder(name), BY_AGENT), { force: true });

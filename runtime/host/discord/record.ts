@@ -22,7 +22,10 @@ export class SessionRecord extends IntakeLease {
     this.heard({ session: id, resume_url: url, user, sequence });
   }
 
-  /** Records a response from Discord. All events up to `sequence` must be in the ledger or need no record. */
+  /**
+   * Records that Discord has responded and that events up to `sequence` are processed. Events that need a ledger
+   * entry must already have one.
+   */
   answered(sequence: number): void {
     this.heard({ sequence });
   }

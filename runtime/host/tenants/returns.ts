@@ -34,7 +34,7 @@ export async function startWithChatData(options: ReturnOptions): Promise<void> {
   const backupDirectory = new ChatBackupDirectory(home);
   const isEmpty = backupDirectory.tenants().length === 0;
   await startAfterRestore({ supervisor, home, awaitsData: !isEmpty, log });
-  // An unfinished restore comes first: the service completes it at the next start.
+  // Merge nothing while a restore is unfinished. The next start completes the restore.
   if (isEmpty || exists(path.join(home, RESTORE_MARKER))) return;
   await supervisor.hold(MERGING);
   for (;;) {

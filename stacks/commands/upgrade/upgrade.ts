@@ -222,8 +222,8 @@ async function rollOut({ stack, project, folder, options, given, aside }: Prepar
     await restorePrevious();
     throw error;
   }
-  // Reinstall the saved version only if the stack still runs it. After a failed rollback, an operator must repair the
-  // deployment.
+  // Reinstall the saved version if the stack still runs that version. Delete the saved version after a successful
+  // upgrade or a failed rollback.
   if (ended.exit === EXIT.done || ended.exit === EXIT.failed) await rm(former, { recursive: true });
   else await restorePrevious();
   return ended;

@@ -60,7 +60,8 @@ function readMessage(received: DiscordMessage, bot: string, access: ChannelAcces
   const attachments = readFiles(received);
   const references = readReferences(received, bot);
   const isForward = references.some((one) => one.kind === "forward");
-  // Accept a reply with only a mention of the bot: the reply refers to another message.
+  // Accept a reply that contains only a mention of the bot, because the message being replied to supplies the
+  // content.
   const hasMentioned = isAddressedIn(received, bot);
   const isEmpty =
     text === "" && attachments.length === 0 && !isForward && !(hasMentioned && references.length > 0);

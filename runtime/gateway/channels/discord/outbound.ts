@@ -24,8 +24,8 @@ const EPHEMERAL = 64;
 const SUPPRESS_EMBEDS = 4;
 const ORIGINAL = "/messages/@original";
 /**
- * Maximum age of an interaction token, in milliseconds, at which a refused request is retried. Discord may not
- * recognise a new token yet.
+ * Age of an interaction token, in milliseconds, below which refused requests are retried: Discord may not recognise a
+ * new token at first.
  */
 const FRESH_MS = 60_000;
 const WAITS_MS = [250, 500, 1_000, 2_000, 4_000];
