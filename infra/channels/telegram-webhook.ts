@@ -80,7 +80,10 @@ async function setWebhook(inputs: WebhookInputs): Promise<void> {
   });
 }
 
-/** Returns true if the values are equal, or if an older version of this program did not store `old`. */
+/**
+ * Returns true if the values are equal or `old` is undefined. `old` is undefined if the stack's state was written by
+ * a version of this program that did not yet store the value.
+ */
 function isSame(old: unknown, wanted: unknown): boolean {
   return old === undefined || JSON.stringify(old) === JSON.stringify(wanted);
 }

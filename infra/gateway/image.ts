@@ -6,11 +6,14 @@ import { UNKNOWN_IN_PREVIEW, whenKnown } from "./check.ts";
 import { throwExplained } from "./gate.ts";
 
 export interface GatewayImage {
-  /** Image name, including the digest if the image's signature was verified; `undefined` if the image is built. */
+  /**
+   * Image name, including the digest if the image's signature was verified; `undefined` if this stack builds the
+   * image instead of using an existing image.
+   */
   name: pulumi.Output<string> | undefined;
   /**
    * Name of the image, known once any signature verification has passed. UNKNOWN_IN_PREVIEW if a preview cannot know
-   * it; `undefined` if the image is built.
+   * the name; `undefined` if this stack builds the image instead of using an existing image.
    */
   checked: Promise<string | typeof UNKNOWN_IN_PREVIEW | undefined>;
   /** True for this package's own image, whether built locally or published. */

@@ -26,7 +26,8 @@ export interface NameHooks {
 }
 
 /**
- * Returns lists of hooks that reject names already in use, and a promise that resolves when the lists are complete.
+ * Returns lists of hooks that reject names already in use. The lists are filled after this function returns; the
+ * returned promise `registered` resolves when the lists are complete.
  */
 export function nameHooks({ container, volume }: HostNames, dockerHost: string | undefined): NameHooks {
   const hooks = [containerNameHook(container, dockerHost), volumeNameHook(volume, dockerHost)];

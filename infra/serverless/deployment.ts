@@ -27,8 +27,8 @@ interface DeploymentInputs {
   scriptName: string;
   versions: Share[];
   /**
-   * Tag of the last migration. When the tag changes, `versions` must be deployed again, because uploading a migration
-   * overrides the traffic split.
+   * Tag of the last migration. When the tag changes, the traffic split in `versions` must be deployed again, because
+   * applying a migration sends all requests to a temporary version of the Worker.
    */
   lastTag: string;
 }

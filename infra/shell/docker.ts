@@ -25,8 +25,8 @@ export interface DockerEngine {
 }
 
 /**
- * Returns the environment in which the `docker` command uses the engine at this address. Default: the current
- * environment.
+ * Returns the environment in which the `docker` command uses the engine at the address `dockerHost`. Without an
+ * address, returns the current environment.
  */
 export function dockerEnvironment(dockerHost: string | undefined): NodeJS.ProcessEnv {
   return { ...process.env, ...(dockerHost && { DOCKER_HOST: dockerHost }) };

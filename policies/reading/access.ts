@@ -24,7 +24,8 @@ export function seenApplications(resources: readonly StackResource[]): Applicati
     const values = [destinations, policies, ...decisions, ...list(destinations).flatMap(uriOf)];
     return {
       resource,
-      // `decisions` includes those of separate policy resources, so a preview can check them too.
+      // `decisions` also contains the decisions of policies declared as their own resources, so a preview checks
+      // those policies too.
       bypassed: decisions.some((decision) => equals(decision, "bypass")),
       destinations: list(destinations).flatMap(destination),
       isKnown: !values.some(isUnknown),

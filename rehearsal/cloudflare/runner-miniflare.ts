@@ -170,7 +170,8 @@ class MiniflareRunner implements WorkerRunner {
     const options = await this.#miniflareOptions(deployed);
     const began = performance.now();
     const miniflare = this.#runtime?.miniflare;
-    // Clear the previous options' key first: if the new options fail, the previous options may no longer apply.
+    // Clear the key first: if applying the new options fails, the runtime must not count as still running with the
+    // previous options.
     if (this.#runtime) this.#runtime.key = "";
     this.#runtime = {
       miniflare: miniflare ? await changed(miniflare, options) : await created(options),

@@ -300,8 +300,10 @@ export class ContainerBackups {
 /**
  * Chooses the initial config (specification, sections 2 and 7).
  *
- * In the result, `config` is `fresh` (a new file) if no backup exists or the bucket has neither config nor marker,
- * otherwise `generation` (the backup's file). `byHand` is the bucket's config, set only if it must replace that file.
+ * The result's `config` is `fresh` (start with a new file) if there is no backup, or if the bucket contains neither a
+ * config nor a marker. Otherwise, `config` is `generation` (use the config file from the backup). `byHand` is the
+ * text of the config in the bucket. `byHand` is set only if the config in the bucket must replace the file chosen by
+ * `config`.
  */
 function chooseConfig(
   { config: cached, marker }: Cached,

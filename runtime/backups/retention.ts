@@ -6,7 +6,8 @@ import { reason, type Reason } from "../contract/errors.ts";
  */
 const WATCHED = ["sessions", "messages", "approvals"] as const;
 /**
- * Minimum number of items of one kind in the previous backup. A drop from fewer items is not reported as data loss.
+ * Minimum number of items for a report of data loss. A drop in the number of items of one kind is reported only if
+ * the previous backup held at least this many items of that kind.
  */
 const FEWEST = 20;
 

@@ -5,7 +5,7 @@ export const platformSchema = z.enum(["slack", "telegram", "discord"]);
 
 export type Platform = z.infer<typeof platformSchema>;
 
-/** Content of the notice that the answer to a chat's event is late or will not come. */
+/** Content of a notice which tells a chat that an answer is late or will not come. */
 const deliveryNoticeSchema = z.object({
   code: z.optional(z.string()),
   /** Next attempt, in milliseconds since the epoch. */
@@ -116,7 +116,7 @@ export interface DeliveryOutcome {
   note?: string;
   /** Group's id. Set only if the outcome is `ignored` because the config does not list the group. */
   group?: string;
-  /** Change that the event itself causes, shown on the activity page. */
+  /** Change that the event reports: a group has moved to a new id. The activity page shows this change. */
   change?: { action: "move"; detail: string };
 }
 

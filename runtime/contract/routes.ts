@@ -4,14 +4,19 @@ import { BROKER_PATH } from "./services.ts";
  * Access to a route: who may use it, and the response to everyone else.
  *
  * - `public`: everyone.
- * - `webhook`: the platform, verified by its signature. Others get 403, or 503 while the gateway is down; on the
- * Discord route, always 401. With PUBLIC_WEBHOOKS=false, the caller also needs an identity; 401 without one.
- * - `identity`: people verified by the identity gateway; on a host without one, holders of ADMIN_TOKEN. Others get
- * 403, or in a browser 302 to the sign-in page. If neither is configured, everyone gets 500.
- * - `stack`: the stack that deployed this instance, verified by its signature (stack-signature.ts); 403 without it.
- * - `gateway`: the running gateway, verified by the broker pass that it received at its start; 403 without the pass.
- * - `device`: a client that proves on the socket that its device is paired; 426 for a plain request. Files need a
- * ticket from that socket; 403 without it.
+ * - `webhook`: the platform, verified by its signature. Everyone else gets 403, or 503 while the gateway is down; the
+ * Discord route responds with 401 in both cases. With PUBLIC_WEBHOOKS=false, the caller must also have an identity;
+ * without an identity, the response is 401.
+ * - `identity`: people verified by the identity gateway or, on a host without an identity gateway, holders of
+ * ADMIN_TOKEN. Everyone else gets 403 or, in a browser, a 302 to the sign-in page. If neither the identity gateway
+ * nor ADMIN_TOKEN is configured, everyone gets 500.
+ * - `stack`: the stack that deployed this instance, verified by its signature (stack-signature.ts). Everyone else
+ * gets 403.
+ * - `gateway`: the running gateway, verified by the broker pass that it received when it started. Everyone else gets
+ * 403.
+ * - `device`: a client that opens a WebSocket and proves over it that its device is paired. On the WebSocket route, a
+ * request that is not a WebSocket upgrade gets 426. On the file route, a request needs a ticket issued over the
+ * WebSocket; without a ticket, the request gets 403.
  */
 export type RouteAccess = "public" | "webhook" | "identity" | "stack" | "gateway" | "device";
 

@@ -64,8 +64,9 @@ export class ChatPass {
   }
 
   /**
-   * Removes everything except names from a response about a person or Discord server; returns any other response
-   * unchanged. Allows later requests to use a file that `answer` identifies.
+   * Reduces `answer` to names if `answer` is a successful response about a person or a Discord server; otherwise
+   * returns `answer` unchanged. If `answer` contains the path of a Telegram file or the id of a Slack upload, records
+   * the path or id so that later requests may use that file.
    */
   async read(name: OperationName, answer: Response): Promise<Response> {
     const namesIn = NAMES[name];

@@ -36,7 +36,10 @@ interface Press {
   press: string;
   platform: ButtonPlatform;
   sender: string;
-  /** Id of the event that reports the button press. A repeated delivery is not refused as a second press. */
+  /**
+   * Id of the event that reports the button press. If the same event is delivered again, the id is the same, so the
+   * press is not refused as a second press.
+   */
   delivery: string;
 }
 

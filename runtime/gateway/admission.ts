@@ -3,7 +3,7 @@ import type { Config } from "../contract/config/index.ts";
 import type { Capability, Role } from "../contract/config/rights.ts";
 
 export interface Rights {
-  /** Returns true if all of `roles` have the capability. */
+  /** Returns true if every role in this object's `roles` has the capability. */
   may(capability: Capability): boolean;
   roles: readonly Role[];
   /** Other chats that may receive messages. */
@@ -41,8 +41,8 @@ export function rightsOf(config: Config, admissions: readonly [Admission, ...Adm
 }
 
 /**
- * Returns the other chats to which the bot may send messages. A list in the admission replaces the config's list. The
- * config's list never applies to a hook that answers in a chat.
+ * Returns the chats, besides the one in which the bot answers, to which the bot may send messages. A list in the
+ * admission replaces the config's list. For a hook that answers in a chat, the result is always empty.
  */
 function targetsOf({ tools }: Config, admission: Admission): readonly ChatAddress[] {
   if ("sendElsewhere" in admission) return admission.sendElsewhere;

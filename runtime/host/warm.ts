@@ -17,8 +17,8 @@ const MAX_LOOKS = 300;
 const home = mkdtempSync(join(tmpdir(), "warm-"));
 const { gatewayPort } = readProcessSettings(process.env);
 
-// 1. Compile the modules that services load on first use. Set the V8 flags of the services, on which the compile
-// cache depends.
+// 1. Compile the modules that services load on first use. First, set the V8 flags that the services set after
+// startup, because a compile cache is valid only for the V8 flags with which it was created.
 reduceMemoryUse();
 for (const name of readdirSync(join(APP, "chunks"))) await import(join(APP, "chunks", name));
 flushCompileCache();

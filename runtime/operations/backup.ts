@@ -11,7 +11,10 @@ import {
   type OperationTools,
 } from "./operation.ts";
 
-/** Tools of the backup operations. At the edge, these operations have no other tools. */
+/**
+ * The tools that the operations `list`, `create` and `verify` need. These three operations also run at the edge,
+ * where only these tools are available to them.
+ */
 type Tools = { backups: Pick<OperationTools["backups"], "list" | "create" | "verify"> };
 
 const id = () => argument(z.string(), "as `list` shows it");

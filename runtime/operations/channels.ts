@@ -6,7 +6,10 @@ interface ChannelRow extends Pick<ChannelHealth, "platform" | "reason" | "lastEv
   state: ChannelHealth["state"] | "unknown";
 }
 
-/** `steward channels`. While the gateway is down, it lists the config's channels with an unknown state. */
+/**
+ * `steward channels`. If the gateway is down, the command lists the config's channels. The state of each enabled
+ * channel is then unknown.
+ */
 export const channels = {
   status: operation({
     name: "channels status",

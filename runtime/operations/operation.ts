@@ -41,8 +41,8 @@ export interface Operation<I = object, O = unknown, T = OperationTools> {
   /** Returns the keys (`<platform>:<id>`) of the people and chats in the output. Default: none. */
   keys?(output: O): string[];
   /**
-   * Renders the output as text. Not called with `--json`. `names` maps the keys that {@link Operation.keys} returns
-   * to known names.
+   * Renders the output as text. Not called with `--json`. For each key that {@link Operation.keys} returns, `names`
+   * contains the name of the person or chat, if that name is known.
    *
    * @throws StewardError if the output represents a failure
    */

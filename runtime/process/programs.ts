@@ -20,9 +20,9 @@ export function runtimeProgramFile(name: string): string {
 }
 
 /**
- * Returns a shell command that raises its out-of-memory kill priority
- * (https://man7.org/linux/man-pages/man5/proc_pid_oom_score_adj.5.html), then executes `command`. Node itself can
- * raise the priority only as root.
+ * Returns a shell command that raises its own out-of-memory kill priority
+ * (https://man7.org/linux/man-pages/man5/proc_pid_oom_score_adj.5.html), then executes `command`. The shell does this
+ * because, once a Node process runs, only root may be able to change that process's priority.
  *
  * @param score From 0 to 1,000. The kernel kills the process with the highest score first.
  */

@@ -68,8 +68,9 @@ export function fromOtherStore(request: MovedRequest): PairingRequest {
 }
 
 /**
- * Returns the pending requests of `list` and of another store. Ignores `moved` requests by senders with a request in
- * `list`. If there are too many requests, drops the oldest.
+ * Returns the pending requests of `list` together with those of another store, `moved`. If a sender has a pending
+ * request in `list`, leaves out that sender's requests in `moved`. Also leaves out the requests of senders who are
+ * already approved in `list`. If there are more than 20 requests, drops the oldest requests.
  */
 export function mergeRequests(
   list: PairingList,

@@ -1,6 +1,9 @@
 const encoder = new TextEncoder();
 
-/** Returns the token of an `Authorization: Bearer` header (RFC 6750, section 2.1). */
+/**
+ * Returns the token of an `Authorization: Bearer` header (RFC 6750, section 2.1). Returns `undefined` if the header
+ * is missing, uses another scheme, or does not contain exactly one token.
+ */
 export function bearerToken(header: string | null | undefined): string | undefined {
   return /^Bearer +([^\s]+)$/i.exec(header ?? "")?.[1];
 }

@@ -371,8 +371,9 @@ function containerOf({ container }: DurableObjectState): Container {
 }
 
 /**
- * Returns the only chat that the container may write to; `undefined` if it may write to all. With one sandbox per
- * chat, returns a nonexistent chat for the deployment's own container, which may write to none.
+ * Returns the only chat that the container may write to; `undefined` if the container may write to all chats. With
+ * one sandbox per chat, the deployment's own container may write to no chat, so the result has an empty id, which no
+ * chat has.
  */
 function writableChat(
   { tenancy }: EdgeSettings,

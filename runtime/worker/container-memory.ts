@@ -6,7 +6,7 @@ import type { Clock } from "../edge/ports.ts";
 import type { ContainerFacts } from "./container-lifecycle.ts";
 
 const NOTE = "lastUse";
-/** Minimum milliseconds between two writes of the time of last use. */
+/** Minimum time, in milliseconds, between two writes of the time at which the container was last used. */
 const NOTED_EVERY_MS = 10_000;
 
 const HOUR_MS = 3_600_000;

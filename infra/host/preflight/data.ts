@@ -99,7 +99,8 @@ async function writtenSchema(file: string): Promise<number> {
       await handle.close();
     }
   } catch {
-    // The gateway reports an unreadable file at startup.
+    // Ignore a missing or unreadable database file here: with 0, the preflight check finds no problem. The gateway
+    // reports an unreadable file at startup.
     return 0;
   }
 }

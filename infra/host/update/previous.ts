@@ -90,8 +90,9 @@ export async function freeName(containers: Containers, name: string): Promise<vo
 }
 
 /**
- * Starts the service's container, or restarts it if it is running but not ready. Before a start (not a restart),
- * stops the previous version's container; if that container is ready, backs it up first.
+ * Starts the new version's container if that container is not running yet. Before the start, backs up the previous
+ * version's container, provided that the previous version is ready, and then stops the previous version's container.
+ * If the new version's container is running but not ready, only restarts the new version's container.
  *
  * @throws StewardError `container_gone` or `backup_failed`
  */

@@ -49,7 +49,10 @@ class ChatRows {
     this.#conditions = { main: conditionsOf(chat, "main"), theirs: conditionsOf(chat, "theirs") };
   }
 
-  /** Copies a table's rows from `theirs`. Replaces an existing row only if `condition` is given and holds. */
+  /**
+   * Copies the chat's rows of a table from the attached database `theirs` into `main`. Replaces an existing row only
+   * if `condition` is given and holds.
+   */
   copy(table: string, key: string, condition?: string): void {
     if (!this.#has(table)) return;
     // Do not copy `seq`: each database assigns its own.

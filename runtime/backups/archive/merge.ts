@@ -81,7 +81,10 @@ function byTime(ours: readonly TranscriptEntry[], theirs: readonly TranscriptEnt
 export interface Summary {
   text: string;
   to: number;
-  /** Positions, in the merged transcript, of all messages from the source copy that contained this summary. */
+  /**
+   * Positions, in the merged transcript, of all messages that were in the same copy of the transcript as this
+   * summary.
+   */
   covers: ReadonlySet<number>;
 }
 

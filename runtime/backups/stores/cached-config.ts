@@ -68,8 +68,8 @@ export class CachedConfig {
   }
 
   /**
-   * Returns true if, since this Durable Object last saw the config and its sync marker, the config was edited or
-   * either was deleted.
+   * Returns true if the config was edited, or the config or its sync marker was deleted, since this Durable Object
+   * last recorded their etags.
    */
   async isReplaced(): Promise<boolean> {
     // Read the record before the bucket. Otherwise, a sync between these reads would look like a deletion.

@@ -102,11 +102,11 @@ export class DiskStore extends BackupDirectory implements BackupStore<Content>, 
   }
 
   /**
-   * Gets a backup from another process, verifies it, calls `accept`, and stores the backup. `send` gets the new
-   * backup's id and returns the archive.
+   * Fetches a backup from another process, verifies it, calls `accept`, and stores the backup. `send` is called with
+   * the new backup's id and must return the archive. If an error is thrown, no backup is stored.
    *
-   * @throws StewardError `backup_corrupt`; also any error from `send` or `accept`. After an error, no backup is
-   * stored.
+   * @throws StewardError `backup_corrupt` if verification fails; `disk_full` or `data_directory_unwritable` if the
+   * backup cannot be written. Any error from `send` or `accept` is passed on.
    */
   async take(
     send: (id: string) => Promise<Archive>,

@@ -23,7 +23,10 @@ export function integer(least: number, most: number) {
 
 const variableName = z.string().check(z.regex(/^[A-Z][A-Z0-9_]*$/, "must name an environment variable"));
 
-/** A secret: a literal, or a reference to an environment variable. */
+/**
+ * A secret in the config, such as a bot token: the value itself, or `{"env": "NAME"}`. The second form keeps the
+ * value out of the config: the gateway reads the value from the environment variable.
+ */
 export const secret = z.union([z.string().check(z.minLength(1)), z.strictObject({ env: variableName })], {
   error: 'must be a text or {"env": "NAME"}, the name of an environment variable in capital letters',
 });

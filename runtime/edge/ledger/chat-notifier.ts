@@ -34,8 +34,13 @@ export class ChatNotifier {
   }
 
   /**
-   * Sends a notice unless the chat has already received it; resolves to true in both cases. Resolves to false if no
-   * notice is possible or needed. Rejects if sending fails.
+   * Sends a notice, unless the chat has already received it. Resolves to true if the chat now has the notice, and to
+   * false if the chat cannot be notified or the delivery requires no notice. Rejects if the edge cannot send the
+   * notice, or if the running gateway responds with an error.
+   *
+   * A running gateway sends the notice itself. The gateway omits a delay notice if the chat has already received a
+   * reply to the message. If the gateway cannot send a delay notice, the gateway only logs the error. In both cases,
+   * the promise still resolves to true.
    */
   async notify(delivery: Delivery, notice: DeliveryNotice, chats: NoticeClaims): Promise<boolean> {
     const { sandbox, environment, fetch } = this.#options;

@@ -119,7 +119,10 @@ function endIn(line: string): DeliveryEnd | undefined {
   return { ...rest, body: data.body, ...(typeof retryAfter === "string" && { retryAfter }) };
 }
 
-/** Parses the line of the response that contains names. Returns `undefined` for any other line. */
+/**
+ * Parses the response line that lists the names of people, groups, channels and browsers. Returns `undefined` for any
+ * other line.
+ */
 function namesIn(line: string) {
   return learnedNames().safeParse(parseJson(line)).data?.names;
 }

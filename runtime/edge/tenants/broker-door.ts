@@ -4,7 +4,10 @@ import type { Clock } from "../ports.ts";
 import { RateLimit } from "../rate-limit.ts";
 import type { Tenants } from "./ports.ts";
 
-/** Format of a broker pass, which a container sends instead of API keys. Older gateways send the pass in the URL. */
+/**
+ * Format of a broker pass, which the gateway in a container sends instead of API keys. The pass can also be part of a
+ * request's URL, because older versions of the gateway send the pass in the URL instead of in a header.
+ */
 const PASS = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/;
 /** Maximum number of directory searches for unknown tenants that one client may cause per minute. */
 const UNKNOWN_PER_MINUTE = 60;

@@ -127,9 +127,10 @@ interface AdoptOptions {
 }
 
 /**
- * Starts the sandbox's container, and copies the sandbox's lists of approvals and requests to the tenant directory.
- * If the sandbox has loaded the approvals of version `stored`, its lists replace the directory's; otherwise, the
- * lists are merged.
+ * Starts the sandbox's container, then copies the sandbox's lists of approvals and requests to the tenant directory.
+ * If the version of the approvals that the sandbox has loaded is `stored`, the sandbox's approvals replace those in
+ * the directory; otherwise, the sandbox's approvals are added to those in the directory. The sandbox's requests are
+ * added in both cases.
  *
  * @throws StewardError if the container does not answer
  */

@@ -166,8 +166,9 @@ export class OutgoingHealth {
   }
 
   /**
-   * Records a failure, except refusals that concern only one chat. Returns the error, converted by {@link
-   * OutgoingHealthOptions.read}.
+   * Returns `error`, converted by {@link OutgoingHealthOptions.read}. Records the converted error as the platform's
+   * last failure if the converted error is a StewardError but not a RefusedError. A RefusedError is not recorded,
+   * because it concerns only one chat or one message.
    */
   note(error: unknown): unknown {
     const { platform, read, log } = this.#options;

@@ -14,8 +14,8 @@ const STALLED = {
 };
 
 /**
- * Returns a bot's intake state; without `bot`, the most recent one of any bot. Returns `undefined` if no process on
- * this data directory fetches events.
+ * Returns a bot's intake state. Without `bot`, returns the most recent intake state of any bot. Returns `undefined`
+ * if no process that uses this data directory has recorded such a state.
  */
 export type ReadIntake = (bot?: string) => IntakeState | undefined;
 

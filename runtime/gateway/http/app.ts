@@ -222,7 +222,7 @@ function refusal(error: Error, log: Log): Omit<DeliveryEnd, "index"> & { body: P
   return { status: 503, body: problem("internal", undefined, 503) };
 }
 
-/** Asks the platforms for names, for at most {@link NAME_MS} each. Never rejects. */
+/** Asks the platforms for names, and waits at most {@link NAME_MS} milliseconds for each name. Never rejects. */
 async function learnNames(
   wanted: readonly WantedName[],
   channels: Channels,

@@ -37,10 +37,13 @@ export interface HooksOptions extends GatewayTokenOptions {
 }
 
 /**
- * Creates `/hooks/agent` and `/hooks/wake`, through which other programs ask the agent. Both return the answer and
- * post it to the chat in the request's `to` field. Without `to`, only `/hooks/wake` posts the answer, to the
- * heartbeat's chat. Repeating an answered request with the same Idempotency-Key neither asks the model nor posts
- * again.
+ * Creates `/hooks/agent` and `/hooks/wake`, through which other programs send questions to the agent. Both return the
+ * answer and post it to the chat in the request's `to` field. Without `to`, `/hooks/wake` posts the answer to the
+ * heartbeat's chat, and `/hooks/agent` does not post the answer.
+ *
+ * If a request repeats the Idempotency-Key of an answered request in the same conversation, the stored answer is
+ * returned. The repeated request is not sent to the model, and parts of the answer that were already posted are not
+ * posted again.
  */
 export function hooks(options: HooksOptions): Hono {
   const { inTurn } = options;

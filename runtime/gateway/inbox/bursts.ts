@@ -10,7 +10,10 @@ import type { UnansweredMessage } from "./replies.ts";
 const HOLD_MS = 800;
 /** Milliseconds after a question's first message during which the sender can add messages. */
 const FOLLOW_UP_MS = 5_000;
-/** Number of messages at which a question accepts no more follow-ups while it is being answered. */
+/**
+ * Limit for follow-ups: a message that arrives while a question is being answered is added to the question only if
+ * the question contains fewer messages than this limit.
+ */
 const MAX_JOINED = 5;
 
 export interface Waiting extends UnansweredMessage {

@@ -8,7 +8,10 @@ import type { Bursts, Waiting } from "./bursts.ts";
 import type { ChatQueues } from "./chat-queues.ts";
 import type { DeliveryRecords } from "./records.ts";
 
-/** Number of context messages that a conversation may keep when an edit is added, even if `historyLimit` is lower. */
+/**
+ * Maximum number of context messages that a conversation keeps after an edit has been added as a context message. If
+ * `historyLimit` is higher, the maximum is `historyLimit` instead.
+ */
 const MAX_EDITS = 10;
 const DELETED = ignored("deleted before it was answered");
 

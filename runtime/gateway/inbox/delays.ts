@@ -106,8 +106,11 @@ export class Delays {
   }
 
   /**
-   * Returns true if the chat was notified at `receivedAt` or later. Otherwise, returns false and records a
-   * notification now.
+   * Returns true if the chat was last notified at `receivedAt` or later. Otherwise, records the current time as the
+   * time of the chat's last notification and returns false.
+   *
+   * @param what Key that names the chat and the kind of notification. Each kind is tracked separately.
+   * @param receivedAt Time at which the message was received, in milliseconds since the epoch.
    */
   #checkNotified(what: string, receivedAt: number): boolean {
     if ((this.#told.get(what) ?? 0) >= receivedAt) return true;

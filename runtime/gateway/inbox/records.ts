@@ -185,7 +185,10 @@ export function recordName({ platform, id }: Key): string {
   return `${platform} ${id}`;
 }
 
-/** Upper bucket bounds in seconds, as in a Prometheus histogram. */
+/**
+ * Upper bounds of the histogram's buckets, in seconds, as in Prometheus. The histogram counts messages by the time
+ * that they waited for a notice or the first part of an answer.
+ */
 const BOUNDS = [1, 2, 5, 10, 30, 60, 120, 300, Number.POSITIVE_INFINITY] as const;
 /** Seconds after which the first part of an answer is late: one minute, plus 5 s for the platform. */
 const LATE_SECONDS = 65;

@@ -274,7 +274,7 @@ export class Replies {
     const place = resumeTarget(record, target);
     try {
       if (record.draft !== undefined && (await tryEdit(channel, place, record.draft, text))) {
-        // The edited message now contains `text`, so send nothing.
+        // There is nothing to send here: `tryEdit` has already put `text` into the message.
       } else if (record.said !== text) {
         const buttons = channel.answerPress && button ? this.#offer(key.platform, button) : [];
         const { id } = await channel.send(target, text, 0, buttons);

@@ -134,7 +134,10 @@ class CodeState {
    * indent of at most three characters.
    */
   #run: (Run & { isFirst: boolean }) | undefined;
-  /** Number of whitespace characters in the current line; `undefined` once the line has another character. */
+  /**
+   * Number of whitespace characters so far in the current line; `undefined` once the line contains a character that
+   * is not whitespace.
+   */
   #indent: number | undefined = 0;
 
   get isOpen(): boolean {

@@ -136,8 +136,9 @@ export class SourceUsageStore {
   }
 
   /**
-   * Returns the usage since `day` (YYYY-MM-DD) in two parts: people, then chats. Each part lists the `most` largest
-   * rows by tokens and sums the remaining rows per model.
+   * Returns the usage since `day` (YYYY-MM-DD), first for people, then for chats. For each of the two, lists the rows
+   * with the most tokens, up to `most` rows, and then, for each model, the sum of the remaining rows. A row is the
+   * use of one model by one person or in one chat.
    */
   top(day: string, most: number): SourceUsage[] {
     const found: SourceUsage[] = [];

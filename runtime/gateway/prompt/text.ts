@@ -1,10 +1,11 @@
 /**
  * Types of text by trust level, and the functions that add text to a prompt.
  *
- * In a prompt, only lines by the gateway and the operator begin in column zero. Other text is indented by four spaces
- * or follows one of the gateway's marks, such as `[#person]:`. Headings, fences, names and marks in other text do not
- * affect the rest of the prompt. Exceptions are {@link unmarked} and {@link modelPrompt}, which return whole messages
- * or tool results.
+ * Every line of a prompt that begins in column zero begins with text by the gateway or the operator. Text from any
+ * other source is indented by four spaces or placed after a mark that the gateway wrote, such as `[#person]:`. As a
+ * result, headings, fences, names and marks in such text do not affect the rest of the prompt. {@link unmarked} and
+ * {@link modelPrompt} do not follow the rule about column zero, because each of these functions returns a whole
+ * message or a whole tool result.
  */
 
 declare const trust: unique symbol;
@@ -15,7 +16,7 @@ type Text<Level> = string & { readonly [trust]: Level };
 export type OperatorText = Text<"operator">;
 /** Notes from conversations: a `MEMORY.md`. */
 export type MemoryText = Text<"memory">;
-/** Text by a person in a chat, or by a program that writes as a person would. */
+/** Text written by a person in a chat, or sent by a program in a person's place, for example through a hook. */
 export type SpeakerText = Text<"speaker">;
 /** Result of a tool: a page, a file, an MCP server's answer or an error. */
 export type ToolText = Text<"tool">;

@@ -168,8 +168,8 @@ export class Sessions {
   }
 
   /**
-   * Returns the messages of `deliveries`, preceded by as many earlier messages as fit into a total of `limit`. The
-   * earlier messages begin with a user's message.
+   * Returns all messages of `deliveries`, preceded by earlier messages of the conversation. Earlier messages are
+   * included only up to a total of `limit` messages. The first of the earlier messages is always a user's message.
    */
   history(session: string, deliveries: readonly string[], limit: number): History {
     const question = deliveries.flatMap((delivery) => {

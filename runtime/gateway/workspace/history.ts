@@ -72,7 +72,8 @@ export class FileHistory {
   }
 
   /**
-   * Records the author of new content before the write. If the write fails, the old content counts as the operator's.
+   * Records the author of new content. Call this method before writing the content to the file. If the write then
+   * fails, the record does not match the old content, so the old content is attributed to the operator.
    */
   noteAuthor(name: string, content: string | Uint8Array, by: Author): void {
     if (by === "operator") rmSync(join(this.#folder(name), BY_AGENT), { force: true });

@@ -65,8 +65,8 @@ export async function sendTo({ stdin, ended }: ChatStateRun, archive: Archive): 
 }
 
 /**
- * Returns the backup that the chat-state program writes to stdout. If the program fails after this function returns,
- * reading `content` throws.
+ * Returns the backup that the chat-state program writes to stdout. If the program fails after this function has
+ * returned, reading the returned backup's `content` throws the program's error.
  */
 export async function receiveFrom({ stdout, ended }: ChatStateRun): Promise<Archive> {
   try {

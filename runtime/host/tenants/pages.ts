@@ -11,7 +11,7 @@ import { refuseConnection } from "../../process/server.ts";
 import type { DeviceEntry, NewDevice } from "../../shared/devices.ts";
 import { chooseEvicted } from "../../shared/strangers.ts";
 
-/** Milliseconds for a page to acknowledge that its connection is closed. */
+/** Maximum time, in milliseconds, to wait for a page to acknowledge that its connection is closed. */
 const CLOSE_MS = 1_000;
 
 export interface BrowserGateways {

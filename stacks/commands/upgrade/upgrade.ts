@@ -222,8 +222,9 @@ async function rollOut({ stack, project, folder, options, given, aside }: Prepar
     await restorePrevious();
     throw error;
   }
-  // Reinstall the saved version if the stack still runs that version. Delete the saved version after a successful
-  // upgrade or a failed rollback.
+  // If the upgrade succeeded or the rollback failed, the project keeps the new version, so delete the saved files of
+  // the previous version. In every other case, the stack still runs the previous version, so reinstall the previous
+  // version.
   if (ended.exit === EXIT.done || ended.exit === EXIT.failed) await rm(former, { recursive: true });
   else await restorePrevious();
   return ended;
