@@ -23,7 +23,7 @@ export interface RehearsedDeployment {
 /**
  * Previews the stack, and updates it if the preview shows changes.
  *
- * @param step runs and reports the preview and the update. Default: no report
+ * @param step wraps the preview and the update, to report on them. Default: runs them without a report
  */
 export async function deploy(
   stack: Stack,

@@ -39,8 +39,8 @@ export function watchStrayProcesses(dir: string): () => Promise<void> {
 }
 
 /**
- * Returns the owner's process id from the variable that marks a process; `undefined` if the variable is missing or
- * names a directory outside `dir`.
+ * Returns the process id of the rehearsal to which the process `pid` belongs, from the environment variable of {@link
+ * processMark}. Returns `undefined` if the variable is missing or names a directory outside `dir`.
  */
 function ownerOf(pid: number, dir: string): number | undefined {
   const prefix = `${VARIABLE}=`;

@@ -20,8 +20,8 @@ export interface BaseImage {
   /** Name and tag. The tag combines the inputs' hash with the UTC month of the build. */
   image: string;
   /**
-   * `present`: the Docker engine already had the image. `pulled`: the image was built from a newly pulled Debian
-   * image.
+   * `present`: the Docker engine already had the base image. `pulled`: the base image was built from a newly pulled
+   * Debian image.
    */
   source: "present" | "pulled";
 }

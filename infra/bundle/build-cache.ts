@@ -8,8 +8,8 @@ import * as z from "zod";
 export interface CachedBuild<Result> {
   file: string;
   /**
-   * Generated inputs, such as a JSON schema. Their text is hashed, because their source files may have changed since
-   * this process started.
+   * Texts of generated inputs, such as a JSON schema. The texts are hashed instead of their source files, which may
+   * have changed since this process started.
    */
   texts: readonly string[];
   /** Base folder of relative paths. */

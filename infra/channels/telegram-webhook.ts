@@ -5,7 +5,10 @@ import type { ResourceProvider } from "../shell/provider.ts";
 import { bodyFields } from "./platform-call.ts";
 import { askTelegram, botIdOf, callTelegram, type TelegramBot } from "./telegram-api.ts";
 
-/** Inputs of the webhook. Removing a replaced bot's webhook requires that bot's token. */
+/**
+ * Inputs of the webhook. They include the bot's token, because after a change of bot, the old webhook can be removed
+ * only with the old bot's token.
+ */
 export interface WebhookInputs extends TelegramBot {
   /** An https address on port 443, 80, 88 or 8443. */
   url: pulumi.Input<string>;

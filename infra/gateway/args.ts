@@ -17,7 +17,7 @@ export interface ModelsArgs {
 
 /** A Telegram bot. */
 export interface TelegramArgs {
-  /** The token from Telegram's BotFather; a secret. Required with `webhookSecret`. */
+  /** The token from Telegram's BotFather; a secret. Required if `webhookSecret` is set. */
   botToken?: pulumi.Input<string> | undefined;
   /**
    * Text that Telegram sends with every update; a secret of 1 to 256 letters, digits, `_` and `-`. Default: derived
@@ -89,8 +89,8 @@ export interface GatewayArgs {
    */
   replayEvents?: number | undefined;
   /**
-   * Name of an image, or `build` to build the package's own image. Default: the package's published image, by digest
-   * and with a verified release signature. An unpublished package builds its image.
+   * Name of an image, or `build` to build the image from the package. Default: the package's published image, pinned
+   * by digest after its release signature has been verified; if the package is unpublished, `build`.
    */
   image?: pulumi.Input<string> | undefined;
   /**
@@ -122,8 +122,8 @@ export interface CloudflareArgs {
   /** Alternative API address, for rehearsals. Default: the provider's. */
   baseUrl?: pulumi.Input<string> | undefined;
   /**
-   * True if CLOUDFLARE_API_TOKEN is in the environment of every deployment. No resource then stores the token. Default:
-   * false.
+   * True if CLOUDFLARE_API_TOKEN is in the environment of every deployment. If so, no resource stores the token.
+   * Default: false.
    */
   tokenInEnvironment?: boolean | undefined;
 }
@@ -166,8 +166,8 @@ export interface ServerlessGatewayArgs extends GatewayArgs {
    */
   bucketOnDestroy?: "keep" | "empty" | undefined;
   /**
-   * Confirms adopting an existing bucket: the value that the preview prints (the id in the bucket's marker, or else
-   * the bucket's name).
+   * Value that confirms the adoption of an existing bucket. The preview prints this value: the id in the bucket's
+   * marker or, without a readable marker, the bucket's name.
    */
   adoptBucket?: string | undefined;
   /** Idle time after which the container sleeps: `never` or a duration such as `10m`. Default: `10m`. */
@@ -250,7 +250,7 @@ export interface HostGatewayArgs extends GatewayArgs {
   diskMiB?: number | undefined;
   /** Memory limit in MiB, at least 128. Default: 512, or 1024 with `tenancy` `chat`. */
   memoryMiB?: number | undefined;
-  /** Maximum CPUs, above 0 with at most two decimals. Default: 1. */
+  /** Maximum number of CPUs: greater than 0, with at most two decimal places. Default: 1. */
   cpus?: number | undefined;
   /** Maximum processes and threads of the container's user, 64 to 32768. Default: 512. */
   maxProcesses?: number | undefined;

@@ -32,8 +32,8 @@ const COMMON: readonly ArgumentRule[] = [
 ];
 
 /**
- * Rules for each target's arguments. Unverified webhooks need no rule, because a channel without a secret rejects
- * every request.
+ * Rules for each target's arguments. No rule has to require a webhook secret, because a channel without a secret
+ * rejects every request.
  */
 export const RULES: Record<Target, readonly ArgumentRule[]> = {
   serverless: [

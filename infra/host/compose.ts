@@ -28,8 +28,9 @@ const OPTIONAL: readonly Optional[] = [
 ];
 
 /**
- * Returns the Docker Compose service: https://docs.docker.com/reference/compose-file/services/. Compose refuses to
- * start if a secret is not set.
+ * Returns the content of a Docker Compose file with one service:
+ * https://docs.docker.com/reference/compose-file/services/. Compose refuses to start if one of `secrets` is unset or
+ * empty.
  */
 export function composeFile({ shape, image, data, variables, secrets }: ComposeArgs): object {
   const { health, logs, port } = shape;

@@ -60,7 +60,7 @@ export const placementProvider: ResourceProvider<PlacementInputs, PlacementInput
     if (!isKept) throw new StewardError("volume_gone", `The engine has no volume ${news.volume}.`);
     return {
       ...news,
-      // Do not count an image with a new name, which Pulumi creates anyway.
+      // Count a missing image only if its name is unchanged. For a new name, Pulumi creates the image anyway.
       imageRound: imageRound + Number(imageMissing && olds.image === news.image),
       containerRound: containerRound + Number(containerWrong),
     };

@@ -6,7 +6,7 @@ interface ShapeArgs {
   /** Port and address on the host that forward to the edge. */
   port: { external: number; address: string };
   memoryMiB: number;
-  /** Maximum CPUs, such as 1 or 0.5. */
+  /** Maximum number of CPUs, such as 1 or 0.5. */
   cpus: number;
   maxProcesses: number;
   /** Log rotation: size per file in MiB, and number of files. */

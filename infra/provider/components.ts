@@ -79,7 +79,10 @@ async function argumentOf(value: unknown, property: Property = {}): Promise<unkn
   return membersOf(Object.fromEntries(members) as Record<string, unknown>, properties);
 }
 
-/** Resolves an output. Pulumi's marker replaces values that are unknown in a preview. */
+/**
+ * Returns an output's value. In a preview, values that are not yet known appear as Pulumi's marker for unknown
+ * values.
+ */
 function heldBy(output: pulumi.Output<unknown>): Promise<unknown> {
   // Pulumi implements the parameter but omits it from its types.
   return (output as unknown as { promise(withUnknowns: boolean): Promise<unknown> }).promise(true);

@@ -169,7 +169,7 @@ export async function* listInAccount<Item>(
   }
 }
 
-/** Returns the raw response body, for endpoints that do not wrap it in JSON. */
+/** Returns the response body as text, for endpoints that return a file's content, such as an object in a bucket. */
 export async function textInAccount(
   access: AccountAccess,
   path: string,

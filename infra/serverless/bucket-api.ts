@@ -110,7 +110,8 @@ export async function removeBucket(
       await askAccount(access, pathOf(name), { method: "DELETE" });
       return deleted;
     } catch (error) {
-      // Retry only conflicts: a stopping container may have written its last backup to the bucket.
+      // A conflict means that the bucket is not empty: a stopping container may have written its last backup after
+      // the bucket was emptied. Retry.
       if (!isConflict(error) || pass === PASSES) throw error;
       await new Promise((resolve) => setTimeout(resolve, PASS_MS));
     }

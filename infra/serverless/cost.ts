@@ -73,8 +73,8 @@ const HOUR_MS = 3_600_000;
 const NOTICED = 0.1;
 
 /**
- * Returns the hours a day that the containers run. If `sleepAfter` has changed since the measurement, changes the
- * length of each measured run accordingly.
+ * Returns the total hours per day that the containers run, measured or estimated. If `sleepAfter` has changed since
+ * the measurement, adjusts the length of each measured run by the difference.
  */
 function awakeHoursOf(inputs: CostInputs): number {
   const sleepHours = (parseDuration(inputs.sleepAfter) ?? 0) / HOUR_MS;

@@ -45,8 +45,8 @@ const PARALLEL = 8;
 const NOTHING = "nothing has run yet";
 
 /**
- * Reads the containers' measured running time from the stack's bucket. Never throws, because the estimate also works
- * without a measurement.
+ * Reads the containers' measured running time from the stack's bucket. Never throws, because the cost can also be
+ * estimated without a measurement.
  */
 export async function readDuty(place: DutyPlace): Promise<DutyReading> {
   try {

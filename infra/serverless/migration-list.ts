@@ -105,8 +105,8 @@ export function pendingMigrations(
 }
 
 /**
- * Reconstructs the applied entries. Existing classes that none of them lists are added to the last entry, because the
- * entry that created the classes is unknown.
+ * Returns the migrations that were applied. An existing class that none of them lists is added to the last migration,
+ * because it is unknown which migration created the class.
  */
 export function appliedEntries(migrations: readonly Migration[], applied: AppliedMigrations): Migration[] {
   const unlisted = new Set(applied.classes);

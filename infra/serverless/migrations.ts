@@ -106,9 +106,11 @@ async function refuseOthers(live: LiveWorker | undefined, inputs: MigrationsInpu
 }
 
 /**
- * Applies the pending migrations. Reads the account after every request, because the response may be lost.
+ * Applies the pending migrations. After every request, reads the applied migrations back from the account, because a
+ * request may succeed although its response is lost.
  *
- * @throws StewardError `migration_refused` with Cloudflare's message; nothing was applied
+ * @throws StewardError `migration_refused` with Cloudflare's message, if migrations are still pending after the last
+ * attempt
  */
 async function applyMigrations(inputs: MigrationsInputs): Promise<void> {
   const access = accessTo(inputs.accountId);

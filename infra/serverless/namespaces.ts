@@ -11,7 +11,7 @@ interface Namespace {
   class?: string | undefined;
 }
 
-/** Returns the namespace's id; `undefined` if the class does not exist yet. */
+/** Returns the id of a Durable Object class's namespace; `undefined` if the class does not exist yet. */
 export async function findNamespace(
   access: AccountAccess,
   { scriptName, className }: NamespaceOwner,

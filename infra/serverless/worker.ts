@@ -22,7 +22,8 @@ interface WorkerArgs {
   /** Secret variables, as Pulumi secrets. */
   secrets: Readonly<Record<string, pulumi.Output<string>>>;
   /**
-   * Alert settings as JSON. The Worker can send e-mail only from and to the addresses in them. Default: no e-mail.
+   * Alert settings as JSON. They contain the only sender and recipient addresses that the Worker can use for e-mail.
+   * Default: no e-mail.
    */
   alerts?: pulumi.Input<string> | undefined;
   bucketName: pulumi.Input<string>;
@@ -54,8 +55,8 @@ export class Worker extends pulumi.ComponentResource {
         tags: [],
         tailConsumers: [],
       },
-      // Replace the Worker if its name changes: otherwise the provider would look for its resources under the old
-      // name.
+      // Replace the Worker if its name changes: otherwise the provider would look for the Worker's resources under
+      // the old name.
       { parent: this, replaceOnChanges: ["name"] },
     );
     const migrations = new Migrations(

@@ -107,9 +107,10 @@ export async function requireDocker(
 }
 
 /**
- * Runs the `docker` command and throws if it fails.
+ * Runs the `docker` command.
  *
- * @throws BuildFailure `docker_unavailable` without a client or engine, `docker_failed` with its output
+ * @throws BuildFailure `docker_unavailable` if the client or engine is unavailable; `docker_failed`, with the
+ * command's output, if the command fails for another reason
  */
 export async function docker(args: readonly string[], options: RunOptions = {}): Promise<Finished> {
   const finished = await runProcess("docker", args, { ...options, env: dockerEnv(options.env) });

@@ -35,7 +35,7 @@ export function operatorStack(): string {
     const organization = pulumi.getOrganization();
     return organization === NO_ORGANIZATION ? stack : `${organization}/${stack}`;
   } catch {
-    // Without a Pulumi engine, `getOrganization` throws.
+    // Return the stack's name alone: without a Pulumi engine, `getOrganization` throws.
     return stack;
   }
 }

@@ -48,7 +48,8 @@ export type Props<Type extends string> = Type extends keyof Classes
   : Fields;
 
 /**
- * A resource as rules see it. Rules about one resource see its inputs; rules about the whole stack see its outputs.
+ * A resource as rules see it. A rule about a single resource sees the resource's inputs; a rule about the whole stack
+ * sees each resource's outputs.
  */
 export interface Resource<Type extends string = string> {
   type: Type;

@@ -47,11 +47,11 @@ export interface DeployedAccount {
 /**
  * Settings for running containers.
  *
- * With `docker`, workerd runs the containers. `image` returns the local image for an image reference; `sidecarImage`
- * is workerd's egress sidecar. The default `socket` is unix:///var/run/docker.sock.
+ * With `docker`, workerd runs the containers. `image` returns the local image for an image reference, and
+ * `sidecarImage` is the image of workerd's egress sidecar. `socket` defaults to unix:///var/run/docker.sock.
  *
- * With `process`, each container is the local process `supervise.command`, which has its own directory below
- * `supervise.dir`.
+ * With `process`, a local process that runs `supervise.command` replaces each container. Each process has its own
+ * directory below `supervise.dir`.
  */
 export type ContainerMode =
   | { kind: "docker"; image: (imageRef: string) => string; sidecarImage: string; socket?: string }

@@ -25,8 +25,8 @@ export interface EngineOptions {
 }
 
 /**
- * Finds a Pulumi engine on PATH or in the cache, or builds one. Its home contains the rehearsal's own providers in
- * place of missing official ones.
+ * Finds a Pulumi engine on PATH or in the cache, or builds one. If an official provider other than Docker's is
+ * missing, the engine's home directory contains the rehearsal's own provider instead.
  *
  * @throws BuildFailure `engine_go_missing`, `engine_build_failed`
  */

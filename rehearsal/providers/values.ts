@@ -13,7 +13,10 @@ export function isProperties(value: unknown): value is Properties {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Converts any value to JSON. Replaces values that JSON lacks with null, and omits properties that are `undefined`. */
+/**
+ * Converts any value to a JSON value. Values of types that JSON does not have become null, and properties that are
+ * `undefined` are omitted.
+ */
 export function toValue(value: unknown): Value {
   if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") return value;
   if (Array.isArray(value)) return value.map(toValue);

@@ -24,7 +24,7 @@ interface DiscordPageOptions {
   gateway: DiscordGateway;
   messages: readonly DiscordMessage[];
   commands(): readonly string[];
-  /** Stores a file and returns its attachment object. */
+  /** Stores a file for download from the stand-in. Returns the Discord attachment object that describes the file. */
   addFile(file: File): Promise<{ id: string; filename: string }>;
   /**
    * Sends an interaction to the registered endpoint, if any, otherwise over the gateway connection. Resolves to the

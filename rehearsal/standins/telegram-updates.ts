@@ -14,7 +14,7 @@ export type Update = { update_id: number } & Record<string, unknown>;
 export interface Webhook {
   url: string;
   secret: string;
-  /** Kinds of updates that the bot requested, for `getWebhookInfo`. The stand-in delivers all kinds. */
+  /** Kinds of updates that the bot requested. `getWebhookInfo` reports them, but the stand-in delivers all kinds. */
   allowedUpdates?: string[];
   /** Default: 40, as at Telegram. */
   maxConnections?: number;

@@ -44,8 +44,8 @@ export class ChatExports {
   }
 
   /**
-   * Exports a chat's part of the shared state, unless that part is missing or older than the chat's backup. Starts
-   * the container only if the part may exist.
+   * Exports a chat's part of the shared state if that part exists and is not older than the chat's backup. Does not
+   * start the container if the part cannot exist.
    */
   async moveOut(tenant: TenantId): Promise<void> {
     const { bucket, container, service, clock } = this.#options;

@@ -37,8 +37,8 @@ interface ContainerBackupsOptions {
 }
 
 /**
- * Restores a container's state from the bucket before its gateway starts, then backs it up while it is awake and before
- * it stops.
+ * Restores a container's state from the bucket before its gateway starts. Backs up the state while the container is
+ * awake, and again before the container stops.
  */
 export class ContainerBackups {
   /** Backup operations for operators. Operations that need the container start it. */

@@ -28,7 +28,10 @@ interface Facts extends GenerationNumber, Received {
   /** Restored backup, recorded before the gateway starts, so that a new Durable Object does not restore it again. */
   starting?: Received | undefined;
   refusedConfig?: Reason | undefined;
-  /** Config recovery in effect, with the digest of the recovered file. */
+  /**
+   * Recovery that produced the config now in use, with the digest of the recovered file. Absent if that config was
+   * not recovered.
+   */
   recovered?: Recovery | undefined;
   recoveryOf?: string | undefined;
 }
@@ -37,7 +40,10 @@ interface Facts extends GenerationNumber, Received {
 export interface Seen {
   config?: string | undefined;
   marker?: string | undefined;
-  /** Text of the last marker that this object tried to write. Identifies the marker if the response was lost. */
+  /**
+   * Text of a marker whose write is unconfirmed, for example because the response was lost. The text shows whether
+   * the stored marker is this Durable Object's own.
+   */
   tried?: string | undefined;
 }
 

@@ -26,7 +26,10 @@ interface Aged {
   createdAt: string;
 }
 
-/** Returns the ids to remove: all but the newest ten and the last of each day (UTC) within 14 days. */
+/**
+ * Returns the ids of the backups to remove: all except the newest ten and the last backup of each of the past 14 days
+ * (UTC).
+ */
 export function expiredGenerations(generations: readonly Aged[], now: number): string[] {
   const newestFirst = generations.toSorted((a, b) => (a.id < b.id ? 1 : -1));
   const days = new Set<string>();

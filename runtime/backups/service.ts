@@ -210,7 +210,7 @@ export class BackupService<Content> implements Backups {
     return this.whileAwake(() => work(() => store.read(manifest), state));
   }
 
-  /** Keeps the state reachable while `work` waits for its turn and runs. */
+  /** Runs `work` when its turn comes. Until `work` ends, keeps the container awake, if there is one. */
   async whileAwake<T>(work: () => Promise<T>): Promise<T> {
     this.#waiting += 1;
     try {

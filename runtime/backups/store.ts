@@ -40,7 +40,10 @@ export interface GatewayState<Content> {
   revision(): Promise<string>;
   verifyArchive(archive: Archive<Content>): Promise<RestoreReport>;
   receive(archive: Archive<Content>, options: ReceiveOptions): Promise<RestoreReport>;
-  /** Returns an archive's config, with secrets masked, and the SHA-256 of the current config file. */
+  /**
+   * Returns an archive's config with secrets masked. Also returns the SHA-256 of the current config file (not the
+   * archive's), so that the caller can detect changes.
+   */
   showConfig(archive: Archive<Content>): Promise<ConfigText>;
   takeConfig(archive: Archive<Content>): Promise<ConfigText>;
 }

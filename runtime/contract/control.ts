@@ -39,22 +39,24 @@ export const CONTROL_ROUTES = {
    */
   generations: "/generations",
   /**
-   * POST an archive, or an empty body if there is nothing to restore: installs the data, starts the gateway and returns
-   * {@link RestoreReport}. The header `steward-manifest` holds the archive's manifest as JSON. Queries:
+   * Restores the archive in the POST body: installs the data, starts the gateway and returns {@link RestoreReport}.
+   * If the body is empty, only starts the gateway and returns `null`. The header `steward-manifest` holds the
+   * archive's manifest as JSON. Query parameters:
    *
    * - `config`: a {@link ConfigSource}.
-   * - `start=false`: does not start the gateway; used by callers that need only `/config-file`.
-   * - `chat=<tenant>`: merges a tenant's archive into the state while the gateway is stopped.
-   * - `drill=true`: only tests the archive, as `/generations/<id>/verify` does.
+   * - `start=false`: does not start the gateway; for callers that must first write the config file or merge chats'
+   * data.
+   * - `chat=<tenant>`: merges a tenant's archive into the state. The gateway must not be running.
+   * - `drill=true`: only tests the archive, like `/generations/<id>/verify`.
    * - `show=config`: only returns the archive's config file, as {@link ConfigText}.
-   * - `take=config`: replaces only the config file, and saves the previous file beside the new one; 404
-   *   `config_no_good` if the archived file is no longer valid.
+   * - `take=config`: replaces only the config file, and keeps the previous file beside it. Answers 404
+   * `config_no_good` if the archive's config file is no longer valid.
    */
   restore: "/restore",
   /**
    * - GET: {@link ChatsReport}.
    * - POST `/<tenant>`, {@link SnapshotRequest} with an `id`: backs up one chat and returns the manifest.
-   * - PUT `/approvals` (`Approvals` of tenant.ts): replaces the approvals while the gateway is stopped (204).
+   * - PUT `/approvals` (`Approvals` of tenant.ts): replaces the approvals (204). The gateway must not be running.
    */
   chats: "/chats",
   /**
@@ -90,7 +92,7 @@ export interface ChatsReport {
   scheduled: TenantId[];
   /** True if the state has files that every chat may read. */
   shared: boolean;
-  /** For each tenant, the id of its backup that was most recently merged into the state. */
+  /** For each tenant, the id of its backup that was most recently merged into the shared state of all chats. */
   broughtBack: Readonly<Record<TenantId, string>>;
 }
 
@@ -144,8 +146,8 @@ export const GATEWAY_ROUTES = {
    */
   chat: "/deliveries/chat",
   /**
-   * POST {@link ChatFileRequest}: returns the bytes of a web-chat file, with a specific content type only for
-   * pictures.
+   * POST {@link ChatFileRequest}: returns the bytes of a web-chat file. Pictures have their own content type, all
+   * other files a generic one.
    */
   chatFile: "/chat/file",
   /** GET: {@link GatewayStatus} */
@@ -370,17 +372,20 @@ export interface UsageReport {
   models: ModelUsage[];
   /** Prices of the models in this report, if known. Keys are `<provider>/<model id>`. */
   prices: Record<string, ModelPrice>;
-  /** People and places that used the most tokens, in descending order; absent from older gateways. */
+  /**
+   * The people, then the chats that used the most tokens, each in descending order. Absent from older gateways'
+   * responses.
+   */
   sources?: Record<UsageRange, SourceUsage[]>;
 }
 
 export interface SchedulesHealth {
   count: number;
-  /** ISO 8601: when the next schedule is due. The sandbox wakes for it. */
+  /** Time at which the next schedule is due, in ISO 8601. The sandbox wakes shortly before this time. */
   nextAt?: string;
   /** Scheduled runs missed in the last seven days because the gateway was down. */
   missed: number;
-  /** Scheduled runs that failed permanently in the last seven days; absent from older gateways. */
+  /** Scheduled runs that failed permanently in the last seven days; absent from older gateways' responses. */
   failed?: number;
 }
 
@@ -410,27 +415,27 @@ export interface GatewayStatus {
   counts: {
     conversations: number;
     messages: number;
-    /** Number of messages in the web chat's current sessions; absent from older gateways. */
+    /** Number of messages in the web chat's current sessions; absent from older gateways' responses. */
     webChat?: number;
     answered: number;
     active: number;
   };
   schedules: SchedulesHealth;
-  /** Absent from older gateways. */
+  /** Absent from older gateways' responses. */
   firstWords?: FirstWordReport;
   /** `problem`: the changed config file could not be applied, so the gateway still uses the previous one. */
   config: { loadedAt: string; problem?: Reason };
   /** The last seven days with model requests. */
   usage: ModelUsage[];
-  /** Number of people and browsers waiting for approval; absent from older gateways. */
+  /** Number of people and browsers waiting for approval; absent from older gateways' responses. */
   pending?: number;
   /** Number of chats and people that have reached `agent.limits.tokensPerDay` today. */
   limited: number;
   /** Only if the config has retention rules. */
   retention?: RetentionNotice;
-  /** Configured MCP servers; absent from older gateways. */
+  /** Configured MCP servers; absent from older gateways' responses. */
   servers?: ToolServerHealth[];
-  /** Data that the gateway did not recognise, most recent first. Absent from older gateways. */
+  /** Data that the gateway did not recognise, most recent first. Absent from older gateways' responses. */
   findings?: ContractFinding[];
 }
 

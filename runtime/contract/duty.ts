@@ -52,8 +52,8 @@ export interface Duty {
 }
 
 /**
- * Returns a record's averages. If the container was asleep at the end of the record, it counts as asleep until `now`
- * (milliseconds since the epoch).
+ * Returns a container's awake time and starts as averages per day, from its record. If the container was asleep when
+ * the record ended, the time from then until `now` (milliseconds since the epoch) counts as asleep.
  */
 export function dutyOf({ since, at, asleep, awakeMs, starts }: DutyRecord, now: number): Duty {
   const end = asleep ? Math.max(now, Date.parse(at)) : Date.parse(at);

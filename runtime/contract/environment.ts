@@ -13,8 +13,8 @@ const optional = z.pipe(
 );
 
 /**
- * Returns the schema of a variable, with `read` as its parser. If `read` returns `undefined`, the value is invalid,
- * and the problem ends with `form`, such as `not a number`.
+ * Returns the schema of a variable that `read` parses. If `read` returns `undefined`, the value is invalid, and the
+ * error message ends with `form`, for example `not a number`.
  */
 function readAs<T>(read: (text: string | undefined) => T | undefined, form: string) {
   const transform = z.transform((text: string | undefined, { issues }) => {

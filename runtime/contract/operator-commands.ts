@@ -18,19 +18,22 @@ interface ConfigForm {
   file?: boolean;
 }
 
-/** Commands that messages ask people to type. They name the stack and are quoted for a POSIX shell. */
+/**
+ * Shell commands that error messages and notices tell the operator to run. Each command is quoted for a POSIX shell.
+ * Unless noted otherwise, it names the stack.
+ */
 export interface OperatorCommands {
   /** The stack, or its placeholder. */
   readonly stack: string;
   /** Returns a Pulumi command for this stack: `pulumi <name> -s <stack> <words>`. */
   pulumi(name: string, ...words: string[]): string;
-  /** Returns a Pulumi command for no particular stack: `pulumi <words>`. */
+  /** Returns a Pulumi command, without adding the stack: `pulumi <words>`. */
   cli(...words: string[]): string;
   configSet(key: string, value: string, form?: ConfigForm): string;
   configRemove(key: string, form?: Pick<ConfigForm, "path">): string;
   /** Returns a command of this package for this stack: `npm run <name> -- <stack> <words>`. */
   script(name: string, ...words: string[]): string;
-  /** Returns a command of this package for no particular stack: `npm run <name> -- <words>`. */
+  /** Returns a command of this package, without adding the stack: `npm run <name> -- <words>`. */
   tool(name: string, ...words: string[]): string;
 }
 

@@ -53,7 +53,7 @@ const leftSchema = z.object({
   tooLarge: z.number(),
   /** From a disabled channel, or malformed. */
   unread: z.number(),
-  /** Number of events whose outcome changes through redaction. Such events are unsuitable for a comparison. */
+  /** Number of events whose outcome is changed by redaction, which makes them unsuitable for a comparison. */
   changed: z.number(),
 });
 

@@ -106,7 +106,7 @@ export function credential(name: ServiceName, key: string): Record<string, strin
   return { [header]: `${before}${key}` };
 }
 
-/** Returns the service's own address without a trailing slash, even if there is a broker. */
+/** Returns the address of the service itself, never the broker's, without a trailing slash. */
 export function directAddress(name: ServiceName, environment: Environment): string {
   const { address, own } = SERVICES[name];
   const root = withoutSlashes(environment[address] || own);

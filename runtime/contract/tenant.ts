@@ -18,9 +18,9 @@ export interface TenantChat {
 
 /** Progress of replacing the running containers after an update. */
 export interface Renewal {
-  /** Number of containers whose replacement is permitted or complete. */
+  /** Number of containers that may be replaced now or have already been replaced. */
   begun: number;
-  /** Number of new containers that have become ready. */
+  /** Number of containers started for this update that have become ready. */
   answering: number;
   /** Tenants with a new container that does not answer. They block all further replacements. */
   failing: TenantId[];

@@ -90,7 +90,10 @@ export function ownNameProblem(name: string): string | undefined {
   return RESERVED.test(name) ? "is reserved, or read by the system" : undefined;
 }
 
-/** Returns the names of the operator's own variables, sorted; only those of secrets if `secretOnly` is true. */
+/**
+ * Returns the sorted names of the operator's own variables. If `secretOnly` is true, returns only the names of
+ * secrets.
+ */
 export function ownNames(environment: Environment, { secretOnly = false } = {}): string[] {
   const lists = [
     environment["STEWARD_OWN_SECRETS"],

@@ -13,12 +13,12 @@ import { sendError, sendProblem } from "./problems.ts";
 
 export interface Visitor {
   identity: Identity;
-  /** True if pages can offer to sign out, because steward itself manages the sign-in session. */
+  /** True if steward itself manages the sign-in session, so that pages can offer to sign out. */
   signsOut: boolean;
   environment: string | undefined;
   /**
-   * The chat whose sandbox the pages show, or `everyChat` for the deployment's own sandbox. Absent if chats share one
-   * sandbox.
+   * The chat whose sandbox the pages show. `everyChat` stands for the sandbox that belongs to the deployment and not
+   * to a chat. Absent if all chats share one sandbox.
    */
   chat?: TenantId | "everyChat" | undefined;
   health: Health;
@@ -96,9 +96,9 @@ export function noStore(): MiddlewareHandler {
 }
 
 /**
- * Refuses changes that another origin's page requests. The API accepts only JSON, which a plain HTML form cannot
- * send. On plain HTTP, browsers omit Sec-Fetch-Site, so the Origin header decides. If both headers are missing, a
- * request with a cookie is refused.
+ * Refuses changes requested by another origin's page. The Sec-Fetch-Site header decides or, on plain HTTP, where
+ * browsers omit it, the Origin header. If both are missing, a request with a cookie is refused. In addition, the API
+ * accepts only JSON, which a plain HTML form cannot send.
  */
 export function refuseForeignChanges(): MiddlewareHandler {
   return async function foreignChangesMiddleware(context, next) {

@@ -170,8 +170,8 @@ interface Failing {
 }
 
 /**
- * Sends alerts to the configured destinations: when a failure has lasted for `after`, every six hours while it
- * continues, and when it ends.
+ * Sends alerts to the configured destinations: once a failure has lasted for the configured time (`after`), then
+ * every six hours while it continues, and when it ends.
  */
 export class Alerts {
   readonly #options: AlertsOptions;
@@ -184,7 +184,7 @@ export class Alerts {
     this.#afterMs = parseDuration(options.settings.after) ?? 0;
   }
 
-  /** True if checks must continue while the container sleeps, because a current failure could end meanwhile. */
+  /** True if a current failure could be resolved while the container sleeps, so checks must continue. */
   get isOpen(): boolean {
     return Object.keys(this.#read()).some((subject) => !isGatewayOnly(subject));
   }
@@ -192,7 +192,7 @@ export class Alerts {
   /** Looks for failures, at most every 30 s, and sends the alerts that are due. Never rejects. */
   async look(): Promise<void> {
     const now = this.#options.clock();
-    // Skip a check while the previous one still waits for a slow destination, or if it began less than half an
+    // Skip this check if the previous check is still waiting for a slow destination or began less than half an
     // interval ago.
     if (this.#looking || Math.abs(now - this.#lookedAt) < LOOK_EVERY_MS / 2) return;
     this.#looking = true;

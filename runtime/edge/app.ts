@@ -87,7 +87,7 @@ export interface EdgeOptions {
   browserSandbox?(deviceId: string): Promise<Sandbox | undefined>;
   backups: Backups;
   identify: Identify;
-  /** The sign-in form; absent with an identity gateway. */
+  /** The sign-in form. Absent if an identity gateway signs users in, or if no ADMIN_TOKEN is set. */
   signIn?: SignIn;
   /** Forwards a gateway's request to a service. `client` is the gateway's IPv4 address or IPv6 prefix. */
   broker(request: Request, client: string): Promise<Response>;

@@ -43,8 +43,8 @@ const PICTURES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"])
 type FileSandbox = Pick<Sandbox, "status" | "request">;
 
 /**
- * `GET /chat/files/<item>`: sends a file from the assistant without waking the container. The `Authorization` header
- * must contain a ticket.
+ * `GET /chat/files/<item>`: serves a file that the assistant sent, without waking the container. The `Authorization`
+ * header must contain a ticket.
  */
 export function chatFile(sandboxOf: (deviceId: string) => Promise<FileSandbox | undefined>): Handler {
   return async function handleChatFile(context) {

@@ -18,7 +18,7 @@ export interface Health {
   problems: HealthProblem[];
 }
 
-/** Facts that determine the health; absent if unknown. */
+/** Facts that determine the deployment's health. A fact is absent if it is unknown. */
 export interface HealthFacts {
   status: SandboxStatus;
   details?: GatewayStatus | undefined;

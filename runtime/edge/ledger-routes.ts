@@ -42,7 +42,9 @@ export function debugLedger(ledger: Ledger, directory: NameDirectory): Handler {
   };
 }
 
-/** Calls {@link namesOf} for the senders and places in `entries`. */
+/**
+ * Returns the directory entries of all known senders and places that occur in `entries`, by key; see {@link namesOf}.
+ */
 export async function namesIn(
   directory: NameDirectory,
   entries: readonly Pick<LedgerQuery, "sender" | "place">[],
@@ -51,7 +53,10 @@ export async function namesIn(
   return namesOf(directory, [...keys]);
 }
 
-/** Returns a map from known keys to directory entries; empty if the directory does not answer. */
+/**
+ * Returns the directory's entries by key. Omits keys that have no entry. Returns an empty map if the directory does
+ * not answer.
+ */
 export async function namesOf(
   directory: NameDirectory,
   keys: readonly string[],

@@ -151,7 +151,10 @@ export interface NameEntry {
   kind: NameKind;
   platform: Platform | "web";
   id: string;
-  /** One line of plain text, untrusted because strangers choose their names. Absent until known. */
+  /**
+   * Name of the person, chat or browser, as one line of plain text. Untrusted, because anyone can choose their own
+   * name. Absent until known.
+   */
   name?: string;
   /** Hue of the avatar, in degrees. */
   hue: number;
@@ -187,7 +190,7 @@ export interface Sighting {
   kind: NameKind;
   name?: string | undefined;
   admitted?: Admitted | undefined;
-  /** Key of the person whose direct chat this is. */
+  /** For a direct chat whose key differs from the person's, the person's key. */
   personOf?: string | undefined;
   /** Milliseconds since the epoch. Default: now. */
   at?: number | undefined;
@@ -233,7 +236,7 @@ export interface LastAnswer {
   text: string;
 }
 
-/** Store of the container's last responses, for the pages. */
+/** Store of the container's last responses, so that pages can show them without asking the container. */
 export interface AnswerMemory {
   keepAnswer(question: string, text: string): Promise<void>;
   lastAnswer(question: string): Promise<LastAnswer | undefined>;

@@ -122,7 +122,7 @@ export function createStackBackup(backups: Backups, log: Log): Handler {
 export interface ReplayOptions {
   ledger: Pick<Ledger, "recent">;
   sandbox: Pick<Sandbox, "request" | "wake">;
-  /** Maximum number of events that the stack may read; 0 for none. */
+  /** Maximum number of events that one replay request from the stack returns; 0 if replay is not allowed. */
   replayEvents: number;
   log: Log;
 }

@@ -41,8 +41,8 @@ export class Probe {
   readonly #options: ProbeOptions;
   readonly #stop = new AbortController();
   /**
-   * Models at the previous check. If a config change replaced them, the next check covers all models, otherwise only
-   * failing ones.
+   * Models at the previous check. If a config change has since replaced the models, the next check covers all models.
+   * Otherwise, it covers only failing models.
    */
   #known: ModelRelay | undefined;
   #failures = 0;

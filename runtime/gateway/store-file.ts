@@ -27,7 +27,8 @@ const DENIED = new Set<unknown>(["EACCES", "EPERM"]);
 
 /**
  * Reads a JSON store. Renames a corrupt file, to preserve its content, and treats it as missing. A caller that
- * changes the store needs its own lock.
+ * changes the store must hold a lock during the read and the write, but not `<path>.lock`, which this function may
+ * take.
  *
  * @throws StewardError `data_directory_unwritable` if permissions are insufficient
  */

@@ -45,8 +45,8 @@ export interface RunningBackups extends Backups {
   /** Stops automatic backups. May interrupt a backup in progress. */
   stop(): void;
   /**
-   * Enables recovery: a config that prevents the gateway's start is replaced with the last valid config, at most once
-   * before the gateway is ready again.
+   * Enables recovery: if a config prevents the gateway's start, it is replaced with the last valid config. After a
+   * recovery, no other takes place until the gateway has become ready.
    */
   recoverConfigs(): void;
 }
@@ -97,7 +97,7 @@ export function hostBackups({
   };
   const create = service.create.bind(service);
   return Object.assign(service, {
-    // Back up the chats first, because the rollback of an update needs their data.
+    // Also back up the chats, because the rollback of an update needs their data.
     create: async (options?: Parameters<typeof create>[0]) => {
       await copyChats?.();
       return create(options);

@@ -16,7 +16,7 @@ export class Timer {
     this.#run = run;
   }
 
-  /** Schedules the callback, replacing any earlier time. `time` is in milliseconds since the epoch. */
+  /** Schedules the callback for `time`, in milliseconds since the epoch. Replaces a previously set time. */
   set(time: number): void {
     this.clear();
     this.#timer = setTimeout(this.#run, Math.min(Math.max(time - this.#clock(), 0), LONGEST_TIMER_MS));

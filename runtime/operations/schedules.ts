@@ -246,8 +246,8 @@ function merged(before: Schedule, { to, thread, ...given }: Given) {
 }
 
 /**
- * Parses an address such as `slack:C1`. Without `thread`, keeps the thread of the former target, `before`, if the
- * chat is the same.
+ * Parses an address such as `slack:C1`. If `thread` is omitted and the previous target `before` is in the same chat,
+ * keeps the previous target's thread.
  */
 function addressOf(to: string, thread?: string, before?: Schedule["to"]) {
   const [platform, ...rest] = to.split(":");

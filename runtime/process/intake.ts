@@ -32,7 +32,10 @@ const rowSchema = z.object({
   error_detail: z.nullable(z.string()),
 });
 
-/** Returns the query for a bot's row. Its parameter is the bot; NULL selects the row with the latest lease expiry. */
+/**
+ * Returns the query for a bot's row. The query's parameter is the bot's id; with NULL, the query selects the row
+ * whose lease expires last.
+ */
 export function intakeQuery(platform: FetchedPlatform): string {
   return `SELECT mode, holder, started_at, polled_at, error_code, error_detail FROM ${platform}_intake
     WHERE bot = coalesce(?, bot) ORDER BY expires_at DESC LIMIT 1`;

@@ -14,7 +14,11 @@ export function programsFolder(): string {
   return folder;
 }
 
-/** Returns the file of a program such as `gateway/main`. */
+/**
+ * Returns the path of a program's file.
+ *
+ * @param name path in the programs' folder, without extension, such as `gateway/main`
+ */
 export function runtimeProgramFile(name: string): string {
   return join(programsFolder(), `${name}${extname(FILE)}`);
 }

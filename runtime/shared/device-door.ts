@@ -84,7 +84,10 @@ export class DeviceDoor {
     await this.#ask({ deviceId, publicKey, displayName, platform: "web", remoteIp });
   }
 
-  /** Checks whether a pending request was decided. Call it every few seconds. Never rejects. */
+  /**
+   * Checks whether the pending request has been approved or denied, or has expired. Call this method every few
+   * seconds. Never rejects.
+   */
   async look(): Promise<void> {
     const state = this.#state;
     if (state.phase === "waiting") await this.#ask(state.device, state.requestId);

@@ -119,7 +119,7 @@ export function looksLikeSecret(text: string, before?: string): boolean {
   return redactText(text, (same) => same) !== text || redactArgument(text, before) !== text;
 }
 
-/** Masks the value of a secret flag, either after `=` in the same argument or as the next argument. */
+/** Masks the value of a secret flag: the text after `=`, or the whole argument if `before` is the flag. */
 function redactArgument(argument: unknown, before: unknown): unknown {
   if (typeof argument !== "string") return argument;
   const [flag, separator] = SECRET_FLAG.exec(argument) ?? [];

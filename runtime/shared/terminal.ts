@@ -6,7 +6,10 @@
 const UNSEEN =
   /[[\p{Cc}--[\n\t]]\p{Cs}\u061C\u200B\u200E\u200F\u2028-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB\u{E0000}-\u{E007F}]/gv;
 
-/** Beginning of an escape sequence. Evaluating `String.raw` for each character takes twice as long. */
+/**
+ * Beginning of an escape sequence. A constant, because evaluating `String.raw` again for each character would more
+ * than double the time.
+ */
 const BACKSLASH_U = String.raw`\u`;
 
 /**

@@ -56,7 +56,9 @@ export interface ConfigEditorOptions {
 }
 
 export function configEditor({ path, environment, clock }: ConfigEditorOptions): ConfigEditor {
-  /** Runs `work` under the lock, after checking that the file has not changed. */
+  /**
+   * Takes the lock, checks that the file's digest is still `expected`, saves a copy of the file, then runs `work`.
+   */
   const change = (expected: string, work: () => void): void => {
     withConfigLock(path, () => {
       const before = readText(path);

@@ -7,8 +7,8 @@ import type { Control, ControlAnswer } from "./control-request.ts";
 
 const ARCHIVE_TYPE = "application/zstd";
 /**
- * Maximum length of a request body, in characters. A config file always fits, because it has no more characters than
- * bytes.
+ * Maximum length of a request body, in characters. The number is a config file's size limit in bytes, so every
+ * permitted config file fits: a file never has more characters than bytes.
  */
 const LONGEST_BODY = CONFIG_LIMIT_BYTES;
 

@@ -29,7 +29,10 @@ export type LifecycleEvent =
   | { type: "restart" }
   /** The process exists. Its start is timed from this event. */
   | { type: "launched" }
-  /** The port answers. `bootMs`, the time that the supervisor itself took to start, is added to the cold start. */
+  /**
+   * The port answers. `bootMs` is the time that the supervisor itself took to start; it counts towards the cold
+   * start's duration.
+   */
   | { type: "ready"; bootMs: number }
   /** The process ended without a stop request. `permanent`: another attempt would fail again. */
   | { type: "crashed"; exitCode: number | null; reason: Reason; permanent: boolean }

@@ -92,9 +92,14 @@ export interface Supervisor {
   restart(): void;
   /** Retries a crashed gateway without waiting for its backoff, unless a retry cannot help. Returns immediately. */
   needed(): void;
-  /** Ends the gateway and prevents its start until `release` or `stop`. The status shows the reason. */
+  /**
+   * Stops the gateway and keeps it from starting until `release` or `stop` is called. The status shows the reason.
+   */
   hold(why: Reason): Promise<void>;
-  /** Checks after a failed write whether the data directory is still writable. Returns immediately. */
+  /**
+   * Starts a check whether the data directory is still writable, without waiting for the result. Call this method
+   * after a failed write.
+   */
   checkVolume(): void;
   release(): void;
   status(): SandboxStatus;

@@ -5,7 +5,7 @@ import type { Timers } from "./timers.ts";
 
 /** Interval between checks in milliseconds, and thus the maximum age of the result. */
 const EVERY_MS = 10_000;
-/** Size of the test file in bytes. A message and its answer need no more. */
+/** Size in bytes of the file that is written to test for free space. A message and its answer fit in this space. */
 const NEEDED_BYTES = 64 * 1024;
 const FILE = ".volume-check";
 const FULL: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT"]);

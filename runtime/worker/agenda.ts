@@ -167,7 +167,7 @@ export function agendaItems(parts: AgendaParts): AgendaItem[] {
     {
       name: "log",
       dueAt: () => undefined,
-      // Needs no due time, because other items set alarms while the container runs.
+      // The item runs at every alarm, so it needs no due time: other items set alarms while the container runs.
       everyAlarm: true,
       run: () => {
         if (!container.running || clock() - loggedAt < LOG_EVERY_MS) return;

@@ -349,8 +349,8 @@ function recordTenancy(memory: ContainerMemory, { tenancy }: EdgeSettings, clock
 }
 
 /**
- * Returns a gate for an object that serves no chats in the current tenancy; otherwise `undefined`. The gate forwards
- * remaining events to the objects that serve the chats now.
+ * Returns a gate if this Durable Object serves no chats in the current tenancy, or `undefined` if it does. The gate
+ * forwards the events that the object still holds to the objects that serve their chats now.
  */
 function drainingGate({ tenancy }: EdgeSettings, ownTenant: TenantId | undefined): Gate | undefined {
   if (ownTenant !== undefined) return tenancy === "shared" ? forwardingGate(() => AGENT) : undefined;

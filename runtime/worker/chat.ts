@@ -53,8 +53,8 @@ export function isChatUpgrade(request: Request): boolean {
 }
 
 /**
- * Connects a chat page to its gateway. Refuses another site's page, so that it cannot wake the container. Forwards
- * only `origin` of the page's headers, so that a page cannot forge the edge's headers.
+ * Connects a chat page to its gateway. Refuses another site's page, so that it cannot wake the container. Of the
+ * page's headers, forwards only `origin`, so that a page cannot forge the edge's headers.
  *
  * If one sandbox serves every chat, its gateway decides which browsers to admit. A known browser that proves
  * possession of its key can wake the container even when visitors may not.

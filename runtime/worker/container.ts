@@ -30,8 +30,8 @@ const STOP_GRACE_MS = 15_000;
 const WATCH_AGAIN_MS = 1_000;
 const SIGTERM = 15;
 /**
- * Time, in milliseconds, that a container may run without its object. Must exceed the interval between the alarms of
- * a running container.
+ * Time, in milliseconds, that a container keeps running after its Durable Object was evicted. Must exceed the
+ * interval between the object's alarms while the container runs.
  */
 const OUTLIVE_MS = 15 * 60_000;
 const DRAIN_RETRY_MS = 5_000;
@@ -59,7 +59,10 @@ export interface SandboxContainerOptions {
   mayRun(): boolean;
   /** Copies into the bucket the data that the container's first start needs. */
   prepare(): Promise<void>;
-  /** Resolves to false while the new version is still being tested in other containers. */
+  /**
+   * Resolves to true if this container may restart on the new version, and to false while that version is still being
+   * tested in other containers.
+   */
   mayRenew(): Promise<boolean>;
   clock: Clock;
   log: Log;
@@ -309,7 +312,8 @@ export class SandboxContainer {
       return;
     }
     log.info(isSame ? "the cached config was replaced" : "the container's environment is outdated");
-    // Do not wait here. The status shows that the gateway is stopping, so callers wait for the next start.
+    // Do not wait for the container to stop. Once it begins to stop, the status shows no ready gateway, so callers
+    // wait until the gateway has started again.
     void this.#drainInTurn().catch((error: unknown) =>
       log.error("the container does not stop", { error: String(error) }),
     );

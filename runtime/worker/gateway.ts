@@ -85,8 +85,8 @@ export class ContainerGateway implements Sandbox {
   }
 
   /**
-   * Restarts the gateway, or starts a stopped container. If the cached config was replaced, backs up the container
-   * and restarts it with the new config.
+   * Restarts the gateway, or starts a stopped container. If the config in the bucket was edited or deleted after the
+   * container read it, backs up the container's data and restarts the container.
    *
    * @throws StewardError `backup_failed`, `gateway_unavailable` if the supervisor does not answer, `tenant_unknown`
    * for a chat that is not admitted.

@@ -113,7 +113,7 @@ export class Sandbox extends TenantCalls implements SandboxCalls {
     });
   }
 
-  /** Sends a request without counting as activity, because frequent scrapes must not keep the container awake. */
+  /** Sends a request that does not count as activity, because frequent scrapes must not keep the container awake. */
   peek(request: PortRequest, port?: SandboxPort) {
     return toResult(() => this.parts.gateway.peek(request, port));
   }

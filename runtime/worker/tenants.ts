@@ -56,7 +56,7 @@ export function remoteSandbox({ SANDBOX }: WorkerEnvironment, name: string): San
 }
 
 /**
- * Wraps a chat's sandbox. Operations on people's access run in the tenant directory, without starting a container.
+ * Wraps a chat's sandbox. Access-management operations run in the tenant directory, without starting a container.
  * Requests for the config file go to the deployment's sandbox.
  */
 export function withDeployment(sandbox: Sandbox, env: WorkerEnvironment): Sandbox {

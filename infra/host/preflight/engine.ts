@@ -15,7 +15,7 @@ export interface HostPlan {
   /** Host directory of the data. Default: a named volume. */
   directory?: string | undefined;
   memoryMiB: number;
-  /** Maximum CPUs. */
+  /** Maximum number of CPUs. */
   cpus: number;
   /** Maximum concurrent chat gateways. Absent if one gateway serves all chats. */
   chats?: number | undefined;
@@ -24,7 +24,8 @@ export interface HostPlan {
   /** Name of the image; absent if it is built from this checkout. */
   image?: string | undefined;
   /**
-   * Returns the reason why the new version would not start with `text`, the running config; `undefined` if it would.
+   * Checks whether the new version would start with the running config, whose content is `text`. Returns the reason
+   * if it would not, otherwise `undefined`.
    */
   judgeConfig?: (text: string) => Promise<Reason | undefined>;
 }

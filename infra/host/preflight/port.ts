@@ -15,10 +15,11 @@ export async function portProblems(plan: HostPlan, { local }: HostFacts): Promis
   if (containers.some((name) => [names.container, previousName(names.container)].includes(name))) return [];
   const [container] = containers;
   if (container !== undefined) return [await takenByContainer(plan, container)];
-  // Processes outside containers are visible only if the engine runs on this machine.
+  // Check for other programs on the port only if the Docker engine runs on this machine. The ports of a remote
+  // machine cannot be tested from here.
   if (!local || (await isFree(port))) return [];
   const holder = await processAt(port.external);
-  // Do not suggest killing Docker's proxy, which would cut off the container but not stop it.
+  // Do not suggest killing Docker's proxy: that would cut off the container without stopping it.
   if (holder?.name === "docker-proxy") {
     const look = `docker --context <name> ps --filter publish=${port.external}, with a name of docker context ls, shows it`;
     return [portInUse(plan, "a container of another Docker engine on this machine", look)];

@@ -14,7 +14,10 @@ export async function removeContainers(namespaceId: string): Promise<void> {
   await runProcess("docker", ["rm", "--force", "--volumes", ...ids], { timeoutMs: 60_000 });
 }
 
-/** Kills the process `pid` in every container of a namespace. Sidecars have no process with this id. */
+/**
+ * Kills the process `pid` in every container of a namespace. Does not affect sidecars, because they have no process
+ * with this id.
+ */
 export async function killInContainers(namespaceId: string, pid: number): Promise<void> {
   for (const id of await containersOf(namespaceId))
     await runProcess("docker", ["exec", "--user", "0", id, "sh", "-c", `kill -KILL ${pid}`], {

@@ -46,8 +46,8 @@ export function overlay(live: Value | undefined, input: Value): Value {
 }
 
 /**
- * Returns the account's values as a resource's outputs. Copies from `input` the secret marks and the values that the
- * API never returns.
+ * Converts `live`, a resource's values in the account, to the resource's outputs. Takes from `input` which values are
+ * secret, and the values that the API never returns.
  *
  * @param unanswered keys, at any depth, that the API never returns
  */

@@ -61,10 +61,8 @@ function previousIdRow(database: DatabaseSync, { platform, chat }: TenantChat) {
 }
 
 /**
- * Returns SQL conditions that select a chat's rows, by table. Tables that are not in the result belong to the whole
- * deployment or to a later version.
- *
- * @param of Schema name of the source database.
+ * Returns SQL conditions that select a chat's rows, by table. A table without a condition holds data of the whole
+ * deployment, or was added by a later version of the gateway. `of` is the schema name of the source database.
  */
 export function conditionsOf({ platform, chat }: TenantChat, of: string): Record<string, string> {
   const [ours, own, where] = [text(`${platform}:${chat}`), text(chat), text(platform)];

@@ -15,7 +15,7 @@ import { copyTables } from "./tables.ts";
 
 /** Subfolder for a tenant's files that cannot replace those of the shared state. */
 const CONFLICTS = "brought-back";
-/** Error codes that mean: a file blocks a folder, or a folder blocks a file. */
+/** Error codes for a file where a folder is needed, or a folder where a file is needed. */
 const IN_THE_WAY = new Set(["EEXIST", "ENOTDIR", "EISDIR", "ENOTEMPTY"]);
 
 interface TenantPart {

@@ -109,10 +109,11 @@ export function bestSummary(
 type FileDecision = "ours" | "theirs" | "both";
 
 /**
- * Decides which copy of a file to keep, by SHA-256.
+ * Decides which copy of a file to keep, by comparing SHA-256 digests.
  *
  * @param ours Digest of our copy; `undefined` if we have no such file.
- * @param origin Digest of our copy when `theirs` was copied from it; `undefined` if `theirs` is not a copy.
+ * @param origin Digest that our copy had at the time `theirs` was copied from it; `undefined` if `theirs` was not
+ * copied from our copy.
  */
 export function mergeFile(
   ours: string | undefined,

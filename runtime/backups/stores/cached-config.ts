@@ -8,7 +8,7 @@ import type { Clock } from "../../edge/ports.ts";
 import type { Log } from "../../shared/log.ts";
 import type { BackupRecord, Seen } from "../record.ts";
 
-/** The cached config and the marker of the last sync, if they exist (specification, section 2). */
+/** The cached config and the marker of the last sync, if they exist. */
 export interface Cached {
   config?: {
     text: string;
@@ -78,7 +78,7 @@ export class CachedConfig {
     return byHand(now, seen) !== undefined || isCleared(now, seen);
   }
 
-  /** Returns a config that somebody wrote after the container read the cached one; `undefined` if there is none. */
+  /** Returns the bucket's config if somebody wrote it after the container last read it; `undefined` otherwise. */
   async replacement(): Promise<Cached["config"]> {
     return byHand(await this.read(), this.#options.record.facts.seen);
   }

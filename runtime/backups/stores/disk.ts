@@ -59,8 +59,8 @@ const RESTORING = reason("gateway_not_ready", "The gateway's state is being rest
 type Content = Archive["content"];
 
 /**
- * Store of a data directory's state and of the backups of this state. Refuses concurrent operations, even by other
- * processes, with `commands_busy`.
+ * Stores a data directory's state and its backups. Refuses concurrent operations, even by other processes, with
+ * `commands_busy`.
  */
 export class DiskStore extends BackupDirectory implements BackupStore<Content>, GatewayState<Content> {
   readonly #options: DiskStoreOptions;

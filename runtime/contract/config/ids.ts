@@ -2,7 +2,9 @@ import * as z from "zod/mini";
 import { type Platform, platformSchema } from "../delivery.ts";
 import { textUpTo } from "./values.ts";
 
-/** Format of a platform's ids: a regular expression, and a description for messages. */
+/**
+ * Format of a platform's ids: `form` is a regular expression without anchors, `words` a sentence for error messages.
+ */
 export interface IdForm {
   form: string;
   words: string;

@@ -11,7 +11,9 @@ export interface ConfigProblem {
   message: string;
   /** Line in the file, counted from 1. Set only for a JSON syntax error or a repeated key. */
   line?: number;
-  /** Key, in the object at path `at`, that is not in the schema. Property `meant` is the key probably intended. */
+  /**
+   * Key that the schema does not define, in the object at path `at`. `meant` is the key that was probably intended.
+   */
   unknownKey?: string;
   meant?: string;
   at?: readonly PropertyKey[];

@@ -12,7 +12,10 @@ const BYTE_ORDER_MARK = "\ufeff";
 /** Decoders replace invalid UTF-8 with this character. */
 const UNREADABLE = "\ufffd";
 
-/** Returns the first problem that prevents reading a text as JSON. */
+/**
+ * Returns the first error in a JSON text: wrong encoding, excessive length or nesting, or a syntax error with its
+ * position. `undefined` if the text is valid.
+ */
 export function jsonProblem(text: string): ConfigProblem | undefined {
   return encodingProblem(text) ?? sizeProblem(text) ?? syntaxProblem(text);
 }
@@ -52,8 +55,8 @@ function syntaxProblem(text: string): ConfigProblem | undefined {
 }
 
 /**
- * Returns the length of the longest prefix that could still become valid JSON. It locates errors for which the parser
- * reports no position.
+ * Returns the length of the longest prefix that could still become valid JSON. Used to locate an error, because the
+ * parser does not always report a position.
  */
 function lengthOfJson(text: string): number {
   let [low, high] = [0, text.length];

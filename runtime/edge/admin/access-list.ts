@@ -11,7 +11,10 @@ import type { Clock, Sandbox } from "../ports.ts";
 
 /** Timeout in milliseconds for reading the lists of senders and browsers. */
 const LISTS_MS = 7_000;
-/** Timeout in milliseconds for reading the pairing files if the senders' list is missing. */
+/**
+ * Timeout in milliseconds for reading the pairing files, which are the fallback if the list of senders cannot be
+ * read.
+ */
 const FILES_MS = 3_000;
 /** Lifetime of a pairing request, in milliseconds. Older requests in the pairing files are ignored. */
 const PAIRING_LIFE_MS = 60 * 60_000;

@@ -21,7 +21,9 @@ export interface Answer<T> {
 interface AskOptions<T> {
   /** Default: {@link LIMIT_MS}. */
   limitMs?: number;
-  /** Returns false for an incomplete answer, which must not be stored. Default: true. */
+  /**
+   * Returns false for an incomplete answer, which must not be stored. By default, every answer counts as complete.
+   */
   isWhole?(value: T): boolean;
 }
 

@@ -137,7 +137,10 @@ function refuseSecrets(...files: ConfigText[]): void {
   if (files.some(({ secrets }) => secrets !== undefined)) throw new StewardError("secret_in_plain");
 }
 
-/** Formats a config as repairs do, so that the diff shows no formatting changes. */
+/**
+ * Formats a config the way a repair writes it, so that the diff between the original and the repaired config shows no
+ * mere formatting changes.
+ */
 function formatConfig(text: string): string {
   try {
     return `${JSON.stringify(JSON.parse(text), null, 2)}\n`;

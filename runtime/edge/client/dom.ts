@@ -15,7 +15,10 @@ export function element<Kind extends HTMLElement>(id: string, kind: new () => Ki
   return found;
 }
 
-/** Creates an element with content, inserted as text, never as markup. A string as `properties` sets the class. */
+/**
+ * Creates an element. Strings in its content are inserted as text, never as markup. If `properties` is a string, it
+ * is the element's class.
+ */
 export function made<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
   content: readonly (Node | string)[] = [],
@@ -36,7 +39,7 @@ export function button(text: string, act: () => void): HTMLButtonElement {
 }
 
 const COPIED_MS = 2_000;
-/** A box follows new content if it is scrolled to less than this many pixels from its end. */
+/** A box follows new content if its visible part ends less than this many pixels above the end of its content. */
 const END_PX = 80;
 
 /** Makes a button copy a string to the clipboard. The button then reads "Copied" for a moment. */
@@ -48,12 +51,12 @@ export function copies(node: HTMLButtonElement, text: () => string): void {
   });
 }
 
-/** Returns true if the end of a box's content is visible, or nearly. */
+/** Returns true if the end of a box's content is visible or almost visible. */
 export function isAtEnd({ scrollHeight, scrollTop, clientHeight }: Element): boolean {
   return scrollHeight - scrollTop - clientHeight < END_PX;
 }
 
-/** Closes a dialog on a click outside it, as Escape does. */
+/** Makes a dialog close when the user clicks outside it, in addition to the Escape key. Returns the dialog. */
 export function overlay(dialog: HTMLDialogElement): HTMLDialogElement {
   // A click on the backdrop targets the dialog. Check where the press began: a text selection can end on the
   // backdrop.

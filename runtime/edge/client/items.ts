@@ -43,7 +43,9 @@ export class Items {
     this.#ticket = "";
   }
 
-  /** Returns true if a button press on this page sent the message with this id. Later calls return false. */
+  /**
+   * Returns true on the first call with the id of a message that a button press on this page sent, otherwise false.
+   */
   isPressed(id: string): boolean {
     return this.#pressed.delete(id);
   }

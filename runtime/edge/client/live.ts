@@ -11,7 +11,7 @@ const AT_LEAST_EVERY_MS = 60_000;
 const ASK_EVERY_MS = 10_000;
 const TICK_MS = 250;
 const PAUSE_MS = 750;
-/** Time until a notice disappears, in milliseconds, unless the pointer is over it. */
+/** Milliseconds until a notice disappears. The notice stays while it has the pointer or the focus. */
 const NOTICE_MS = 10_000;
 
 const COPIED_MS = 1_500;
@@ -101,7 +101,7 @@ async function load(isTold: boolean): Promise<void> {
 function look(): void {
   const age = Date.now() - loadedAt;
   const isBehind = changed || (stale && !isInUse());
-  // A background tab updates only once a minute, to keep its title current.
+  // A background tab still updates once a minute, so that its title stays current.
   const isDue = isBehind && !document.hidden ? age >= PAUSE_MS : age >= AT_LEAST_EVERY_MS;
   if (!isDue || loading) return;
   loading = true;
@@ -144,7 +144,7 @@ async function copy(button: HTMLButtonElement): Promise<void> {
 const drawer = overlay(made("dialog", [], "drawer"));
 let opener: HTMLAnchorElement | undefined;
 
-/** Opens a link's page in the drawer. Follows the link on failure, such as after sign-out. */
+/** Opens a link's page in the drawer. If that fails, for example after sign-out, follows the link instead. */
 async function showInDrawer(link: HTMLAnchorElement): Promise<void> {
   opener = link;
   const page = await loadPage(link.href, undefined, "error").catch(() => undefined);
@@ -160,7 +160,7 @@ async function showInDrawer(link: HTMLAnchorElement): Promise<void> {
   drawer.showModal();
 }
 
-// An update may have replaced the list, so find the link again by its address.
+// An update may have replaced the link that opened the drawer, so find the new link by its address.
 drawer.addEventListener("close", () => {
   const links = content.querySelectorAll<HTMLAnchorElement>("a[data-drawer]");
   [...links].find(({ href }) => href === opener?.href)?.focus();

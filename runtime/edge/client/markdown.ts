@@ -117,7 +117,8 @@ function codeBlock(code: string, language = ""): HTMLElement {
 async function highlight(target: HTMLElement, language: string): Promise<void> {
   const code = target.textContent ?? "";
   if (language === "" || code.length > LONGEST_COLOURED) return;
-  // After an update, an open page may not find the file. The code then stays plain.
+  // After an update, a page that is still open may not find the highlighter's file. Code blocks are then shown
+  // without highlighting.
   const loaded = await import("./highlight.ts").catch(() => undefined);
   const coloured = loaded?.colour(code, language);
   if (coloured !== undefined) target.replaceChildren(coloured);

@@ -114,8 +114,8 @@ export class Transcript {
     const article = made("article", [], { ariaLabel: role === "user" ? "You" : "steward" });
     this.#articles.set(`${role} ${key}`, article);
     article.dataset["time"] = timeText(at);
-    // Insert an answer after its question, and an item (a file or buttons) after everything else that belongs to its
-    // message.
+    // Place an answer after its question. Place an item (a file or buttons) after everything else that belongs to the
+    // same message.
     const others = role === "item" && id !== "" ? [...this.log.querySelectorAll<HTMLElement>("article")] : [];
     const last = others.findLast((one) => idOf(one) === id);
     const before = last ?? (role === "user" ? undefined : this.#articles.get(`user ${id}`));

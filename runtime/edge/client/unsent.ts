@@ -31,8 +31,8 @@ export interface StoredMessage extends Said {
 }
 
 /**
- * IndexedDB database of the messages. The device key has a separate database, because older pages cannot open a
- * database with an additional store.
+ * IndexedDB database of the messages. It is separate from the device key's database. Adding a store to that database
+ * would raise its version, and pages still running older code could then no longer open it.
  */
 const STORE = { database: "steward-chat-messages", store: "messages", keyPath: "id" };
 /** Session storage key of earlier versions. */

@@ -16,7 +16,7 @@ export class ActivityStore {
     sql.all(
       "CREATE TABLE IF NOT EXISTS ledger_activity (seq INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, who TEXT NOT NULL, action TEXT NOT NULL, detail TEXT NOT NULL)",
     );
-    // Store diffs in a separate table, which older versions ignore, so that they can still read `ledger_activity`.
+    // Store diffs in a table of their own: older versions ignore that table and can still read `ledger_activity`.
     sql.all("CREATE TABLE IF NOT EXISTS ledger_activity_diffs (seq INTEGER PRIMARY KEY, diff TEXT NOT NULL)");
   }
 

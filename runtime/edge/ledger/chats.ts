@@ -19,8 +19,8 @@ export class Chats {
   }
 
   /**
-   * Records that the gateway answered a chat. The answer ends any outage: in the next one, every chat may get a
-   * notice again.
+   * Records that the gateway answered a chat. This ends the current outage, if any, so that every chat can be
+   * notified again in the next outage.
    */
   answered(chatKey: string, now: number): void {
     this.#sql.all(

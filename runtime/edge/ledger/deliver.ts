@@ -111,7 +111,7 @@ const outcome = once(() =>
   }),
 );
 
-/** Parses one event's result. Returns `undefined` if malformed. */
+/** Parses a response line with one event's result. Returns `undefined` if the line is malformed. */
 function endIn(line: string): DeliveryEnd | undefined {
   const { data } = deliveryEnd().safeParse(parseJson(line));
   if (data === undefined) return undefined;

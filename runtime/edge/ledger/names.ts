@@ -97,7 +97,10 @@ export class NameStore {
     return Number(this.#sql.all("SELECT count(*) AS n FROM ledger_names")[0]?.["n"]);
   }
 
-  /** Returns the keys that are due for a name lookup. */
+  /**
+   * Returns at most {@link MAX_NAMES} of the keys: those whose name is unknown, or was learned at least a day ago.
+   * Omits a key for an hour after a failed lookup.
+   */
   dueKeys(keys: readonly string[], now: number): WantedName[] {
     return this.#sql
       .all(

@@ -90,7 +90,10 @@ const ADDED = [
     ),
   },
 ];
-/** Columns without which this version cannot migrate an existing ledger. */
+/**
+ * Columns that an existing ledger must have so that this version can migrate it. A ledger that lacks any of them is
+ * too old.
+ */
 const OLDEST_COLUMNS = ["group_id", "notice_at"];
 
 /**

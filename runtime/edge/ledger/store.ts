@@ -210,8 +210,8 @@ export class LedgerStore {
   }
 
   /**
-   * Returns events that need a delay notice, with the reason for the delay. The gateway itself sends notices for
-   * events in progress.
+   * Returns the events for which a delay notice is due, each event only once, with the reason for the delay if known.
+   * Omits events in progress, because the gateway sends their notices itself.
    */
   takeNotices(now: number, limit: number): { delivery: Delivery; notice: DeliveryNotice }[] {
     return this.#sql.lightTransaction(() => {

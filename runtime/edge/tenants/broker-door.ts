@@ -37,10 +37,10 @@ export class BrokerDoor {
   }
 
   /**
-   * Returns the error response if the request must be refused; `undefined` if it may pass.
+   * Returns the error response if the request must be refused, or `undefined` if it may pass.
    *
    * @param client The requester's IPv4 address or IPv6 prefix.
-   * @throws if the directory does not answer.
+   * @throws if the tenant directory's Durable Object does not answer.
    */
   async refusal(tenant: TenantId, request: Request, client: string): Promise<Response | undefined> {
     const { knows, clock } = this.#options;

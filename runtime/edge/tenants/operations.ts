@@ -31,7 +31,7 @@ interface UncheckedRequest {
   input?: unknown;
 }
 
-/** Returns true for operations on people's access, such as pairing. */
+/** Returns true for access-management operations, such as pairing. */
 function isAboutPeople({ operation, input }: UncheckedRequest): boolean {
   const isPairing = [pairing, devices].some((group) =>
     Object.values(group).some(({ name }) => name === operation),
@@ -42,9 +42,9 @@ function isAboutPeople({ operation, input }: UncheckedRequest): boolean {
 }
 
 /**
- * Runs an operation on people's access.
+ * Runs an access-management operation.
  *
- * @throws StewardError `command_not_allowed` or `usage_invalid` before anything runs.
+ * @throws StewardError `command_not_allowed` or `usage_invalid`, in both cases before anything has changed.
  */
 export async function operateOnPeople(
   people: People,
@@ -78,12 +78,15 @@ function fileIn(input: unknown): string {
 interface DeploymentParts {
   /** The deployment's sandbox, whose config file applies to all chats. */
   deployment: Sandbox;
-  /** Runs operations on people's access without starting a container. */
+  /**
+   * Runs an access-management operation (such as granting or revoking a person's access) without starting a
+   * container.
+   */
   operate(request: OperationRequest): Promise<OperationReply>;
 }
 
 /**
- * Wraps a chat's sandbox. Sends config file requests to `deployment`, and operations on people's access to `operate`.
+ * Wraps a chat's sandbox. Sends config file requests to `deployment`, and access-management operations to `operate`.
  */
 export function withDeploymentParts(sandbox: Sandbox, { deployment, operate }: DeploymentParts): Sandbox {
   const whose = (port: SandboxPort | undefined, { path }: PortRequest): Sandbox =>
@@ -158,7 +161,10 @@ function wholeDevice({ tokens, ...device }: Listed): PairedDevice {
 
 type Listed = z.infer<ReturnType<typeof devices.list.output>>["paired"][number];
 
-/** Returns the version of the approvals that a sandbox has loaded. */
+/**
+ * Asks a sandbox which version of the approvals it has loaded, and returns that version; `undefined` if it has loaded
+ * none.
+ */
 async function broughtBack(sandbox: Sandbox): Promise<unknown> {
   const answer = await sandbox.request("supervisor", { method: "GET", path: CONTROL_ROUTES.chats });
   const { broughtBack: versions } = Object(await answer.json()) as Partial<ChatsReport>;

@@ -15,7 +15,8 @@ export interface Grant {
 export type AdmissionDecision =
   | { admitted: true; grant?: Grant | undefined }
   /**
-   * The tenant `movedTo` serves the chat. If the chat's id has changed, that tenant is named after the previous id.
+   * Another tenant, `movedTo`, serves the chat. After a change of the chat's id, `movedTo` is the tenant named after
+   * the previous id.
    */
   | { admitted: false; note: string; movedTo: TenantId }
   /** `group`: id of a group that the config does not list; see `LedgerEntry`. */

@@ -48,7 +48,10 @@ export interface TenantReceptionOptions {
   readConfig(): Promise<string | undefined>;
   /** Shared sandbox, which served every chat before. */
   sandbox: Sandbox;
-  /** ISO 8601 time since which one sandbox has served every chat; `undefined` if that sandbox has no state. */
+  /**
+   * Returns the ISO 8601 time at which the sandbox shared by all chats began to serve them; another string if the
+   * time is unknown, `undefined` if the sandbox has no state.
+   */
   servedAllSince(): Promise<string | undefined>;
   /** Stores the approvals for the shared sandbox, in case all chats move back to that sandbox. */
   storeApprovals?(approvals: Approvals): Promise<void>;

@@ -13,7 +13,10 @@ interface WavesOptions {
   canaries: readonly TenantId[];
   knows(tenant: TenantId): boolean;
   isWell(tenant: TenantId): boolean;
-  /** Checks whether an updated container answers. Starts a sleeping container. */
+  /**
+   * Checks whether the tenant's container answers after its update. If the container sleeps, starts it and returns
+   * `starts`.
+   */
   look(tenant: TenantId): Promise<RenewalOutcome>;
   clock: Clock;
 }

@@ -56,8 +56,8 @@ export interface Channel {
   split(text: string): string[];
 
   /**
-   * Sends one message. Resolves when the platform has accepted it. `part` is the message's index in the reply.
-   * `buttons` require `answerPress`.
+   * Sends one message. Resolves when the platform has accepted it. `part` is the message's index in the reply. Pass
+   * `buttons` only if the channel implements `answerPress`.
    */
   send(target: ReplyTarget, text: string, part?: number, buttons?: readonly Button[]): Promise<SentMessage>;
 

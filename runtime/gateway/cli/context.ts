@@ -19,7 +19,10 @@ export interface CommandContext {
 interface Output {
   /** Prints `text`, or `value` as JSON if `json` is true. */
   answer(json: boolean | undefined, value: unknown, text: string): void;
-  /** Prints a file's text. Outside a terminal, the output equals the file, so that it can be redirected. */
+  /**
+   * Prints a file's text. If stdout is not a terminal, prints the text unchanged, so that it can be redirected to a
+   * file.
+   */
   file(text: string): void;
   /** Prints text unchanged. */
   text(text: string): void;

@@ -60,9 +60,9 @@ export interface GatewayAppOptions extends CompletionsOptions, HooksOptions {
   /** Returns the time at which an event's answer or notice began to appear, in milliseconds since the epoch. */
   firstWordAt(event: Pick<Delivery, "platform" | "id">): number | undefined;
   /**
-   * Returns a file for the web chat. `picture` is the media type of an image.
+   * Returns a file for the web chat. If the file is an image, `picture` is its media type.
    *
-   * @throws StewardError if the requesting browser may not have the file.
+   * @throws StewardError if the requesting browser has no access to the file, or the file is no longer available.
    */
   chatFile(request: ChatFileRequest): { data: Uint8Array; picture?: string };
   /** Reads and redacts past events. Sends nothing. */

@@ -16,8 +16,8 @@ interface DelaysOptions {
   parts(): Pick<Components, "config" | "channels">;
   replies: Pick<Replies, "sendNotice" | "sendDelayNotice" | "timeFirstWord">;
   /**
-   * Returns true while the gateway is stopping. A stopping gateway sends no notices, because the edge delivers the
-   * message again.
+   * Returns true while the gateway is stopping. The gateway then sends no delay notices, because the edge delivers
+   * unanswered messages again.
    */
   isStopping(): boolean;
   /** Milliseconds since the epoch. */
@@ -25,7 +25,10 @@ interface DelaysOptions {
   log: Log;
 }
 
-/** Sends notices for delayed or failed answers. One notice covers all earlier messages of the same chat. */
+/**
+ * Sends a notice if an answer is delayed or has failed. One notice covers all messages of the chat that arrived
+ * before the notice and are still unanswered.
+ */
 export class Delays {
   readonly #options: DelaysOptions;
   readonly #told = new Map<string, number>();

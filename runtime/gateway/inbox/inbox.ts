@@ -22,7 +22,10 @@ import { type DeliveryRecords, recordName } from "./records.ts";
 import { dismiss, type Replies } from "./replies.ts";
 import { sendAsFile } from "./outgoing.ts";
 
-/** Maximum number of completed event ids to keep. A later event may name one in `after`. */
+/**
+ * Maximum number of completed events whose ids are kept. A later event may refer to a completed event in its `after`
+ * field.
+ */
 const MAX_ENDED = 1_000;
 
 export interface InboxOptions {

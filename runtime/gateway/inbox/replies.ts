@@ -195,7 +195,7 @@ export class Replies {
     error: unknown,
     { platform, channel, signal }: Pick<ReplyContext, "platform" | "channel" | "signal">,
   ): Promise<AgentAnswer & { shown: string }> {
-    // Rethrow without notifying the chat if the answer was stopped or the error is not a retryable model error.
+    // Notify the chat only of model errors that a retry may fix, because the notices describe no other errors.
     if (signal.aborted || !(error instanceof RetryableError) || !isModelError(error.code)) throw error;
     const { id, target } = asked.at(-1) ?? asked[0];
     if (asked.some(({ last }) => last)) {

@@ -18,7 +18,10 @@ interface Frame {
 
 interface Piece {
   source: string;
-  /** True if this piece may be cut to fill up a previous part shorter than {@link SMALLEST_SHARE}. */
+  /**
+   * True if the beginning of this piece may be moved into the preceding part when that part is shorter than {@link
+   * SMALLEST_SHARE}.
+   */
   fills?: boolean;
   /** True for a heading, which must not end a part. */
   leads?: boolean;
@@ -31,8 +34,8 @@ interface Piece {
  * Splits Markdown into parts of at most `limit` characters (UTF-16 units). Prefers to split between blocks, then
  * between list items, lines, sentences and words. Never splits a surrogate pair.
  *
- * Cuts a code block or table only if it does not fit into one part. Each of its parts repeats the fences or the
- * table's header.
+ * Splits a code block or table only if it does not fit into one part, and then repeats the fences or the table's
+ * header in each part.
  *
  * @param share returns the fraction of the platform's limit that a rendered part uses. If the fraction is above 1,
  * the part is split again.
@@ -62,7 +65,10 @@ class Packer {
   readonly #parts: string[] = [];
   #part = "";
   #frame: Frame | undefined;
-  /** Start of the current part's last piece if that piece is a heading. */
+  /**
+   * Offset of a heading at the end of the current part; otherwise `undefined`. When the part is full, the heading
+   * moves to the next part with the text that it introduces.
+   */
   #leads: number | undefined;
 
   constructor(limit: number) {

@@ -7,12 +7,16 @@ import type { MediaProcess } from "./media-process.ts";
 import { type ImageFacts, imageFacts, imageType } from "./image.ts";
 
 /**
- * Anthropic's limits per image, the lowest of the providers: 5 MB in base64, and 8,000 pixels per side
+ * Maximum size, in bytes, of an image before base64 encoding, which makes it a third larger. Anthropic has the lowest
+ * limits of the providers: 5 MB in base64, and 8,000 pixels per side
  * (https://docs.claude.com/en/docs/build-with-claude/vision).
  */
 const MAX_IMAGE_BYTES = 3_750_000;
 const LONGEST_SIDE = 8_000;
-/** Maximum side of a picture to decode, in pixels. A file of a few kilobytes can expand to gigabytes. */
+/**
+ * Longest side, in pixels, of a picture that is decoded. Larger pictures are refused, because a file of a few
+ * kilobytes can expand to gigabytes.
+ */
 const LONGEST_DECODED_SIDE = 20_000;
 const MAX_PIXELS = 100_000_000;
 /** Memory, in bytes, per decoded pixel, measured with photos of 12 and 49 megapixels. */
@@ -138,7 +142,8 @@ export function mostPixels(memoryBytes: number): number {
 }
 
 /**
- * Accepts a picture with an unknown header. If the provider refuses it, the request is repeated without the picture.
+ * Accepts a picture whose dimensions are unknown because its header cannot be read. If the provider refuses the
+ * picture, the request is repeated without it.
  */
 function ofUnknownSize(data: Uint8Array): ReadFile {
   const mediaType = imageType(data);

@@ -53,7 +53,7 @@ export interface ModelRequest {
   preferred?: string;
   /** The only model to use. It gets one attempt, even if recent failures would otherwise exclude it. */
   only?: string;
-  /** Aborts the request, which then fails as retryable. */
+  /** Aborts the request, which then fails with a retryable error. */
   signal: AbortSignal;
   /** Receives each new piece of text, or `undefined` if the attempt failed and its pieces must be discarded. */
   onText?(delta: string | undefined): void;

@@ -85,7 +85,10 @@ class ReasoningFilter {
     }
   }
 
-  /** Handles `#mark` as a tag or token; returns false if `#mark` is ordinary text. */
+  /**
+   * Updates the filter and returns true if `#mark` contains a complete reasoning tag or special token. Returns false
+   * if `#mark` is ordinary text.
+   */
   #readMark(added: Added): boolean {
     const [, token] = TOKEN.exec(this.#mark) ?? [];
     if (token !== undefined) return this.#readToken(token);

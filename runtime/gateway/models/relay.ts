@@ -37,8 +37,9 @@ interface Entry extends RelayedModel {
 type Failures = Map<Entry, ModelTrouble | ModelRefusal>;
 
 /**
- * Relay that combines several models. A model that fails rests while the relay tries the next one. If a failure may
- * pass within seconds, the relay tries the model up to three times. The edge retries after longer failures.
+ * Relay that combines several models. If a failure may pass within seconds, the relay tries the same model up to
+ * three times. After other failures, or if all attempts fail, it tries the next model. For a while, the failed model
+ * is then tried last or not at all. The edge retries after longer failures.
  */
 export class ModelRelay implements Model {
   readonly #options: RelayOptions;

@@ -44,8 +44,8 @@ export interface StreamedOptions extends Pick<ProviderOptions, "redact" | "repor
  */
 export function createStreamedModel(options: StreamedOptions): Model {
   const { reference, reasonsInText, load, clock, redact, report } = options;
-  // True if this model puts no reasoning into the text. With `reasonsInText`, only a complete answer proves this,
-  // because reasoning may begin without an opening tag.
+  // True once it is known that the model's text contains no reasoning. With `reasonsInText`, this starts as false:
+  // reasoning may begin without an opening tag, so only a complete answer can be known to contain none.
   let isPlain = !reasonsInText;
   let loading: Promise<LanguageModelV4> | undefined;
   const client = (): Promise<LanguageModelV4> => {

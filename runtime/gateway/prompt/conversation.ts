@@ -154,7 +154,10 @@ function answerBlock(text: ModelText): Prompt {
   return prompt`[#you]: ${afterMark(text)}`;
 }
 
-/** Returns a message as prompt text that begins with a mark: `[#person]` by default. */
+/**
+ * Returns a message as prompt text. The text begins with a mark that tells the model what follows: `[#person]` if
+ * `said` contains only `text`.
+ */
 function saidBlock(said: Said): Prompt {
   const isMarked =
     said.speaker !== undefined || (said.quoted ?? []).length > 0 || (said.asides ?? []).length > 0;

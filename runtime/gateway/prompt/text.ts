@@ -1,8 +1,8 @@
 /**
  * Types of text by trust level, and the functions that add text to a prompt.
  *
- * Every line of a prompt that begins in column zero begins with text by the gateway or the operator. Text from any
- * other source is indented by four spaces or placed after a mark that the gateway wrote, such as `[#person]:`. As a
+ * In a prompt, every line that begins in column zero begins with text from the gateway or the operator. Text from any
+ * other source is indented by four spaces or follows a mark that the gateway wrote, such as `[#person]:`. As a
  * result, headings, fences, names and marks in such text do not affect the rest of the prompt. {@link unmarked} and
  * {@link modelPrompt} do not follow the rule about column zero, because each of these functions returns a whole
  * message or a whole tool result.
@@ -12,7 +12,7 @@ declare const trust: unique symbol;
 declare const built: unique symbol;
 type Text<Level> = string & { readonly [trust]: Level };
 
-/** Text by the operator: config, `AGENTS.md`, `SOUL.md`, `USER.md`. Only `operatorText` creates it. */
+/** Text from the operator: config, `AGENTS.md`, `SOUL.md`, `USER.md`. Only `operatorText` creates it. */
 export type OperatorText = Text<"operator">;
 /** Notes from conversations: a `MEMORY.md`. */
 export type MemoryText = Text<"memory">;
@@ -20,13 +20,13 @@ export type MemoryText = Text<"memory">;
 export type SpeakerText = Text<"speaker">;
 /** Result of a tool: a page, a file, an MCP server's answer or an error. */
 export type ToolText = Text<"tool">;
-/** Text by the model: an answer or a summary, which may repeat what others wrote. */
+/** Text that the model wrote: an answer or a summary. It may repeat text from others, so it is not trusted. */
 export type ModelText = Text<"model">;
 
 /** Text built for a model. Only this folder converts plain strings to it. */
 export type Prompt = string & { readonly [built]: true };
 
-/** Text that must not create headings, marks or sections. */
+/** Text that must not be able to imitate the headings, sections or marks (such as `[#person]:`) of a prompt. */
 type Untrusted = MemoryText | SpeakerText | ToolText | ModelText;
 
 const INDENT = "    ";
@@ -34,7 +34,10 @@ const INDENT = "    ";
 const LINE_END = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/g;
 /** Matches control and invisible characters. */
 const UNSEEN = /(?:(?![\n\t])[\p{Cc}\p{DI}\uFFF9-\uFFFB])+/gu;
-/** Matches an invisible character that is part of letters or emoji. */
+/**
+ * Matches a zero-width joiner or non-joiner, which connects or separates letters or emoji, and an optional variation
+ * selector U+FE0F before it.
+ */
 const JOINER = /^\uFE0F?[\u200C\u200D]$/;
 const VARIANT = /^[\uFE0E\uFE0F]$/;
 /** Matches tokens that separate roles in chat templates: `<|im_start|>`, `<start_of_turn>`, `[INST]`, `<<SYS>>`. */
@@ -73,7 +76,7 @@ export function verbatim(text: OperatorText): Prompt {
   return sanitize(text) as Prompt;
 }
 
-/** Sanitizes the model's own text for a message in the model's role. */
+/** Sanitizes text that the model wrote, for reuse in an `assistant` message. */
 export function modelPrompt(text: ModelText): Prompt {
   return sanitize(text) as Prompt;
 }

@@ -280,7 +280,9 @@ function readSchedule(row: Row): StoredSchedule[] {
   ];
 }
 
-/** Reads the stored roles. Treats invalid data as the role with the fewest rights. */
+/**
+ * Reads the stored roles of the people who made a schedule. Treats invalid data as the role with the fewest rights.
+ */
 function readMakers(text: string): readonly Role[] {
   return z.array(z.enum(ROLES)).safeParse(parseJson(text)).data ?? ["guest"];
 }

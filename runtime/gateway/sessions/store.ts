@@ -197,7 +197,7 @@ export class Sessions {
     this.#sql.summarise.run(summary, seq, session);
   }
 
-  /** Starts a session over. The model no longer sees its messages, but they stay stored. */
+  /** Starts a session over. The session's previous messages stay stored, but the model no longer sees them. */
   reset(session: string, at: number): void {
     transaction(this.#database, () => {
       this.#context.take(session);

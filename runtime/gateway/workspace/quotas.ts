@@ -56,9 +56,10 @@ export interface QuotasOptions {
 
 /**
  * Limits the size of the workspace's roots, and locks file changes across processes. Stores sizes as running totals,
- * so that changes need not measure all files again.
+ * so that a change need not measure all files again.
  *
- * All chats together may use up to half of the workspace's bytes. The shared root may use all remaining bytes.
+ * All chats together may use at most half of the workspace's bytes; the shared root may use every byte that the chats
+ * do not use.
  */
 export class Quotas {
   readonly #options: QuotasOptions;
@@ -111,7 +112,10 @@ export class Quotas {
     figures.entries = Math.max(0, figures.entries + growth.entries);
   }
 
-  /** Stores a version. Prunes the root's versions if they exceed their limit. Call it within {@link change}. */
+  /**
+   * Stores a file's replaced content as a version. Prunes the versions of the file's root folder if they exceed their
+   * limit. Call this method within {@link change}.
+   */
   keep(id: string, history: FileHistory, replaced: Replaced): void {
     const figures = this.#of(id);
     const grown = history.keep(replaced);

@@ -68,7 +68,10 @@ export interface Session {
 export interface ConnectionEnd {
   /** Next step: `resume` the session, begin a new one (`identify`), or `stop` until the operator changes something. */
   next: "resume" | "identify" | "stop";
-  /** True if the connection did not fail: Discord asked for a reconnect, or this process closed it. */
+  /**
+   * True if the connection ended without a failure: Discord asked for a reconnect, or this process closed the
+   * connection.
+   */
   expected?: boolean;
   code: ErrorCode;
   detail: string;
@@ -106,8 +109,8 @@ export function endOf(code: number): ConnectionEnd {
 
 /**
  * Adds the API version and the encoding to a gateway address. Returns `undefined` if the address's host must not
- * receive the bot token. Permitted hosts are those below discord.gg, and the host of `apiUrl` if it replaces
- * Discord's own API.
+ * receive the bot token. Permitted hosts are the subdomains of discord.gg and, if `apiUrl` differs from Discord's own
+ * API URL (`ownApiUrl`), the host of `apiUrl`.
  */
 export function gatewayUrl(address: string, apiUrl: string, ownApiUrl: string): string | undefined {
   const url = URL.parse(address);

@@ -23,11 +23,12 @@ interface ReturnOptions {
 }
 
 /**
- * Merges the data of chats that had their own gateways, then starts the one gateway for every chat. If the merge is
- * interrupted, the next start completes it.
+ * Merges the data of chats that had their own gateways, then starts the single gateway that serves all chats. If the
+ * merge is interrupted, the next start completes it.
  *
- * The gateway does not start (`chats_not_copied`) if a chat's last messages are only in the chat's folder, which this
- * process cannot read. To give up those messages, an operator removes the file `changed` from the chat's backups.
+ * Does not start the gateway (`chats_not_copied`) if a chat's last messages were perhaps never backed up. Such
+ * messages are only in the chat's folder, which this process cannot read. To give up these messages, an operator
+ * removes the file `changed` from the chat's backups.
  */
 export async function startWithChatData(options: ReturnOptions): Promise<void> {
   const { supervisor, home, clock, log } = options;

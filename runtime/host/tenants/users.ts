@@ -157,8 +157,8 @@ function userOf(id: number, base: number): ProcessUser {
 }
 
 /**
- * Removes other users' access to the entries of the data directory. Call this function before opening the directory
- * to other users.
+ * Makes the entries of the data directory, except the `tenants` folder, inaccessible to other users. Call this
+ * function before granting those users access to the directory itself.
  */
 function closeFiles(home: string): void {
   for (const entry of readdirSync(home, { withFileTypes: true })) {

@@ -8,8 +8,9 @@ export interface BackupsOptions extends CommandOptions {
 }
 
 /**
- * Returns the backups of a deployed stack. Creating or verifying one starts a stopped container. The methods reject
- * with the service's error or `service_unreachable`.
+ * Returns an object for listing, creating and verifying the backups of a deployed stack. Creating or verifying a
+ * backup starts the container if it is stopped. The object's methods reject with the service's error, or with
+ * `service_unreachable` if the service does not answer.
  *
  * @throws StewardError `stack_not_deployed`; BuildFailure, such as `gateway_unknown`, if the stack cannot be read
  */

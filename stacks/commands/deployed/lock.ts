@@ -95,7 +95,10 @@ async function lockIn(folder: string): Promise<Lock | undefined> {
   return undefined;
 }
 
-/** Returns the folder of a `file://` URL. The CLI also writes `file://~` and paths relative to the home folder. */
+/**
+ * Returns the folder of a `file://` URL. Expands a leading `~`, because the CLI also writes URLs relative to the home
+ * folder, such as `file://~/state`.
+ */
 function folderOf(url: string): string {
   const [address = ""] = url.split("?");
   const given = address.slice("file://".length);

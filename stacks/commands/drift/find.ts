@@ -70,7 +70,10 @@ function changedInputs(inputs: Properties, before: Properties, after: Properties
   return shared.flatMap((key) => changedPaths(key, inputs[key], before[key], after[key]));
 }
 
-/** Returns the paths at which two outputs differ. Ignores keys that the provider adds to the program's objects. */
+/**
+ * Returns the paths at which the outputs `before` and `after` differ. Ignores object keys that are missing from
+ * `input`, because the provider adds them.
+ */
 function changedPaths(path: string, input: unknown, before: unknown, after: unknown): string[] {
   if (Array.isArray(input) && Array.isArray(before) && Array.isArray(after)) {
     const places = Array.from({ length: Math.max(before.length, after.length) }, (_, at) => at);

@@ -30,7 +30,10 @@ import { settingsFileOf } from "../settings.ts";
 
 export interface MigrateOptions extends CommandOptions {
   workerName: string;
-  /** Tag of the accepted migration. Without it, the settings stay unchanged. */
+  /**
+   * Tag of the migration that the operator accepts. If it is set, the Worker's name and migrations in the stack's
+   * settings are changed; otherwise the settings stay unchanged.
+   */
   accept?: string | undefined;
 }
 

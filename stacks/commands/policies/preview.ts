@@ -9,7 +9,7 @@ import type { DeployedStack } from "../deployed/stack.ts";
 export type PolicyConfig = Readonly<Record<string, unknown>>;
 
 export interface PolicyOptions {
-  /** Levels and values of the rules. Default: those that each rule defines. */
+  /** Enforcement levels and settings of the rules. Default: each rule's own. */
   config?: PolicyConfig | undefined;
   /** Time of the last backup, ISO 8601. By default, a rollout asks the service for it. */
   backup?: string | undefined;

@@ -113,7 +113,6 @@ function rolloutFailed(stack: string, [first]: readonly RecordEntry[], how: stri
   return unprovenError(stack, `The rollout${began} of ${stack} ${how}.`);
 }
 
-/** Returns the error `promotion_unproven`, whose fix names the stack `source`. */
 function unprovenError(source: string, detail: string): StewardError {
   return new StewardError("promotion_unproven", detail, {
     fix: ({ tool }) =>

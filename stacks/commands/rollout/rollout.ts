@@ -44,12 +44,12 @@ export interface RolloutResult extends UpdateFacts {
 export type RolloutExit = (typeof EXIT)[keyof typeof EXIT];
 
 /**
- * Updates a stack: previews under the policies, stops for approval, backs up, updates, probes, and rolls back if the
- * new version does not answer. Once the rollout has begun, every outcome is in the result and in the record below
- * `.steward/rollouts/<stack>/`.
+ * Updates a stack: previews the update with the policy packs, asks for approval, backs up, updates, probes, and rolls
+ * back if the new version does not answer. Once the rollout has begun, every outcome is in the result and in the
+ * record below `.steward/rollouts/<stack>/`. Throws only before anything has changed.
  *
  * @throws StewardError `rollout_under_way`, `stack_config_invalid`, or a code with the prefix `promotion_`;
- * BuildFailure if the CLI, the backend or the stack is missing. In these cases, nothing has changed.
+ * BuildFailure if the CLI, the backend or the stack is missing
  */
 export async function rollout(stack: string, options: RolloutOptions = {}): Promise<RolloutResult> {
   const folder = rolloutsOf(stack, options);

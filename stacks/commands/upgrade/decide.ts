@@ -10,7 +10,10 @@ export interface PackageVersions {
   target: string;
 }
 
-/** Kind of upgrade to the target version, from the deployed version or, if unknown, from the installed one. */
+/**
+ * Kind of step from the current version to the target version. The current version is the deployed one or, if that is
+ * unknown, the installed one.
+ */
 export type UpgradeStep = "none" | "patch" | "minor" | "major" | "downgrade";
 
 /**

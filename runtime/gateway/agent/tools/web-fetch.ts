@@ -90,7 +90,7 @@ function parse(address: string, base?: URL): URL {
   return url;
 }
 
-/** Resolves a host and checks all its addresses. */
+/** Resolves a host. Throws if the host has no address or if `isAllowed` rejects any of its addresses. */
 async function resolve(url: URL, { resolve: find, isAllowed }: FetchNetwork, signal: AbortSignal) {
   const host = url.hostname.replace(/^\[|\]$/g, "");
   // `URL` has already normalized other notations of IP addresses.

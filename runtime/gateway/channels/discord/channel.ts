@@ -35,7 +35,10 @@ const CHAT_REFUSES: Record<number, string> = {
 };
 /** Discord's error codes for a chat that was deleted or that the bot cannot reach. */
 const GONE: ReadonlySet<number> = new Set([10003, 10004, 50001, 50007, 50278]);
-/** Codes for an unknown message, another author's message, and an old message that was edited too often. */
+/**
+ * Discord's error codes for edits that it refuses: unknown message (10008), too many edits of an old message (30046),
+ * another author's message (50005).
+ */
 const EDIT_REFUSED = new Set([10008, 30046, 50005]);
 
 /** Hosts of Discord's attachments: https://docs.discord.com/developers/reference#signed-attachment-cdn-urls */

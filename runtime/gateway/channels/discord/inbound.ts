@@ -43,8 +43,8 @@ export function readDiscordEvent(payload: Record<string, unknown>, access: Chann
 }
 
 /**
- * Parses a message. A message on a server is for the bot if it mentions or answers the bot, or if the config requires
- * no mention.
+ * Parses a message. A message on a server is for the bot if it mentions the bot, if it replies to the bot, or if the
+ * config requires no mention.
  */
 function readMessage(received: DiscordMessage, bot: string, access: ChannelAccess): Inbound {
   const { id, channel_id: chat, channel_type: kind, guild_id: guild, author, type = DEFAULT } = received;

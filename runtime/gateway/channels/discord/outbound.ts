@@ -44,9 +44,9 @@ export interface DiscordSenderOptions {
 }
 
 /**
- * Sends messages to Discord. A reply's first message replaces the "thinking" placeholder, and later messages follow
- * it. Without a valid ticket, the bot posts to the channel. Methods throw a DiscordError, or a RefusedError if a
- * private answer's ticket has expired.
+ * Sends messages to Discord. With a valid ticket (interaction token), the first message of a reply replaces the
+ * "thinking" placeholder, and the others follow it. Otherwise, the bot posts the messages to the channel. Methods
+ * throw a DiscordError, or a RefusedError if the ticket for a private answer has expired.
  * https://docs.discord.com/developers/interactions/receiving-and-responding#followup-messages
  */
 export class DiscordSender {

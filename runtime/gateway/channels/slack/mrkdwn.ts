@@ -116,8 +116,8 @@ function escapeSlackText(text: string): string {
 }
 
 /**
- * Splits a reply into parts of at most `limit` characters. A rendered part fits into a message or, if `edited`, into
- * an edit.
+ * Splits a reply into parts of at most `limit` characters. Once rendered, each part also fits into a message or, if
+ * `edited`, into an edit.
  */
 export function splitForSlack(text: string, limit: number, edited: boolean): string[] {
   return splitMarkdown(text, limit, (part) => {

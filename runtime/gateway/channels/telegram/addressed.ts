@@ -1,6 +1,9 @@
 import type { TelegramContent, TelegramEntity, TelegramMessage } from "./message.ts";
 
-/** Maximum length, in characters, of a mention that can address the bot: twice Telegram's limit for user names. */
+/**
+ * Longest mention (`@name`), in characters, that is compared with the bot's user name. Twice Telegram's limit for
+ * user names, as a margin.
+ */
 const LONGEST_NAME = 64;
 
 export interface BotIdentity {

@@ -53,7 +53,7 @@ export function createTelegramChannel(options: TelegramChannelOptions): Channel 
     return { id: bot.id, name: bot.username };
   };
   let asking: Promise<void> | undefined;
-  /** Checks the token and requests the bot's name. If this fails, the next use tries again. */
+  /** Checks the token and requests the bot's name. Concurrent calls share one request. */
   const probe = (): Promise<void> =>
     (asking ??= standing.probe(learnName).finally(() => {
       asking = undefined;

@@ -33,7 +33,10 @@ const file = z.object({
 
 const chat = z.object({ id: z.number(), title: maybe(z.string()) });
 
-/** Attachment fields of a message, also used for replied-to messages in other chats. */
+/**
+ * Attachment fields of a message. If the message replies to a message in another chat, `external_reply` has the same
+ * fields for the replied-to message.
+ */
 const media = z.object({
   photo: maybe(z.array(file)),
   /** A short video with a still picture. */
