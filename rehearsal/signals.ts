@@ -73,7 +73,7 @@ function whenNpmEnds(listener: () => void): void {
   }, LOOK_MS).unref();
 }
 
-/** Returns the process ids of the parent and, if /proc exists, the grandparent. Either of them may be npm. */
+/** Returns the process ids of the parent and, if /proc exists, the grandparent, because either may be npm. */
 function parents(): string {
   const { ppid } = process;
   try {

@@ -70,7 +70,7 @@ export async function configure(
   for (const [key, value] of Object.entries(privateConfig)) setSecret(stack, engine, key, value);
 }
 
-/** Returns the environment variables for running `pulumi` by hand on the stack in this directory. */
+/** Returns the environment variables for running `pulumi` by hand on the stack in `dir`. */
 export function stackVariables({ dir, passphrase }: Pick<OpenStackOptions, "dir" | "passphrase">) {
   const { settings, state } = placesOf(dir);
   return {

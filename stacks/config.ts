@@ -27,7 +27,7 @@ export interface HostConfig extends Plain<"host"> {
 export type StackConfig = ServerlessConfig | HostConfig;
 
 /**
- * Validates a stack's configuration and converts it to its gateway's arguments.
+ * Validates a stack's configuration and converts it to the gateway's arguments.
  *
  * @throws StewardError `stack_config_invalid`, which lists every problem with its key and fix.
  */

@@ -25,9 +25,9 @@ export interface Bundle {
   hash: string;
   worker: { dir: string; mainModule: string; files: WorkerModule[]; hash: string };
   /**
-   * Content of the image's /app. Its programs are `supervisor/main.js`, `gateway/main.js`, `host/main.js`,
-   * `gateway/cli/main.js` (command line), `gateway/replay/main.js` (rollouts) and `host/warm.js` (image build). The
-   * image built from `context` has `hash` as its tag.
+   * `dir`: content of the image's /app, with the programs `supervisor/main.js`, `gateway/main.js`, `host/main.js`,
+   * `gateway/cli/main.js` (command line), `gateway/replay/main.js` (rollouts) and `host/warm.js` (image build).
+   * `context`: build context of the image. `hash`: the image's tag.
    */
   container: { dir: string; context: string; hash: string };
 }

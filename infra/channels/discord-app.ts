@@ -28,8 +28,8 @@ export function warnOfPublicDiscordApp(
 }
 
 /**
- * Explains, also in previews, that Discord on Cloudflare supports only commands and buttons. Messages need a
- * permanent connection (https://docs.discord.com/developers/events/gateway).
+ * Tells the operator, even in previews, that Discord on Cloudflare supports only commands and buttons. Messages need
+ * a permanent connection (https://docs.discord.com/developers/events/gateway).
  */
 export function tellOfDiscordCommands(): void {
   void pulumi.log.info(

@@ -60,8 +60,8 @@ function pathOf({ applicationId }: CommandsInputs): string {
 }
 
 /**
- * Returns a canonical form to compare with Discord's response: sorted by name, without fields that Discord adds or
- * leaves out.
+ * Returns the commands in a form comparable with Discord's response: sorted by name, without fields that Discord adds
+ * or omits.
  */
 export function commandsText(list: unknown): string {
   const byName = listOf(list).toSorted((a, b) => (String(a["name"]) < String(b["name"]) ? -1 : 1));

@@ -12,7 +12,7 @@ export interface RegistrationsArgs {
   url: pulumi.Input<string>;
   /** Default: nothing is registered with Telegram. */
   telegram?: Omit<TelegramWebhookArgs, "url"> | undefined;
-  /** Access to the Slack app's manifest. Default: the operator pastes the manifest by hand. */
+  /** Arguments for updating the Slack app's manifest. If absent, the operator pastes the manifest into Slack. */
   slack?: Omit<SlackAppArgs, "manifest"> | undefined;
   /** Default: nothing is registered with Discord. */
   discord?: Omit<DiscordEndpointArgs, "url"> | undefined;

@@ -119,7 +119,9 @@ function invalid(name: string, problems: readonly ArgumentProblem[]): pulumi.Run
   return runError(text, new StewardError("stack_config_invalid", text, { fix: "" }));
 }
 
-/** Replaces values that are not known yet: an argument by {@link LATER}, a record's member by a valid placeholder. */
+/**
+ * Replaces values that are not known yet: an argument with {@link LATER}, a record's member with a valid placeholder.
+ */
 function knownNow(value: unknown): unknown {
   if (isLater(value)) return LATER;
   if (Array.isArray(value)) return value.some(isLater) ? LATER : value;

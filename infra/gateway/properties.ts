@@ -14,7 +14,9 @@ import { INSTANCES } from "../serverless/cost.ts";
 import { BUCKET_NAME, fittingName, LONGEST, WORKER_NAME } from "../serverless/names.ts";
 import type { ArgsOf, EndpointsArgs, Target } from "./args.ts";
 
-/** Paths of secret arguments by variable. Excludes the attestation key, which is generated. */
+/**
+ * Secret environment variables, each with the path of its argument. Excludes the attestation key, which is generated.
+ */
 export const SECRET_ARGUMENTS = {
   ANTHROPIC_API_KEY: "models.anthropicApiKey",
   OPENAI_API_KEY: "models.openaiApiKey",

@@ -243,7 +243,7 @@ function placeholders(values: Values, words: Wording): ArgumentProblem[] {
     }));
 }
 
-/** Returns the problems that leave the gateway's public address unknown. */
+/** Returns the problems that prevent finding out the gateway's public address. */
 export function addressProblems(values: Values, words: Wording): ArgumentProblem[] {
   return placeholders(values, words).filter(({ path }) => ["subdomain", "hostname"].includes(path));
 }

@@ -253,7 +253,7 @@ function credentialsOf(
   };
 }
 
-/** Returns the credentials to store in the state, for commands that do not run the program. */
+/** Returns the credentials that the state keeps for commands that do not run the Pulumi program. */
 function storedCredentials(
   { cloudflare }: Settings,
   { apiToken, baseUrl }: ApiCredentials,

@@ -44,8 +44,8 @@ export function nameHooks({ container, volume }: HostNames, dockerHost: string |
 }
 
 /**
- * Returns a transformation that makes a resource run `hooks` before the resource is created. Hooks can be added to
- * the list later, unlike with the resource option `hooks`.
+ * Returns a transformation that runs `hooks` before each resource's creation. Unlike with the resource option
+ * `hooks`, the list can still grow later.
  */
 export function runBeforeCreate(hooks: pulumi.ResourceHook[] = []): pulumi.ResourceTransformation {
   return ({ props, opts }) => ({ props, opts: { ...opts, hooks: { beforeCreate: hooks } } });

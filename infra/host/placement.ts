@@ -47,8 +47,8 @@ const DEFAULTS = {
 
 export const placementProvider: ResourceProvider<PlacementInputs, PlacementInputs> = {
   /**
-   * Compares the Docker engine with the stack. If the volume is missing, throws `volume_gone` unless the operator has
-   * accepted the loss with `pulumi up --refresh`.
+   * Checks whether the Docker engine still has the stack's image, volume and unchanged container. If the volume is
+   * missing, throws `volume_gone` unless the operator has accepted the loss with `pulumi up --refresh`.
    */
   async check(olds, news) {
     const { imageRound, containerRound } = olds;

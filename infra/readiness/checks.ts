@@ -255,7 +255,8 @@ function closed(path: string): Check {
       const { status } = response;
       if (isRefusal(status)) return undefined;
       if (status < 300) return `status ${status}: it is open to everyone`;
-      // If no identity gateway is configured, a closed page or debug route reports `access_not_configured`.
+      // If no identity gateway is configured, protected pages and debug routes refuse requests with
+      // `access_not_configured`.
       const code = await codeOf(response);
       return code === "access_not_configured" ? undefined : `status ${status}, expected 302, 401 or 403`;
     },

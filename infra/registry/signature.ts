@@ -17,7 +17,7 @@ export const BUNDLE_ANNOTATION = "steward.bundle";
 export const signerSchema = z.union([
   z.strictObject({ publicKey: z.string() }),
   z.strictObject({
-    /** URL of the workflow with the tag that triggered it. */
+    /** URL of the signing workflow, including the tag that triggered the workflow. */
     identity: z.string(),
     /** Issuer of the identity. */
     issuer: z.string(),

@@ -18,7 +18,8 @@ export const secretCheckProvider: ResourceProvider<SecretCheckInputs, SecretChec
   },
 
   /**
-   * Tests a secret's first value. Only warns if the platform does not respond: there is no working value to protect.
+   * Tests a secret's first value. If the platform does not respond, only warns, because a first value does not
+   * replace a working one.
    */
   async create(inputs) {
     if ((await checkSecret(inputs)) === "silent") {

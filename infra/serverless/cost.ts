@@ -47,7 +47,7 @@ export interface CostInputs {
   /** Maximum number of containers that run at the same time. Absent if one container serves all chats. */
   maxSandboxes?: number | undefined;
   /**
-   * Expected running hours a day of all containers together, 0 to 24. Default for one container: estimated from
+   * Expected total running time of all containers, in hours a day. Default for one container: estimated from
    * `sleepAfter`.
    */
   awakeHours?: number | undefined;

@@ -39,7 +39,7 @@ interface DeploymentOutputs extends DeploymentInputs {
 
 /**
  * Provider of {@link Deployment}. Every preview reads the newest deployment, to detect rollbacks, traffic splits and
- * uploads from outside the stack.
+ * uploads made outside the stack.
  */
 export const deploymentProvider: ResourceProvider<DeploymentInputs, DeploymentOutputs> = {
   async diff(_id, olds, news) {
@@ -172,7 +172,7 @@ interface DeploymentArgs {
 
 /**
  * A Worker's newest deployment, which serves its traffic. The next update reverts rollbacks, partial rollouts and
- * uploads from outside the stack.
+ * uploads made outside the stack.
  */
 export class Deployment extends OwnResource {
   declare readonly deploymentId: pulumi.Output<string>;

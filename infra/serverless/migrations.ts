@@ -95,8 +95,8 @@ async function refuseForeign(
 }
 
 /**
- * Throws if the account's Worker is not the one in Pulumi's state, or if the list does not start with the Worker's
- * applied migrations.
+ * Throws if the account's Worker is not the one in Pulumi's state, or if the configured migrations do not start with
+ * the applied ones.
  */
 async function refuseOthers(live: LiveWorker | undefined, inputs: MigrationsInputs): Promise<void> {
   if (live?.id !== inputs.workerId) throw goneWorkerError(inputs, live);
@@ -209,8 +209,8 @@ interface MigrationsArgs {
 /** The Worker's migrations. Resources that bind the Worker's Durable Object classes must depend on this one. */
 export class Migrations extends OwnResource {
   /**
-   * Tag of the last migration. When the tag changes, the deployment resource deploys its versions again, because a
-   * migration takes them out of service.
+   * Tag of the last migration. A migration takes the deployed versions out of service, so the deployment resource
+   * deploys them again when the tag changes.
    */
   readonly lastTag: string;
 

@@ -37,11 +37,11 @@ interface Refusal {
 }
 
 /**
- * Tests each permission of the token with one read, so a read-only token also passes. Calls `warn` if a read is
- * inconclusive.
+ * Tests each required permission of the token with one read, so a read-only token also passes. Calls `warn` if a read
+ * is inconclusive.
  *
- * @throws StewardError `token_permission_missing` with all missing permissions, `token_refused`,
- * `cloudflare_unreachable`
+ * @throws StewardError `token_refused`, `cloudflare_unreachable`, or `token_permission_missing`, which lists all
+ * missing permissions
  */
 export async function checkPermissions(check: PermissionCheck): Promise<void> {
   const asked = await Promise.all(check.permissions.map((permission) => ask(check, permission)));
@@ -97,7 +97,7 @@ interface Permission {
   name: string;
   /** Part of the stack that needs the permission. */
   purpose: string;
-  /** Path of the cheapest read that needs the permission. */
+  /** Path of a cheap GET request that succeeds only with the permission. */
   probe: string;
 }
 

@@ -10,7 +10,7 @@ export interface Explanation {
   /** Stable, searchable error code; `undefined` for an unexpected error. */
   code: string | undefined;
   cause: string;
-  /** Fix; `undefined` for an unexpected error, or if `cause` already contains the fixes. */
+  /** Advice on fixing the error; `undefined` if the error is unexpected or `cause` already contains advice. */
   fix: string | undefined;
 }
 
@@ -29,7 +29,10 @@ export function explanationText({ code, cause, fix }: Explanation): string {
   return fix === undefined ? known : `${known}\n  fix: ${fix}`;
 }
 
-/** Returns the first error with a code in the chain of causes, or an error recognized from the text. */
+/**
+ * Returns the first error in the chain of causes that has a code. If there is none, returns an error recognized from
+ * the message text, or `undefined`.
+ */
 function knownError(error: unknown): StewardError | BuildFailure | undefined {
   for (let one = error; one instanceof Error; one = one.cause) {
     if (one instanceof StewardError || one instanceof BuildFailure) return one;

@@ -30,7 +30,7 @@ const ATTEMPTS = 5;
 export interface FrontOptions {
   /** 0 picks a free port. */
   port: number;
-  /** Local address, in addition to 127.0.0.1, at which containers reach the Worker. Default: none. */
+  /** Second address to listen on, besides 127.0.0.1, so that containers reach the Worker. Default: none. */
   containerHost?: string | undefined;
   account: AccountStore;
   runner: WorkerRunner;

@@ -54,7 +54,9 @@ function policiesOf(state: Readonly<AccountState>, application: AccessApplicatio
     .flatMap(({ id }) => state.policies.find((policy) => policy.id === id) ?? []);
 }
 
-/** Returns true if a policy matches a person: any Include rule, all Require rules and no Exclude rule. */
+/**
+ * Returns true if a person matches at least one of a policy's Include rules, all Require rules and no Exclude rule.
+ */
 function applies(policy: PolicyRecord, email: string | undefined): boolean {
   const matches = (name: string): boolean[] => {
     const rules = policy.body[name];

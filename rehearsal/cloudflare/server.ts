@@ -17,7 +17,7 @@ export interface CloudflareOptions {
   /** 0 picks a free port. */
   port: number;
   accountId: string;
-  /** API token with all scopes: 40 to 80 characters of 0-9 A-Z a-z - and _. */
+  /** API token with all scopes: 40 to 80 letters, digits, hyphens or underscores. */
   apiToken: string;
   /** Additional tokens with their scopes. Default: none. */
   scopedTokens?: Readonly<Record<string, readonly TokenScope[]>>;

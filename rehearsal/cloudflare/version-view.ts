@@ -3,8 +3,8 @@ import type { AccountState, VersionRecord, WorkerRecord } from "./account/state.
 import { presentBindings } from "./bindings.ts";
 
 /**
- * Returns a version as the `workers/workers` API does. The code is included only with `?include=modules`.
- * `migration_tag` appears after the deployment; the migrations are never returned.
+ * Returns a version as the `workers/workers` API does. Includes the code only with `?include=modules`, and
+ * `migration_tag` only once the version has been deployed. Never includes the migrations.
  */
 export function presentVersion(
   state: AccountState,

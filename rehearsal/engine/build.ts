@@ -5,7 +5,7 @@ import { runProcess } from "../../infra/shell/process.ts";
 import { downloadModule, goBuild, type GoBuild } from "./go.ts";
 import { isExecutable } from "./plugins.ts";
 
-/** Folder of the Go module that pins the engine to the newest version on public proxies. */
+/** Folder of the Go module that pins the engine's version, the newest available on public Go proxies. */
 export const ENGINE_MODULE = join(import.meta.dirname, "pulumi");
 
 /** Returns flags that set the CLI's version. The Automation API rejects a CLI without a version. */
@@ -19,7 +19,10 @@ function linkerFlags(version: string): string {
  */
 const METERS = ["github.com/nbutton23/zxcvbn-go", "github.com/ccojocar/zxcvbn-go"];
 
-/** Patches by file, as `[from, to]`. They make the {@link METERS} read their word lists on first use. */
+/**
+ * Source patches for each file, as `[from, to]` pairs. With them, each of the {@link METERS} reads its word lists on
+ * first use instead of at program start.
+ */
 const METER_PATCHES: Readonly<Record<string, readonly (readonly [string, string])[]>> = {
   "frequency/frequency.go": [["func init() {", "func Load() {"]],
   "matching/matching.go": [

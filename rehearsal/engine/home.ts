@@ -78,7 +78,7 @@ async function keepNoLogs(home: string): Promise<void> {
   const place = join(home, "logs");
   if ((await stat(place).catch(() => undefined))?.isFile()) return;
   await mkdir(home, { recursive: true });
-  // Replacing the folder fails while another run writes logs. The next run tries again.
+  // Removing the folder fails while another run writes logs to it. The next run tries again.
   await rm(place, { recursive: true, force: true })
     .then(() => writeFile(place, "In the place of a folder, so that the Pulumi CLI keeps no logs.\n"))
     .catch(() => undefined);

@@ -3,8 +3,8 @@ export interface Engine {
   /** Without a leading v. */
   version: string;
   /**
-   * Origin of the CLI: installed on this machine (`path`), or built from pinned Go modules, earlier (`cache`) or now
-   * (`built`).
+   * Origin of the CLI: installed on this machine (`path`), built earlier from pinned Go modules (`cache`), or built
+   * from them now (`built`).
    */
   source: "path" | "cache" | "built";
   /** Additional environment variables for running `cli`, such as PATH and PULUMI_HOME. */

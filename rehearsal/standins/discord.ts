@@ -43,8 +43,8 @@ export interface DiscordStandIn extends Listening {
   /** Sends a signed interaction to the endpoint, and processes the response. */
   interact(endpoint: string, payload: Record<string, unknown>): Promise<Response>;
   /**
-   * Returns the interaction that a button press sends. `by` identifies the person: `user` in a direct message, or
-   * `member` with `guild_id` and `channel_id` on a server.
+   * Returns the interaction that a button press sends. `by` contains the fields that identify the person: `user` in a
+   * direct message; `member`, `guild_id` and `channel_id` on a server.
    */
   press(
     message: Pick<DiscordMessage, "id" | "place" | "content">,

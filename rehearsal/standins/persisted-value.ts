@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 
-/** A stand-in's value, which survives restarts if it has a file. */
+/** Value of a stand-in. Survives restarts if a file is given. */
 export class PersistedValue<Value> {
   readonly #file: string | undefined;
   #value: Value;

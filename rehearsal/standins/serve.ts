@@ -51,7 +51,8 @@ export async function listen(
     url,
     port: address.port,
     async quiet() {
-      // Look several times: on a busy machine the timer may fire before a waiting request is read from its socket.
+      // Check several times for waiting requests: on a busy machine the timer may fire before a request is read from
+      // its socket.
       for (let looks = 0; looks < LOOKS; looks += 1) {
         if (answers.size > 0 || performance.now() - lastAt < QUIET_MS) looks = 0;
         await Promise.allSettled(answers);

@@ -26,7 +26,10 @@ interface ContainerBackupsOptions {
   sharesConfig: boolean;
   onConfig?: (() => void) | undefined;
   ports: SupervisorPort;
-  /** Merges data of chats that had their own sandboxes. Set only if this sandbox serves every chat. */
+  /**
+   * Merges the data of chats that had their own sandboxes into the shared state. Set only if this sandbox serves all
+   * chats.
+   */
   returns?: Pick<ChatReturns, "find" | "mergeAll"> | undefined;
   notes: Notes;
   running(): boolean;
@@ -149,7 +152,7 @@ export class ContainerBackups {
   async #restore(): Promise<void> {
     const { returns, running, clock, log } = this.#options;
     const [record, store, run] = [this.#record, this.#store, this.#run];
-    // Read the bucket while waiting for the container to boot.
+    // Begin the wait first, to read the bucket while the container boots.
     const listening = this.#state.listening(running);
     const reading = [store.stored(), store.cached.read(), returns?.find(), listening] as const;
     const [stored, cached, found] = await Promise.all(reading);

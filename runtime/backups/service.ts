@@ -59,7 +59,7 @@ export class BackupService<Content> implements Backups {
 
   constructor(options: BackupServiceOptions<Content>) {
     this.#options = options;
-    // Time before this service's start does not count as lateness.
+    // Time before this service's start does not make a backup late.
     this.#provenAt = options.clock();
   }
 

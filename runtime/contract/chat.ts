@@ -1,19 +1,19 @@
 /**
  * Protocol of the web chat: JSON text messages on a WebSocket at `/chat/socket`, on the host that serves the page.
  *
- * 1. The server sends `challenge`. Within 10 s the page answers `hello`, signed with the device's key: Ed25519 (RFC
- * 8032) over {@link proofText}. The key never leaves the browser.
+ * 1. The server sends `challenge`. Within 10 s the page replies with `hello`, signed with the device's key: Ed25519
+ * (RFC 8032) over {@link proofText}. The key never leaves the browser.
  * 2. An unknown device gets `pairing`, and `welcome` once the operator has approved it. A known device gets `welcome`
  * immediately, with the earlier messages. A revoked device's connection closes with 4403.
  * 3. The page sends `say` and stores it until the `answer`, `error` or `removed` with its id arrives. After a lost
  * connection it resends the message with the same id: each id is answered once.
- * 4. Files are fetched over HTTP at `/chat/files/<item>`, with the connection's ticket as Bearer token.
- * 5. Pages and gateways of different versions work together: both ignore unknown message types and fields. A page uses
- * `file`, `stop`, `open`, `rename`, `delete`, `find` and the fields `conversation` and `instead` only if `welcome` has
- * `conversations`.
+ * 4. Files are fetched over HTTP at `/chat/files/<item>`, with the connection's ticket as a Bearer token.
+ * 5. Pages and gateways of different versions work together: both ignore unknown message types and fields. A page
+ * uses `file`, `stop`, `open`, `rename`, `delete`, `find` and the fields `conversation` and `instead` only if
+ * `welcome` has `conversations`.
  *
- * A browser has several conversations. The page chooses the id of each and sends it as `conversation`; only the first
- * conversation has no id. A page receives all messages of its open conversation. Of the other conversations, it receives
+ * A browser has several conversations. The page chooses each one's id and sends it as `conversation`; only the first
+ * conversation has no id. A page receives all messages of its open conversation, but from the other conversations
  * only the messages that end an answer.
  */
 
@@ -119,7 +119,7 @@ export interface Conversation {
 export interface Hit {
   conversation: string;
   title: string;
-  /** Part of the message around the first match; empty for a matching title. */
+  /** Part of the message around the first match; empty if the result is a conversation whose title matches. */
   excerpt: string;
   at: number;
 }

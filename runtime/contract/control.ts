@@ -76,7 +76,7 @@ export const CONTROL_ROUTES = {
 
 export const MANIFEST_HEADER = "steward-manifest";
 
-/** Revision of the data directory. It changes whenever any file of the state changes. */
+/** Revision of the data directory. Changes whenever a state file changes. */
 export interface StateRevision {
   revision: string;
 }
@@ -185,7 +185,7 @@ export interface SandboxStatus {
   reason?: Reason;
   /** Milliseconds from the container's start to the gateway's first response, once known. */
   coldStartMs?: number;
-  /** Start in progress, only in the state `starting`; `at` is ISO 8601. */
+  /** The current start, set only in the state `starting`; `at` is ISO 8601. */
   start?: { at: string; phase: StartPhase };
   /** The last 20 completed starts, newest first. */
   coldStarts?: ColdStart[];
@@ -407,7 +407,10 @@ export interface GatewayStatus {
   version: string;
   /** ISO 8601: when it became ready. */
   since: string;
-  /** The first model to try, and the reason if its last request failed. */
+  /**
+   * The model that is tried first. `reason` says why the last request to this model failed; absent if it did not
+   * fail.
+   */
   model: { id: string; reason?: Reason };
   /** Health of each model, in the order in which the gateway tries them. */
   models: ModelHealth[];

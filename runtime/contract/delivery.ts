@@ -56,12 +56,12 @@ export type WantedName = z.infer<typeof wantedNameSchema>;
 /** Due events of one chat, in order. Each event is validated separately, with {@link deliverySchema}. */
 export const chatDeliveriesSchema = z.object({
   /**
-   * Id of the chat's previous event, if it is still in progress. If that event fails, all events of this request fail
+   * Id of the chat's previous event, if it is still in progress. If that event fails, all events in `deliveries` fail
    * too.
    */
   after: z.optional(z.string().check(z.minLength(1), z.maxLength(256))),
   deliveries: z.array(z.unknown()).check(z.minLength(1)),
-  /** Names that the edge needs. The response has a {@link LearnedName} for each. */
+  /** People, chats and groups whose names the edge asks for. The response has a {@link LearnedName} for each. */
   names: z.optional(z.array(wantedNameSchema).check(z.maxLength(MAX_NAMES))),
 });
 
@@ -87,7 +87,8 @@ export interface LearnedName {
 }
 
 /**
- * Result of one event of {@link ChatDeliveries}, equal to the gateway's response to a request with only this event.
+ * Result of one event of {@link ChatDeliveries}: what the gateway would have responded if the request had contained
+ * only this event.
  */
 export interface DeliveryEnd {
   /** Index of the event in the request, from 0. */

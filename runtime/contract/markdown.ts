@@ -15,7 +15,10 @@ export type Item<Own = unknown> = Own & { done?: boolean; blocks: Block<Own>[] }
 export type Block<Own = unknown> = Own &
   (
     | { kind: "paragraph" | "heading"; inside: Inline<Own>[] }
-    /** `start`: the first number of a numbered list. `delimiter`: the character after each number. */
+    /**
+     * `start`: the first number; absent in a bulleted list. `delimiter`: the character after each number; unused in a
+     * bulleted list.
+     */
     | { kind: "list"; start?: number; delimiter: string; items: Item<Own>[] }
     | { kind: "quote"; blocks: Block<Own>[] }
     | { kind: "code"; language?: string; code: string }

@@ -15,7 +15,7 @@ const word = z.string().check(z.regex(/^[a-z ]{1,40}$/));
 
 /** Result of reading one event. Two versions agree if their results are equal. */
 const outcomeSchema = z.object({
-  /** `message`, `command`, `edit` or a kind of {@link Inbound}; `error` if the version cannot read the event. */
+  /** `message`, `command`, `edit` or a kind of {@link Inbound}; `error` if the event could not be read. */
   kind: word,
   /** Reason for admitting the sender, such as `config operator`. */
   admitted: z.optional(word),

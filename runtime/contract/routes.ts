@@ -99,7 +99,7 @@ export const ROUTES = {
   usagePage: { method: "GET", path: "/_admin/usage", access: "identity" },
   configPage: { method: "GET", path: "/_admin/config", access: "identity" },
   configEdit: { method: "GET", path: "/_admin/config/edit", access: "identity" },
-  /** Returns from the review to the editor, with the submitted text. */
+  /** Goes back from the review to the editor, keeping the submitted text. */
   configEditOn: { method: "POST", path: "/_admin/config/edit", access: "identity" },
   configReview: { method: "POST", path: "/_admin/config/review", access: "identity" },
   configSave: { method: "POST", path: "/_admin/config/save", access: "identity" },

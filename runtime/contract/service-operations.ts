@@ -11,7 +11,7 @@ import {
 import type { Environment } from "./variables.ts";
 
 /**
- * Maximum size of a request to a model: Anthropic's limit, the largest of all.
+ * Maximum size of a request to any model provider, in bytes. This is Anthropic's limit:
  * https://docs.claude.com/en/api/overview#request-size-limits
  */
 const LONGEST_QUESTION_BYTES = 32 * 1024 * 1024;
@@ -218,8 +218,8 @@ const DISCORD_MESSAGE = z.extend(DISCORD_TEXT, {
   ),
 });
 /**
- * Returns true if a string is a valid Discord message, exactly as JSON.stringify writes it. Discord could read other
- * JSON, such as repeated fields, differently from this check.
+ * Returns true if a string is a valid Discord message, exactly as JSON.stringify writes it. Other spellings are
+ * refused, because Discord could read them, for example a repeated field, differently from this check.
  */
 function isDiscordText(json: string): boolean {
   try {
@@ -235,8 +235,8 @@ const isEmoji = (value: string): boolean =>
 const isSlackFileId = (value: string): boolean => /^F[A-Z0-9]{1,31}$/.test(value);
 
 /**
- * Every request that the gateway makes with the deployment's keys, as `<service>/<operation>`. The broker refuses all
- * others.
+ * Requests that the broker makes for the gateway with the deployment's keys, as `<service>/<operation>`. The broker
+ * refuses all others.
  */
 export const SERVICE_OPERATIONS = {
   /** https://docs.claude.com/en/api/messages */
@@ -438,9 +438,9 @@ export const SERVICE_OPERATIONS = {
     "parts",
   ),
   /**
-   * Path of a file: https://core.telegram.org/bots/api#getfile. The request names no chat, because a file's id
-   * contains a random access hash (https://core.telegram.org/api/files#downloading-files) that other chats do not
-   * know.
+   * Path of a file: https://core.telegram.org/bots/api#getfile. The request need not name a chat, because a file's id
+   * contains a random access hash (https://core.telegram.org/api/files#downloading-files) that other chats cannot
+   * guess.
    */
   "telegram/getFile": telegram("getFile", "none", z.strictObject({ file_id: id })),
   /**

@@ -84,7 +84,7 @@ export function stateKeys(tenant?: TenantId): StateKeys {
 
 export const TENANTS_PREFIX = `${AGENT}/tenants/`;
 
-/** Returns the key of the object that records when a tenant received its chat's data. */
+/** Returns the key of the object that records when a chat's existing data, if any, was exported to its tenant. */
 export function tenantMark(tenant: TenantId): string {
   return `${TENANTS_PREFIX}${tenant}/tenant.json`;
 }

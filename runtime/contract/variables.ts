@@ -148,5 +148,5 @@ export const REST_TENANT = "rest";
  */
 export const CONFIG_VARIABLE = "STEWARD_CONFIG";
 
-/** Variable that delays the gateway's start until the first `/restore` request, if `true`. */
+/** Variable that, if it is `true`, delays the gateway's start until the first `/restore` request. */
 export const AWAIT_RESTORE_VARIABLE = "STEWARD_AWAIT_RESTORE";

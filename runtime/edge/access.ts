@@ -131,8 +131,8 @@ export function refuseCrossSite(): MiddlewareHandler {
 }
 
 /**
- * Returns true if a GET request comes from a program, a page of this origin or the address bar. No other GET request
- * may change anything.
+ * Returns true if a GET request comes from a program, a page of this origin or the address bar. Only such a GET
+ * request may run a command that changes something.
  */
 export function isTrustedSource({ headers }: Request, { isProgram }: Identity): boolean {
   return isProgram || OWN_SITES.has(headers.get("sec-fetch-site") ?? "");

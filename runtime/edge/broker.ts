@@ -69,9 +69,9 @@ interface BrokerOperation {
 }
 
 /**
- * Creates the broker, which gives the gateway access to services without their keys. The gateway authenticates and
- * names an operation of service-operations.ts. The broker builds the service's request from validated arguments and
- * the real key. It redacts error responses, because services may quote keys in them.
+ * Creates the broker, which gives the gateway access to services without their keys. The gateway authenticates itself
+ * and names an operation from service-operations.ts. The broker builds the request to the service from validated
+ * arguments and the real key. It redacts error responses, because services may quote keys in them.
  */
 export function createBroker(options: BrokerOptions): Broker {
   const { environment, token, log } = options;

@@ -4,7 +4,10 @@ import type { TenantChat } from "../contract/tenant.ts";
 import { isRecord, parseJson } from "../shared/json.ts";
 import { readBytes } from "../shared/read-bytes.ts";
 
-/** Maximum number of remembered files. A gateway uses a file soon after a response has named it. */
+/**
+ * Maximum number of remembered files. Few suffice, because a gateway uses a file soon after a response has named the
+ * file.
+ */
 const MAX_FILES = 256;
 const LONGEST_ANSWER_BYTES = 64 * 1024;
 

@@ -79,7 +79,10 @@ export async function gatewayUsage(sandbox: Sandbox): Promise<UsageReport | unde
   return response?.ok ? readUsage(response) : undefined;
 }
 
-/** `GET /debug/processes?logs=true`: state and processes, even if the gateway is down. Starts a stopped container. */
+/**
+ * `GET /debug/processes`: state and processes (`logs=true` adds the gateway's output), even if the gateway is down.
+ * Starts a stopped container.
+ */
 export function debugProcesses(sandbox: Sandbox): Handler {
   return async function handleProcesses(context) {
     await sandbox.wake("operator");

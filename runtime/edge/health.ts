@@ -25,7 +25,7 @@ export interface HealthFacts {
   backups?: BackupsStatus | undefined;
   counts?: LedgerCounts | undefined;
   ledger?: Reason | undefined;
-  /** Totals over all chats. Set on the deployment's pages if each chat has a separate sandbox. */
+  /** Totals over all chats. Present only in the whole deployment's health, if each chat has a separate sandbox. */
   chats?: TenantTotals | undefined;
 }
 

@@ -42,7 +42,7 @@ export interface LedgerEntry {
   /** Time of the next delivery attempt; absent once the event is settled. */
   nextAt?: string;
   settledAt?: string;
-  /** Result of the last attempt, or reason for the final state. */
+  /** Result of the last delivery attempt, or reason for the final `state`. */
   note?: string;
   /** Id of the event's group. Set only if the event was ignored because the config does not list the group. */
   group?: string;
@@ -168,8 +168,8 @@ export interface NameQuery {
   kind?: NameKind | undefined;
   platform?: Platform | "web" | undefined;
   /**
-   * True to return only chats that can receive messages, and to name a direct chat on Slack or Discord after the
-   * other person.
+   * True to return only chats that can receive messages. A direct chat on Slack or Discord then has the name of the
+   * person with whom the bot talks.
    */
   isChat?: boolean | undefined;
   /** Case-insensitive substring of the name or id. */

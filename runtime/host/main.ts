@@ -110,7 +110,7 @@ try {
   const bundle = runningBundle();
   const log = createLog({ name: "edge", level: settings.logLevel ?? "info", redact, write });
 
-  // 2. Drop root rights if chats have separate users. Then open the ledger's database.
+  // 2. Drop root privileges if chats have separate users. Then open the ledger's database.
   const users = edge.tenancy === "chat" ? TenantUsers.take(settings.home) : undefined;
   ensureDirectory(settings.home);
   const sql = openSqlite(path.join(settings.home, "state.db"), (report) =>
@@ -186,7 +186,8 @@ try {
     clock: Date.now,
     log,
   });
-  // Record the deployment only after the ledger has accepted the database, which may be from a newer version.
+  // Record the deployment only after the ledger has accepted the database, because the ledger refuses one from a
+  // newer version.
   activity.deployed(VERSION, bundle);
   const answers = new AnswerStore(sql, Date.now);
   const signatures = new SignatureStore(sql, Date.now);
@@ -256,8 +257,8 @@ try {
     throw error;
   });
 
-  // 5. Install the stop handler. Container engines allow 10 s; the next start completes any interrupted restore or
-  // answer.
+  // 5. Install the stop handler. Container engines usually kill the process 10 s after the stop request. The next
+  // start completes interrupted restores and answers.
   onStopRequest(process.env, async () => {
     backups.stop();
     alerts?.stop();

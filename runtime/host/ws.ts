@@ -1,2 +1,2 @@
-// Loaded with the first connection, so that a start without one is faster.
+// Import this module only when a connection needs it, to keep startup fast.
 export { WebSocket, WebSocketServer } from "ws";

@@ -30,7 +30,10 @@ export interface Operation<I = object, O = unknown, T = OperationTools> {
   readonly rights: readonly Entrance[];
   /** Input keys that only the command line may set. */
   readonly terminalOnly?: readonly string[];
-  /** Returns why the console refuses a valid input. Default: no input is refused. */
+  /**
+   * Returns the reason if the console refuses an input although it is valid, otherwise `undefined`. Default: no valid
+   * input is refused.
+   */
   refused?(input: I): string | undefined;
   /**
    * Returns true if a run changes something, costs money or shows messages. The activity log then records the run,

@@ -138,7 +138,7 @@ function readGiven(
         given[name] = true;
       } else {
         if (inline === undefined) at += 1;
-        // The option's value is `--` itself. Look for a later `--`, which ends the options.
+        // If the option's value is itself `--`, only a later `--` ends the options.
         if (at === end) end = words.indexOf("--", at + 1);
         const value = inline ?? words[at];
         if (value === undefined) throw inputError(operation, `option '${field.form}' needs a value`);

@@ -2,8 +2,9 @@ import type { Config, ConfigProblem } from "../contract/config/index.ts";
 import type { Schedule } from "../contract/config/schedules.ts";
 
 /**
- * Parses a cron expression of five fields. If daylight saving time skips a local time, the run is due right after the
- * gap. A local time that occurs twice is due once, except in hourly expressions.
+ * Parses a cron expression of five fields. If daylight saving time skips a run's local time, the run is due right
+ * after the gap. If a run's local time occurs twice, the run is due once. Neither applies to an expression with
+ * several hours or minutes: skipped runs are omitted, and runs at a repeated time are due twice.
  *
  * @throws Error if the expression is invalid.
  */

@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 
 /**
- * Returns true if a process has ended, even if it is a zombie, which still accepts signals. Without /proc, a zombie
+ * Returns true if a process has ended. A zombie counts as ended, although it still accepts signals; without /proc, it
  * counts as running. An invalid id such as 0 counts as ended.
  */
 export function hasEnded(pid: number): boolean {
-  // An id of 0 or below would signal a process group.
+  // A signal to an id of 0 or below would go to a group of processes.
   if (!(pid > 0)) return true;
   try {
     process.kill(pid, 0);

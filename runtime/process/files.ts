@@ -26,7 +26,7 @@ export function exists(path: string): boolean {
 }
 
 /**
- * Creates a missing directory for this user only.
+ * Creates a directory if it is missing, with access for this user only.
  *
  * @throws StewardError `data_directory_unwritable` or `disk_full`.
  */

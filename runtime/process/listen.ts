@@ -31,7 +31,10 @@ export interface ListenOptions {
   onUpgrade?(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void>;
 }
 
-/** Number of event loop turns to wait. A closed connection aborts its request within three turns. */
+/**
+ * Number of event loop turns to wait for a closed connection to abort its request. That takes up to three turns; one
+ * is spare.
+ */
 const TURNS = 4;
 /** Default limits. They keep slow senders from occupying connections. */
 const REQUEST_TIME_LIMITS: RequestTimeLimits = { headersMs: 10_000, requestMs: 30_000, lookMs: 5_000 };

@@ -23,9 +23,9 @@ export function withLock<T>(lockFile: string, work: () => T): T {
 }
 
 /**
- * Takes a lock without waiting. The lock outlasts the call.
+ * Takes a lock without waiting and keeps it.
  *
- * @returns The function that releases the lock; `undefined` if the lock is held.
+ * @returns The function that releases the lock; `undefined` if the lock is already held.
  * @throws StewardError `data_directory_unwritable`
  */
 export function tryLock(lockFile: string): (() => void) | undefined {

@@ -24,9 +24,9 @@ export function runtimeProgramFile(name: string): string {
 }
 
 /**
- * Returns a shell command that raises its own out-of-memory kill priority
- * (https://man7.org/linux/man-pages/man5/proc_pid_oom_score_adj.5.html), then executes `command`. The shell does this
- * because, once a Node process runs, only root may be able to change that process's priority.
+ * Wraps `command` in a shell that first raises its own out-of-memory kill priority
+ * (https://man7.org/linux/man-pages/man5/proc_pid_oom_score_adj.5.html). A running Node process may need root rights
+ * to do so.
  *
  * @param score From 0 to 1,000. The kernel kills the process with the highest score first.
  */

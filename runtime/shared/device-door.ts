@@ -126,7 +126,7 @@ export class DeviceDoor {
   }
 }
 
-/** Returns true if the page signed this connection's nonce with the key of the device that it claims to be. */
+/** Returns true if the page signed this connection's nonce with the key of the device that the page names. */
 async function isProven(
   { deviceId, publicKey, signature }: Hello,
   { nonce, origin }: { nonce: string; origin: string },

@@ -50,7 +50,7 @@ export type NewDevice = Pick<Device, "deviceId" | "publicKey" | "displayName" | 
 
 export type AdmittedDevice = Pick<PairedDevice, "deviceId" | "displayName" | "scopes">;
 
-/** Decision about a connecting device. `late`: its request has expired or was settled. */
+/** Decision about a connecting device. `late`: its request has expired, been dropped or already been decided. */
 export type DeviceEntry =
   | { kind: "paired"; device: AdmittedDevice }
   | { kind: "asks"; requestId: string }
@@ -70,7 +70,7 @@ export interface DeviceLists {
   clock(): number;
 }
 
-/** Milliseconds until a request expires, so that nobody approves a forgotten one later. */
+/** Milliseconds until a request expires. Requests expire so that nobody later approves a forgotten one. */
 const LIFE_MS = 5 * 60_000;
 /** Maximum number of pending requests, so that strangers cannot fill the store. */
 const MAX_PENDING = 10;

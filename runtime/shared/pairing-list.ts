@@ -21,8 +21,8 @@ export interface PairingList {
 
 /**
  * Lists that a change replaces. A store without transactions must write `operators` first, then `allowFrom`, then
- * `requests`. Otherwise, after a crash, a newly approved person could still have operator rights from a previous
- * approval.
+ * `requests`. In another order, a crash between two writes could give a person who is approved again the operator
+ * rights of a previous approval.
  */
 export type PairingChange = Partial<PairingList>;
 

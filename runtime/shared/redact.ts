@@ -81,8 +81,9 @@ const USER_OF_URL = /^([a-z]+:\/\/)[^/?#@]*@/i;
 const QUERY_VALUE = /([?&][^=?&#]*=)[^?&#]+/g;
 
 /**
- * Returns a copy of a JSON value with all secrets masked: values of suspicious keys, an MCP server's headers,
- * variables and secret arguments, values in URL queries, and tokens. Does not mask references to variables.
+ * Returns a copy of a JSON value with all secrets masked. Secrets are tokens, values of suspicious keys, credentials
+ * and query values in URLs, and MCP servers' headers, variables and secret arguments. Does not mask references to
+ * variables.
  */
 export function redactValue(value: unknown, redact: Redactor, key = ""): unknown {
   if (typeof value === "string") return isSecretKey(key) ? MASK : redactText(value, redact);

@@ -28,7 +28,7 @@ export interface ReplaceOptions {
   expected: string;
   /** If true, the text is written even if it is invalid. */
   unchecked: boolean;
-  /** If true, the config may contain secrets in plain text, as a restored backup may. */
+  /** True to allow secrets in plain text, for example in a restored config. */
   plain?: boolean;
   /** If false, the text is only checked. */
   write: boolean;

@@ -61,7 +61,7 @@ export class StartHistory {
   }
 
   /**
-   * Number of gateway restarts under previous supervisor processes, plus one for each process that ended without a
+   * Number of gateway restarts under previous supervisors, plus one for each previous supervisor that ended without a
    * stop request.
    */
   get earlierRestarts(): number {

@@ -166,7 +166,8 @@ async function readDataFile(home: string, file: string): Promise<DataFile> {
 async function readOpened(handle: FileHandle, path: string): Promise<DataFile> {
   const opened = await handle.stat({ bigint: true });
   if (!opened.isFile()) return { ok: false, problem: "not a regular file" };
-  // The agent's tools can meanwhile replace `path` with a link. Verify that `path` still leads to the opened file.
+  // The agent's tools may have replaced `path` with a link since the file was opened. Verify that `path` still leads
+  // to that file.
   const named = await lstat(path, { bigint: true });
   const same = named.ino === opened.ino && named.dev === opened.dev && opened.nlink === 1n;
   if (!same || (await realpath(path)) !== path) return { ok: false, problem: "links are not followed" };

@@ -51,9 +51,9 @@ const MAX_REPORTED = 20;
 export type SandboxParts = ReturnType<typeof assemble>;
 
 /**
- * Builds the object's parts in the order of their dependencies.
+ * Builds the Durable Object's parts in the order of their dependencies.
  *
- * @throws StewardError `environment_invalid`, or `data_newer` if a newer version wrote the ledger.
+ * @throws StewardError `environment_invalid`; `data_newer` or `data_older` if this version cannot read the ledger.
  */
 export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
   const { variables, settings } = readWorker(env);
@@ -175,7 +175,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
     sleepAfterMs,
     onReady: () => {
       restart.recovered();
-      // Send pending permission changes, because a gateway that a schedule started has not received them.
+      // Send pending permission changes: a gateway started by a schedule has not received them.
       if (gate) waitUntil(gate.passOnGrant(gateway).catch(() => false));
     },
     onUse: () => {

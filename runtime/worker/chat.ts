@@ -11,7 +11,10 @@ import { receiveBrowser } from "../edge/tenants/browser-door.ts";
 import type { WorkerEnvironment } from "./environment.ts";
 import { unwrap } from "./rpc.ts";
 
-/** Headers that the Worker sets. The gateway trusts them because each request carries the control token. */
+/**
+ * Headers that the Worker passes to the gateway. The gateway trusts them because each request carries the control
+ * token.
+ */
 const PASSED = ["origin", "x-forwarded-host", "x-forwarded-for", BROWSER_HEADER];
 
 /** Header of the Durable Object's response if the object refuses to start the container for a chat page. */

@@ -51,7 +51,7 @@ export class ContainerLedger implements Pick<Ledger, "admit" | "replay"> {
   readonly #store: LedgerStore;
   readonly #dispatcher: Dispatcher;
   readonly #notices: Notices;
-  /** Time at which the gateway became ready, in milliseconds since the epoch. */
+  /** Milliseconds since the epoch; `undefined` until `deliver` has found the gateway ready. */
   #readyAt: number | undefined;
 
   constructor(options: ContainerLedgerOptions) {
@@ -107,7 +107,7 @@ export class ContainerLedger implements Pick<Ledger, "admit" | "replay"> {
     return { duplicate, ready: state === "ready" };
   }
 
-  /** Delivers an event again. Starts a stopped container. */
+  /** Delivers an event again. Starts the container first if it is stopped. */
   async replay(key: string): Promise<ReplayResult> {
     const { gateway, waitUntil, clock } = this.#options;
     const result = this.#store.replay(key, clock());

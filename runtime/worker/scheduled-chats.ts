@@ -36,7 +36,7 @@ export class ScheduledChats {
     this.#options.notes.write(NOTE, DUE);
   }
 
-  /** Milliseconds since the epoch; `undefined` if nothing is due. */
+  /** Time to call `run`, in milliseconds since the epoch; 0 for immediately, `undefined` if no call is needed. */
   get dueAt(): number | undefined {
     return this.#options.notes.read(NOTE) === DUE && !this.#isRunning ? this.#again.at : undefined;
   }

@@ -23,7 +23,7 @@ export { Sandbox } from "./sandbox.ts";
 
 type Edge = ReturnType<typeof createEdge>;
 
-/** Edges by chat, cached for the isolate's lifetime. An isolate runs only one version of the Worker. */
+/** Edges by chat, cached for the isolate's lifetime: an isolate never runs a second version of the Worker. */
 const edges = new EdgesByChat<Edge>();
 
 function edgeFor(request: Request, env: WorkerEnvironment): Edge {

@@ -5,7 +5,7 @@ import type { OperatorCommands } from "../../runtime/contract/operator-commands.
 
 export const NAMESPACE = "steward:";
 
-/** Argument paths by key. Omits keys that equal their argument's path. */
+/** Argument paths by configuration key. A key that is not listed is itself the argument's path. */
 const PATHS: Readonly<Record<string, string>> = {
   anthropicApiKey: "models.anthropicApiKey",
   openaiApiKey: "models.openaiApiKey",
@@ -52,7 +52,7 @@ export function isSecretKey(key: string): boolean {
   return SECRET_PATHS.includes(pathOf(key));
 }
 
-/** Returns the names of configuration keys, and the commands that change them, as messages show them. */
+/** Returns the wording that messages use for configuration keys: their names, and the commands that change them. */
 export function keyWording({ configSet, configRemove }: OperatorCommands): Wording {
   const keyOf = (path: string): string => KEYS[path] ?? path;
   const name = (path: string): string => NAMESPACE + keyOf(path);

@@ -68,7 +68,7 @@ async function unreadableData({ directory }: HostPlan, host: HostFacts): Promise
   if (schema === undefined) return [];
   const labels = host.container?.labels ?? {};
   const place = directory ?? host.volumeDirectory;
-  // While the service runs, the file may lag behind its write-ahead log.
+  // While the service runs, the database file may lag behind its write-ahead log.
   const readable = host.local && host.container?.running !== true && place !== undefined;
   const written = readable ? await writtenSchema(path.join(place, STATE_FILE)) : 0;
   const found = Math.max(written, Number(labels[SCHEMA_LABEL] ?? 0));

@@ -38,7 +38,7 @@ export interface HostFacts {
   memoryBytes: number;
   cpus: number;
   rootDirectory: string;
-  /** The service's container, running or not. After a rollback, the previous version's container. */
+  /** The service's container, running or not; after a rollback, this is the previous version's. */
   container:
     | {
         id: string;

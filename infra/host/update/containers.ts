@@ -83,7 +83,7 @@ function trialHostConfig({ network, volume }: Trial): object {
  * in the format in which it reports them.
  */
 async function post(env: NodeJS.ProcessEnv, path: string, body: object): Promise<void> {
-  // Import lazily: node:http also loads undici, which takes 25 ms, and copies are rare.
+  // Import only when a container is copied, which is rare: node:http also loads undici, which takes 25 ms.
   const { request } = await import("node:http");
   const dialled = spawn("docker", ["system", "dial-stdio"], { env, stdio: ["pipe", "pipe", "inherit"] });
   const connection = Duplex.from({ readable: dialled.stdout, writable: dialled.stdin });

@@ -34,8 +34,8 @@ export async function inspectPair(containers: Containers, name: string): Promise
 }
 
 /**
- * Backs up the running version and makes a stopped copy of its container for a rollback. Makes only the backup if a
- * failed update has left the previous version running.
+ * Backs up the running version and makes a stopped copy of its container for a rollback. If the previous version is
+ * still running after a failed update, makes the backup but no copy.
  *
  * @returns a report for the operator.
  * @throws StewardError `backup_failed`; nothing has changed.

@@ -1,5 +1,5 @@
-// Removes the previous version's container when the stack is destroyed. During an update, the container named in
-// STEWARD_CONTAINER still exists, so nothing is removed.
+// Removes the previous version's container if the stack is being destroyed. This script also runs during an update,
+// but then the container named in STEWARD_CONTAINER still exists, and nothing is removed.
 import { containersOf } from "./containers.ts";
 import { removePrevious } from "./previous.ts";
 

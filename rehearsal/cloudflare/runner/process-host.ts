@@ -28,7 +28,7 @@ export interface ProcessHostOptions {
   supervise?: { command: readonly string[]; dir: string; env?: Record<string, string> };
   /** Environment variables that mark a process as part of this rehearsal. */
   mark: Record<string, string>;
-  /** Returns the limit of concurrent containers; `undefined` if the namespace has no application. */
+  /** Returns the maximum number of concurrent containers; `undefined` if the namespace has no application. */
   mostContainers: (namespaceId: string) => number | undefined;
   log: Log;
 }

@@ -78,7 +78,7 @@ export class ContainerProcess {
     try {
       process.kill(-pid, signal);
     } catch {
-      // The group has already ended.
+      // The process group has already ended.
     }
   }
 }

@@ -21,7 +21,7 @@ export interface ResourceDefinition {
   read(api: CloudflareApi, id: string, inputs: Properties): Promise<Properties | undefined>;
   /** Updates the resource in place. Absent if every change replaces it. */
   update?(api: CloudflareApi, id: string, inputs: Properties): Promise<Properties>;
-  /** Deletes the resource. Absent if deletion sends no request, as in the official provider. */
+  /** Deletes the resource. Absent if the official provider sends no request on deletion. */
   delete?(api: CloudflareApi, id: string, inputs: Properties): Promise<void>;
 }
 

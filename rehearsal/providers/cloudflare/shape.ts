@@ -64,8 +64,8 @@ export function outputsOf(live: Value, input: Value | undefined, unanswered: rea
 }
 
 /**
- * Returns a resource's inputs with their current values in the account. Keeps inputs that the API never returns
- * (`unanswered`) unchanged; omits other inputs without a value.
+ * Returns a resource's inputs with their current values in the account. Leaves inputs that the API never returns
+ * (`unanswered`) unchanged; omits other inputs without a value in the account.
  */
 export function inputsOf(input: Value, live: Value | undefined, unanswered: readonly string[]): Value {
   if (isSecret(input)) return makeSecret(inputsOf(input.value, live, unanswered));

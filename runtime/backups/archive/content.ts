@@ -22,8 +22,8 @@ export interface ContentEntry {
 /** Matches temporary files of a running process, and corrupt files that were set aside. Backups omit them. */
 const TEMPORARY = /\.lock(?:-journal)?$|\.tmp$|\.corrupt-|-(?:wal|shm|journal)$/;
 /**
- * Folders with the assistant's files. A file there may be called `notes.tmp`, so backups omit only unfinished writes,
- * not every `*.tmp` file.
+ * Folders with the assistant's files. There, backups omit only unfinished writes, not every `*.tmp` file: `notes.tmp`
+ * may be one of the assistant's files.
  */
 const ASSISTANTS: ReadonlySet<string> = new Set(Object.values(WORKSPACE_FOLDERS));
 const UNFINISHED_WRITE = /\.\d+\.tmp$/;

@@ -105,7 +105,8 @@ class ChatRows {
   }
 
   /**
-   * Deletes messages that were deleted in `theirs`. Counts them as removed, so that they do not look like data loss.
+   * Deletes messages that the other side of the merge deleted. Counts them as removed, so that they do not look like
+   * data loss.
    */
   #delete(seqs: readonly number[]): void {
     for (const seq of seqs) this.#run("DELETE FROM main.messages WHERE seq = ?", seq);
@@ -213,7 +214,8 @@ class ChatRows {
   }
 
   /**
-   * Copies schedules from `theirs`, except those that ran later in `main`. Deletes those that were deleted in `theirs`.
+   * Copies each schedule from `theirs`, unless the same schedule has run more recently in `main`. Schedules deleted
+   * in `theirs` are also deleted in `main`.
    */
   mergeSchedules(origin: Origin | undefined): void {
     if (!this.#has("schedules")) return;

@@ -27,7 +27,7 @@ interface TenantPart {
 /** Record of the data that was copied to a tenant from the shared state of all chats. */
 interface PartOrigin {
   transcript: Origin | undefined;
-  /** SHA-256 that each file had when the tenant's data was copied, by the file's path in the data directory. */
+  /** SHA-256 of each file when the tenant's data was copied, by path in the data directory. */
   files: ReadonlyMap<string, string>;
 }
 

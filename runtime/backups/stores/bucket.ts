@@ -42,8 +42,8 @@ export interface BucketStoreOptions {
 }
 
 /**
- * A container's backups in its bucket. The archive is uploaded before its manifest, so that an interrupted upload
- * leaves earlier backups intact.
+ * A container's backups in its bucket. Uploads the archive before its manifest, so that an interrupted upload does
+ * not count as a backup.
  */
 export class BucketStore implements BackupStore<StreamedArchive["content"]> {
   readonly cached: CachedConfig;

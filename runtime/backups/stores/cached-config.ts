@@ -129,8 +129,8 @@ function byHand({ config }: Cached, seen: Seen): Cached["config"] {
 }
 
 /**
- * Returns true if the cached config or its sync marker was deleted since this Durable Object last saw them. If so, a
- * sync must write neither, because the operator may be deleting both.
+ * Returns true if the cached config or its sync marker has been deleted since this Durable Object last saw them. A
+ * sync must then write neither of them, because the operator may be deleting both.
  */
 function isCleared(now: Cached, seen: Seen): boolean {
   const markerGone = seen.marker !== undefined && now.marker === undefined;

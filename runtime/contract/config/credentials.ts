@@ -12,8 +12,8 @@ export const CHANNEL_CREDENTIALS: Readonly<Record<Platform, Credentials>> = {
 const PLATFORMS = Object.keys(CHANNEL_CREDENTIALS) as Platform[];
 
 /**
- * Adds to a parsed config each channel whose credentials are all in the environment. In existing channels, adds
- * missing references to environment variables. Never replaces an existing key.
+ * Completes a parsed config from the environment. Adds each missing channel whose credentials are all set. In
+ * existing channels, adds missing references to environment variables. Never replaces an existing key.
  *
  * @returns the completed config, or `value` unchanged if `value` or its `channels` is not an object
  */

@@ -1,6 +1,6 @@
 export type ConfigSection = Record<string, unknown>;
 
-/** A key from an older version, or from another gateway's config file, that steward does not support. */
+/** An unsupported config key, from an older version of steward or from another gateway's config file. */
 export interface DeprecatedKey {
   /** Dotted path of the section; empty for the root. */
   at: string;

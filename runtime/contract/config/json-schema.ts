@@ -5,8 +5,8 @@ import { configSchema } from "./schema.ts";
 export const JSON_SCHEMA_FILE = "steward.schema.json";
 
 /**
- * Returns the config file's JSON Schema (draft 2020-12). Keys with a default are optional. Rules across several keys
- * are missing.
+ * Returns the config file's JSON Schema (draft 2020-12). Keys with a default are optional. The schema omits rules
+ * that involve several keys.
  */
 export function configJsonSchema(): object {
   return { title: "steward.json", ...z.toJSONSchema(configSchema, { io: "input" }) };

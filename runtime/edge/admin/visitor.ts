@@ -23,10 +23,7 @@ interface VisitorOptions extends Pick<
 const LIMIT_MS = 3_000;
 /** Maximum age, in milliseconds, of stored container answers that an automatic page update reuses. */
 const REUSED_MS = 15_000;
-/**
- * Maximum age of reused container answers, in milliseconds, when a page is updated because the server reported a
- * change.
- */
+/** Like {@link REUSED_MS}, for page updates after the server has reported a change. */
 const REUSED_AFTER_CHANGE_MS = 500;
 
 /**

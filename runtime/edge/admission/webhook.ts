@@ -22,7 +22,7 @@ export interface WebhookOptions {
    * @throws StewardError if the platform did not send it, or if the body is malformed.
    */
   read(request: Request): Promise<WebhookRequest>;
-  /** Creates the response for a stored event. `ready` is true if the gateway is ready. */
+  /** Creates the response for a stored event. Default: {@link answerRecorded}. */
   recorded?(ready: boolean, delivery: Delivery): Response;
   refusals: RateLimit;
   ledger: Ledger;

@@ -120,7 +120,7 @@ function valueOffers(schema: Schema): Offer[] {
   }));
 }
 
-/** Describes a value: description, allowed values and default. */
+/** Returns a string with a value's description, allowed values and default; empty if none of them is known. */
 export function describe(schemas: readonly Schema[]): string {
   const said = schemas.flatMap(spread);
   const description = said.find((one) => one.description !== undefined)?.description;

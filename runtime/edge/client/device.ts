@@ -21,9 +21,9 @@ export interface Device {
 }
 
 /**
- * Opens this browser's key. Creates one if there is none, or if `renew` is true.
+ * Loads this browser's key pair. Creates a new one if there is none, or if `renew` is true.
  *
- * @throws if the browser lacks Ed25519, or the page is neither on https nor on localhost.
+ * @throws if the browser does not support Ed25519, or the page is neither on https nor on localhost.
  */
 export async function openDevice(renew: boolean): Promise<Device> {
   const pair = (renew ? undefined : await stored("readonly", (keys) => keys.get(KEY))) ?? (await makeKey());

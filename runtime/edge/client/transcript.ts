@@ -125,7 +125,10 @@ export class Transcript {
     return article;
   }
 
-  /** Adds buttons to waiting messages and, unless an answer is in progress, to the last message. */
+  /**
+   * Adds "Withdraw" to unsent and queued messages. If the last message is neither, adds "Edit" to it, and "Answer
+   * again" to its answer unless that answer is in progress or failed.
+   */
   #offer(): void {
     const { canChange, edit, withdraw } = this.#options;
     for (const old of this.log.querySelectorAll(".actions")) old.remove();

@@ -8,7 +8,10 @@ import type { DueChat, DueEntry, LedgerStore, SettledAs } from "./store.ts";
 const FAILED_AFTER_MS = 24 * 3_600_000;
 const KEEP_SETTLED_MS = 7 * 24 * 3_600_000;
 const RETRY = { firstMs: 1_000, longestMs: 5 * 60_000 };
-/** Maximum retry delay, in milliseconds, while no gateway answers. Chats resume soon after the gateway returns. */
+/**
+ * Maximum retry delay, in milliseconds, while no gateway answers. It is short so that chats resume soon after the
+ * gateway returns.
+ */
 const LONGEST_ABSENT_MS = 15_000;
 /** Time between an event's last attempt and the event's expiry, in milliseconds. */
 const LAST_TRY_MS = 10 * 60_000;
@@ -29,8 +32,8 @@ export type AttemptResult =
 
 /**
  * Delivers a chat's events in one request. Calls `placed` when the gateway has queued all events, then `ended` for
- * each event with a reported result. The returned result applies to events without a reported result; a rejected
- * promise counts as `retry`.
+ * each event whose result the gateway reports. The returned result applies to the other events; a rejected promise
+ * counts as `retry`.
  */
 export type Deliver = (
   request: ChatDeliveries,
@@ -214,7 +217,7 @@ export class Dispatcher {
     try {
       store.names.storeFound(names, clock());
     } catch (error) {
-      // The disk may be full. The next event requests the names again.
+      // Only warn, for example about a full disk: the names are requested again at the next event.
       log.warn("names could not be stored", { error: String(error) });
     }
   }

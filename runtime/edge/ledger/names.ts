@@ -49,7 +49,7 @@ export class NameStore {
     sql.all("CREATE INDEX IF NOT EXISTS ledger_names_seen ON ledger_names (seen_at, key)");
   }
 
-  /** Records mentioned people and places. A new name replaces the old one. */
+  /** Records people, chats and browsers, with their names if known. A new name replaces the old one. */
   record(sightings: readonly Sighting[], time: number): void {
     for (const { key, kind, name, personOf, admitted, at: now = time } of sightings) {
       if (key.length > LONGEST_KEY) continue;
@@ -183,7 +183,9 @@ export class NameStore {
   }
 }
 
-/** Returns keys with a name or id that contains `q`, including the direct chats of matching people. */
+/**
+ * Returns the keys of people and chats whose name or key contains `q`, and of the direct chats of matching people.
+ */
 export function keysMatching(sql: Sql, q: string): string[] {
   const rows = sql.all(
     `SELECT key FROM ledger_names WHERE instr(folded, ?1) > 0

@@ -123,7 +123,7 @@ const MESSAGE_COMPONENT = 3;
 
 /**
  * Returns the request that replies to a command, direct message or mention. A command's token permits replies for 15
- * minutes without the bot's key.
+ * minutes without the bot token.
  */
 function discordRequest(
   { t: kind, d: message, bot, type, application_id: application, token }: Record<string, unknown>,

@@ -127,8 +127,8 @@ export class LedgerStore {
   }
 
   /**
-   * Marks due entries as `delivering` and returns them by chat. Takes at most `limit` chats. Chats with deliveries in
-   * progress come last, and only while fewer than `followerLimit` chats are taken. Settles an unreadable entry as
+   * Marks due entries as `delivering` and returns them by chat, for at most `limit` chats. Takes chats with
+   * deliveries in progress last, until `followerLimit` chats are taken in total. Settles an unreadable entry as
    * failed, so that it does not block its chat. Records that an event received before `readyAt` waited for the
    * gateway's start.
    */
@@ -152,7 +152,7 @@ export class LedgerStore {
           const begun = turns.flatMap((turn) => this.#begin(turn, now, readyAt) ?? []);
           for (const { chatKey } of begun) passed.add(chatKey);
           taken.push(...begun);
-          // Look again if an unreadable entry was settled as failed: its chat's next entry may be due.
+          // If an unreadable entry has failed, look for due entries again: the chat's next entry may be due.
           again = begun.length < turns.length;
         }
       };

@@ -11,7 +11,10 @@ import type { Tenants } from "./ports.ts";
 const PASS = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/;
 /** Maximum number of directory searches for unknown tenants that one client may cause per minute. */
 const UNKNOWN_PER_MINUTE = 60;
-/** Cache duration of a refusal. Shorter than a container's start, so that a newly admitted chat is not refused. */
+/**
+ * Milliseconds to cache a refusal. A container takes longer to start, so a newly admitted chat's container is not
+ * refused.
+ */
 const REFUSED_MS = 2_000;
 const MAX_REFUSED = 1_000;
 
@@ -45,7 +48,7 @@ export class BrokerDoor {
   async refusal(tenant: TenantId, request: Request, client: string): Promise<Response | undefined> {
     const { knows, clock } = this.#options;
     if (!hasPassForm(request) || clock() < (this.#refused.get(tenant) ?? 0)) return refused();
-    // Count first, so that concurrent requests cannot exceed the limit.
+    // Count the request before searching the tenant directory, so that concurrent requests cannot exceed the limit.
     const seconds = this.#strangers.take(client);
     if (seconds > 0) return problemResponse(problem("rate_limited"), { "retry-after": String(seconds) });
     let isKnown: boolean | undefined;

@@ -162,7 +162,10 @@ export class TenantGate {
     return standing;
   }
 
-  /** Applies changed rights. The chat's next event needs a new decision, and a revoked chat runs no schedules. */
+  /**
+   * Applies changed rights: the chat's next event is checked again, and the container does not start for a revoked
+   * chat's schedules.
+   */
   async change(grant: Grant, sandbox: Pick<Sandbox, "status" | "request">): Promise<void> {
     const { notes } = this.#options;
     this.#changes += 1;

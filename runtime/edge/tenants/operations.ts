@@ -1,5 +1,6 @@
 import type * as z from "zod/mini";
-// Import statically: a dynamic import would keep the complete schema library in the Worker's single file.
+// Import statically: a dynamic import prevents tree shaking, so the Worker's single file would contain the complete
+// schema library.
 import * as ids from "../../contract/config/ids.ts";
 import {
   type ChatsReport,

@@ -188,8 +188,7 @@ export class TenantReception {
   }
 
   /**
-   * Copies the approvals from the sandbox that previously served every chat. Copies only once for each period in
-   * which that sandbox served every chat.
+   * Copies the approvals from the sandbox that previously served every chat, once for each period in which it did so.
    */
   async #adopt(): Promise<void> {
     if (this.#isAdopted) return;
@@ -272,7 +271,7 @@ export class TenantReception {
     return channelAccess(rules, this.#people.lists(platform));
   }
 
-  /** Sends a notice about waiting requests to each operator who has a direct chat with the bot. */
+  /** Tells each operator who has a direct chat with the bot that access requests await a decision. */
   async #tellOperators(platform: Platform): Promise<void> {
     const { readConfig, environment } = this.#options;
     const config = await readConfig();

@@ -73,12 +73,15 @@ export class Limits {
     this.#options = options;
   }
 
-  /** Counts a question's messages. If a limit is reached, returns a refusal, worded for the chat. */
+  /**
+   * Counts a question's messages toward the message limit. If a limit is reached, returns a refusal worded for the
+   * chat.
+   */
   refusal(question: Question): Reason | undefined {
     return this.#tooMany(question) ?? this.spent(question);
   }
 
-  /** If today's tokens are used up, returns a refusal, worded for the chat. */
+  /** If today's tokens are used up, returns a refusal worded for the chat. */
   spent(question: Question): Reason | undefined {
     const { limits, spending, clock } = this.#options;
     const { tokensPerDay } = limits;

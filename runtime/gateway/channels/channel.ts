@@ -27,7 +27,10 @@ interface FileSender {
   send(target: ReplyTarget, file: OutgoingFile, caption?: string): Promise<void>;
 }
 
-/** A chat platform. Sending methods reject with a RetryableError if the platform does not accept the request. */
+/**
+ * A chat platform. Methods that send something reject with a RetryableError if the failure is temporary, otherwise
+ * with a RefusedError.
+ */
 export interface Channel {
   readonly platform: Platform;
 
@@ -68,8 +71,8 @@ export interface Channel {
   answerPress?(press: ButtonPress, word: string, done: boolean): Promise<void>;
 
   /**
-   * Requests the name of a person or place; `undefined` if it has none. Rejects if the platform refuses. Absent if
-   * events include all names.
+   * Fetches the name of a person or place. Resolves to `undefined` if there is none; rejects if the platform refuses.
+   * Channels whose events include all names omit this method.
    */
   nameOf?(kind: NameKind, id: string): Promise<string | undefined>;
 

@@ -10,7 +10,10 @@ import { readConfigFile } from "./config-file.ts";
 import type { CommandContext } from "./context.ts";
 
 interface SetOptions {
-  /** Environment variable that the config references instead of containing the value. */
+  /**
+   * Environment variable that the config references for this value; `undefined` if the config contains the value
+   * itself.
+   */
   env: string | undefined;
   /** Allows a secret in plain text. */
   plain: boolean | undefined;

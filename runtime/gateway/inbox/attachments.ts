@@ -15,8 +15,8 @@ const MAX_RECORDINGS = 4;
  */
 const MAX_SHOWN_BYTES = 22_000_000;
 /**
- * Maximum length of all file text in a question, in characters; lower if `TEXT_SHARE` of the model's context is
- * smaller.
+ * Maximum total length of file text in a question, in characters. If `TEXT_SHARE` of the model's context is less,
+ * that share is the limit.
  */
 const MAX_TEXT = 100_000;
 const TEXT_SHARE = 0.3;

@@ -69,8 +69,8 @@ export class Bursts {
   }
 
   /**
-   * Returns true if a new message belongs to the question in progress: the same person asked it moments ago, and the
-   * answer has produced no text or tool call yet.
+   * Returns true if a new message belongs to the question in progress: its sender asked that question moments ago,
+   * and no text has been sent and no tool called since.
    */
   isFollowUp(message: Waiting, { running, waiting, interrupted }: OpenMessages<Waiting>): boolean {
     const [first] = running;

@@ -39,8 +39,8 @@ const STOPPED: DeliveryOutcome = { outcome: "ignored", note: "stopped" };
  * Runs conversations in parallel, with one run at a time in each. Messages that arrive during a run are answered
  * together afterwards.
  *
- * If a run fails, the waiting messages of its conversation fail as well. Otherwise, they would be answered before the
- * failed message is retried.
+ * If a run fails, the waiting messages of its conversation fail as well, so that none is answered before the failed
+ * message is retried.
  */
 export class ChatQueues<Message> {
   readonly #options: ChatQueuesOptions<Message>;

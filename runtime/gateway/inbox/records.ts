@@ -4,7 +4,10 @@ import type { Delivery, Platform } from "../../contract/delivery.ts";
 import { isStoreError, transaction, lightTransaction } from "../../process/database.ts";
 import type { FirstWordReport } from "../../contract/control.ts";
 
-/** Maximum age of an unchanged record, in milliseconds. The edge keeps events for less time. */
+/**
+ * Maximum age of an unchanged record, in milliseconds. This is longer than the edge keeps events, so that a
+ * redelivered event still finds its record.
+ */
 const KEEP_MS = 9 * 24 * 3_600_000;
 
 type Key = Pick<Delivery, "platform" | "id">;
@@ -23,7 +26,7 @@ export interface DeliveryRecord {
   owner?: string;
   /** Destination of the reply; absent until it is chosen. */
   target?: ReplyTarget;
-  /** Platform's id of the message that shows the partial reply. */
+  /** Platform-assigned id of the message with the partial reply, or of a notice that the reply will replace. */
   draft?: string;
   /** Notice sent instead of an answer, or while the answer is delayed. */
   said?: string;

@@ -92,8 +92,8 @@ export class Replies {
     const { text, delivery: owner, shown } = made;
 
     const place = ids.indexOf(owner);
-    // The answer belongs to a previous delivery. If `take` moved that delivery's draft to `last`, move the draft
-    // back.
+    // If the answer belongs to a delivery that is not in `asked`, move that delivery's draft back, in case `take`
+    // moved it to `last`.
     if (place === -1) records.moveDraft(platform, last.id, owner, clock());
     const record = records.of({ platform, id: owner });
     const parts = channel.split(text);
@@ -202,7 +202,7 @@ export class Replies {
       return { text: givenUpText(error.code), delivery: id, shown: "", failure: error.reason };
     }
     const { said, draft } = this.#options.records.of({ platform, id });
-    // Send the delay notice only once, but let it replace any partial answer.
+    // Send the delay notice once, and again only to replace a partial answer.
     if (said === undefined || draft !== undefined) {
       await this.sendNotice(
         { platform, id },
@@ -258,9 +258,9 @@ export class Replies {
   }
 
   /**
-   * Shows a notice: replaces the partial answer if there is one, otherwise sends a message with `button`. Does not
-   * send the same text twice. If `target` has a ticket, the reply later replaces the notice. Returns false if the
-   * chat refuses messages.
+   * Replaces the partial answer with a notice, or sends the notice with `button` if there is no partial answer to
+   * edit. Does not send the same text twice in a row. If `target` has a ticket, the answer later replaces the notice.
+   * Returns false if the chat refuses messages.
    */
   async sendNotice(
     key: Key,
@@ -363,8 +363,8 @@ export async function dismiss(channel: Channel, target: ReplyTarget): Promise<vo
 }
 
 /**
- * Returns the recorded target if its chat or thread differs from that of `own`; otherwise `own`, which may include a
- * ticket.
+ * Returns `own`, which may include a ticket, unless a different chat or thread was recorded; in that case, the
+ * recorded target.
  */
 function resumeTarget({ target }: DeliveryRecord, own: ReplyTarget): ReplyTarget {
   if (target === undefined || (target.chat === own.chat && target.thread === own.thread)) return own;

@@ -1,8 +1,8 @@
 import { type Block, type Inline, type Item, parseMarkdown } from "./parse.ts";
 
 /**
- * Desired minimum length of a part, as a fraction of the limit. A shorter part is filled from the next piece, if
- * possible (see `fills`).
+ * Desired minimum length of a part, as a fraction of the limit. A shorter part is filled up from the following text,
+ * if possible (see `fills`).
  */
 const SMALLEST_SHARE = 0.3;
 /** Part size that fits on every platform, however much rendering expands it. */
@@ -26,7 +26,10 @@ interface Piece {
   /** True for a heading, which must not end a part. */
   leads?: boolean;
   frame?: Frame;
-  /** Cuts the piece. If absent, the piece is cut between words or, as a last resort, between characters. */
+  /**
+   * Cuts the piece into smaller pieces. `limit` is the maximum length of a part. Default: cuts between words or, as a
+   * last resort, between characters.
+   */
   cut?: (limit: number) => Piece[];
 }
 

@@ -30,7 +30,10 @@ const MAX_PDF_PAGES = 100;
 
 const MAX_TEXT_BYTES = 1_000_000;
 const PDF = "%PDF-";
-/** Number of bytes, at each end of a PDF, in which PDF readers accept the header or the end marker. */
+/**
+ * PDF readers accept the header anywhere in a file's first 1,024 bytes, and the end marker anywhere in its last
+ * 1,024.
+ */
 const PDF_MARGIN = 1_024;
 
 const documentSchema = z.object({

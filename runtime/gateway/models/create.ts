@@ -50,7 +50,7 @@ export interface ModelAddress {
   baseUrl: string;
   /** Empty if none is set. */
   apiKey: string;
-  /** Request that returns the provider's entry for this model, or its list of models. */
+  /** Request for this model's entry if the provider is Anthropic, otherwise for the provider's list of models. */
   catalog: Pick<ServiceRequest, "url" | "headers">;
 }
 

@@ -76,10 +76,7 @@ export function answerInterruptedError(
   return new ModelTrouble("model_broke_off", detail, { cause, quick: true });
 }
 
-/**
- * Classifies a response that is not a stream: an error in JSON by the error's kind, any other body as
- * `model_not_streamed`.
- */
+/** Classifies a response that is not a stream: a JSON error by its kind, any other body as `model_not_streamed`. */
 function notStreamed({ message, body }: NoStreamError, options: ReadingOptions): Error {
   const kinds = errorKinds(body);
   if (isRecord(body) && kinds.length > 0)

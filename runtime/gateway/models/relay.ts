@@ -222,7 +222,7 @@ export class ModelState {
   #closed = false;
   #changedAt = 0;
 
-  /** Time at which `resting` or `closed` ends; a past time if the model is `open`. */
+  /** Time at which the state `resting` or `closed` ends; in the past if the state is `open`. */
   get until(): number {
     return this.#until;
   }

@@ -80,7 +80,7 @@ interface Streaming {
   request: ModelRequest;
   reference: string;
   patience: ModelDeadline;
-  /** Filter for reasoning in the text; absent if the provider separates the two. */
+  /** Filter that removes reasoning from the text. Absent if the provider sends reasoning separately. */
   reasoning: ReasoningFilter | undefined;
   /** True if text may be shown immediately, without waiting for reasoning to end. */
   isPlain: boolean;

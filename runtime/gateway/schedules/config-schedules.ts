@@ -30,7 +30,7 @@ export function configSchedules(
   return wanted;
 }
 
-/** Returns a schedule's id without the prefix `config:`, as the config names it. */
+/** Returns a schedule's name in the config: the id without the prefix `config:`. Returns any other id unchanged. */
 export function scheduleName(id: string): string {
   return id.replace(/^config:/, "");
 }

@@ -25,8 +25,8 @@ const LATE_MS = 60_000;
 const RETRY = { firstMs: 5_000, longestMs: 10 * 60_000 };
 
 /**
- * Maximum time between checks, in milliseconds. A check also notices new schedules from the CLI and a changed system
- * clock.
+ * Maximum time between checks for due schedules, in milliseconds. Each check also notices schedules added by the CLI
+ * and changes of the system clock.
  */
 const LOOK_EVERY_MS = 2_000;
 /** Maximum lateness of a recurring run, in milliseconds. */

@@ -15,7 +15,7 @@ export async function dueAfter(when: When, createdAt: number, after: number): Pr
   return (await runsAfter(when, createdAt, after, 1))[0];
 }
 
-/** Returns the next `most` due times. See {@link dueAfter}. */
+/** Returns the first due times after `after`, at most `most`. See {@link dueAfter}. */
 async function runsAfter(when: When, createdAt: number, after: number, most: number): Promise<number[]> {
   if (when.at !== undefined) return [Date.parse(when.at)].filter((at) => at > after);
   if (when.cron !== undefined) {

@@ -21,7 +21,7 @@ export function sessionStatements(database: DatabaseSync) {
     retract: database.prepare(
       "DELETE FROM messages WHERE conversation = ? AND delivery = ? AND role = 'user' RETURNING context",
     ),
-    /** Reads the newest stored version of a message, except the version received in `delivery`. */
+    /** Reads the newest stored version of a message, ignoring the version that `delivery` brought. */
     version: database.prepare(
       `SELECT text, words, seq <= coalesce(begins_after, 0) AS forgotten, NOT EXISTS (
          SELECT 1 FROM messages AS later WHERE later.conversation = :conversation AND later.seq > messages.seq

@@ -1,7 +1,7 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
 import type { ModelImage, ToolCall } from "../models/model.ts";
 
-/** Milliseconds after which a step is deleted. Deliveries are retried only for a shorter time. */
+/** Milliseconds after which a step is deleted. By then, its delivery is no longer retried. */
 const KEEP_MS = 9 * 24 * 3_600_000;
 
 /** Progress of a tool call. After a crash, the result of a call in state `begun` is unknown. */
@@ -38,7 +38,7 @@ export class Steps {
     this.#insert = database.prepare(
       "INSERT INTO steps (conversation, delivery, text, at) VALUES (?, ?, ?, ?) RETURNING seq",
     );
-    // Insert all of a step's calls with one statement, so that a failure cannot leave only some stored.
+    // Insert all of a step's calls with one statement, so that a failure leaves either all or none of them stored.
     this.#insertCall = database.prepare(
       `INSERT INTO tool_calls (step, position, id, name, input, state)
        SELECT ?, key, value ->> 'id', value ->> 'name', value -> 'input', 'waiting' FROM json_each(?)`,

@@ -94,10 +94,10 @@ export class Sessions {
   }
 
   /**
-   * Stores a question's messages, each once, and updates edited messages that are unanswered. The session's context
-   * notes are stored with the first new message.
+   * Stores a question's new messages, and updates edited messages that are still unanswered. Stores the session's
+   * context notes with the first new message.
    *
-   * If a power cut undoes these writes, a retry repeats them.
+   * The call may be repeated, for example after a power cut has undone the writes.
    */
   ask({ session, messages, group, at }: QuestionEntry): void {
     lightTransaction(this.#database, () => {
@@ -119,8 +119,8 @@ export class Sessions {
   }
 
   /**
-   * Returns the newest stored version of a message, except the version received in `delivery`; `undefined` if there
-   * is no other.
+   * Returns the newest stored version of a message, ignoring the version that `delivery` brought; `undefined` if no
+   * other is stored.
    */
   versionOf(session: string, message: string, delivery: string): Version | undefined {
     const row = this.#sql.version.get({ conversation: session, message, delivery });
@@ -141,10 +141,10 @@ export class Sessions {
   }
 
   /**
-   * Stores the answer under the last delivery and removes the question's steps. Only the given deliveries count as
-   * answered, even if an earlier attempt included more.
+   * Stores the answer under the last delivery and deletes the steps that led to it. Only the given deliveries count
+   * as answered, even if an earlier attempt included more.
    *
-   * If a power cut undoes these writes, a retry resumes from the steps.
+   * If a power cut undoes these writes, the steps still exist, and a retry resumes from them.
    */
   keepAnswer(session: string, deliveries: readonly string[], text: string, at: number): void {
     const delivery = deliveries.at(-1);

@@ -46,7 +46,7 @@ interface AnswerOptions {
 }
 
 /**
- * Lets the model answer. Returns the final message for the pages; `undefined` after an abort.
+ * Lets the model answer. Returns the final message for the web chat; `undefined` after an abort.
  *
  * @throws RetryableError if a retry may help.
  */

@@ -70,7 +70,7 @@ export class Quotas {
     this.#options = options;
   }
 
-  /** Runs a change under the lock. Stores the new sizes if it succeeds. */
+  /** Runs `work` while holding the workspace's lock, and stores the new sizes if `work` succeeds. */
   change<T>(work: () => T): T {
     return this.#alone(() => {
       this.#figures = this.#read() ?? this.#measure();
@@ -130,7 +130,7 @@ export class Quotas {
     Object.assign(figures, left);
   }
 
-  // Allow writes that add nothing, so that the files of a full root can be shortened.
+  // Allow writes that add no entry, so that files in a full root can still be changed.
   #checkEntries(id: string, growth: number): void {
     if (growth <= 0) return;
     const isChat = chatOf(id) !== undefined;

@@ -130,8 +130,8 @@ interface AskOptions {
 }
 
 /**
- * Asks Discord for its gateway's address. Before a new session (`begins`), returns an error if the daily limit on new
- * sessions is nearly reached.
+ * Asks Discord for its gateway's address. If `begins` is true, a new session follows: returns an error if the daily
+ * limit on new sessions is nearly reached.
  */
 async function askAddress(
   { token, apiUrl, check, clock }: AskOptions,

@@ -33,8 +33,8 @@ export interface ListenerOptions {
   /** Asks Discord for its gateway's address. `begins` is true for a new session. */
   address(begins: boolean, signal: AbortSignal): Promise<Address>;
   /**
-   * Adds the API version and the encoding to a gateway address. Returns `undefined` if the host must not receive the
-   * bot token.
+   * Adds the API version and the encoding to a gateway address. Returns `undefined` for an address that must not
+   * receive the bot token.
    */
   check(url: string): string | undefined;
   open(url: string): Promise<Socket>;

@@ -144,8 +144,8 @@ export interface Reader {
 export type Unmentioned = Readonly<Record<string, boolean>>;
 
 /**
- * Returns a delivery for a direct message, a mention of or reply to the bot, or any message if `unmentioned` is true
- * for the server. Returns `undefined` for other messages and messages from bots and webhooks.
+ * Returns a delivery if the message is direct, mentions the bot, or replies to the bot, or if `unmentioned` is true
+ * for the server. Otherwise, and for every message from a bot or webhook, returns `undefined`.
  */
 export function messageDelivery(
   value: unknown,

@@ -142,7 +142,7 @@ export class Poller {
     await sleep(milliseconds, undefined, { signal: this.#stop.signal }).catch(() => undefined);
   }
 
-  /** Runs `work`. Logs its error, such as a full store, instead of throwing it. */
+  /** Runs `work`. Logs an error, such as one caused by a full store, instead of throwing it. */
   #attempt(work: () => unknown): void {
     try {
       work();

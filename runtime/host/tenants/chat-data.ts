@@ -135,7 +135,7 @@ export class ChatData {
       await stop();
       await this.#prepare(tenant);
       if (this.#options.users.has(tenant)) await this.#copy(tenant, () => false, { cause: "restore" });
-      // Schedule another backup, because the restored one may not be the newest.
+      // Schedule a backup, because the newest backup may not contain the restored data.
       this.#changed.add(tenant);
       backupDirectory.note(tenant, "changed", `restored ${id}`);
       await this.#place(tenant, id);
@@ -182,10 +182,7 @@ export class ChatData {
     if (isNew || isUnplaced) await this.#place(tenant, newest.id);
   }
 
-  /**
-   * Stores a chat's part of the deployment's state as a backup, unless the chat's newest backup is newer than that
-   * part.
-   */
+  /** Backs up a chat's part of the deployment's state, unless the chat already has a newer backup. */
   async #export(tenant: TenantId, store: DiskStore): Promise<void> {
     const { tenants, broughtBack } = await this.known();
     if (!tenants.includes(tenant)) return;

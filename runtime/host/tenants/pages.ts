@@ -58,7 +58,7 @@ export function browserPages(browsers: BrowserGateways) {
       const stranger = { network, socket };
       strangers.add(stranger);
       socket.on("close", () => strangers.delete(stranger));
-      // The library declares its own event types; their fields match the standard.
+      // The WebSocket library has its own event types, whose fields match the standard.
       const page = socket as unknown as PageSocket;
       const headers = { origin, "x-forwarded-host": host, "x-forwarded-for": remoteIp };
       receiveBrowser(page, {

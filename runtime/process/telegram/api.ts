@@ -6,7 +6,7 @@ import type { TelegramConnection } from "./transport.ts";
 
 const TIMEOUT_MS = 30_000;
 const DOWNLOAD_TIMEOUT_MS = 60_000;
-/** Maximum response size in bytes, far above a hundred updates of the largest kind. */
+/** Maximum response size in bytes. A hundred updates of maximum size need far less. */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
 /** https://core.telegram.org/bots/api#making-requests */

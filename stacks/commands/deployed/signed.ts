@@ -68,7 +68,8 @@ export function openStackBackups(state: DeployedState, gateway?: string): StackB
 
 /**
  * Returns a function that fetches the record of past events, or `undefined` if the state has no URL or signing key.
- * The function rejects with StewardError `replay_not_allowed`, or `not_found` from older versions.
+ * The returned function rejects with StewardError `replay_not_allowed`, or with `not_found` if the deployment runs an
+ * older version.
  */
 export function openStackReplay(state: DeployedState): (() => Promise<ReplayRecord>) | undefined {
   const ask = askerOf(state);
@@ -76,8 +77,8 @@ export function openStackReplay(state: DeployedState): (() => Promise<ReplayReco
 }
 
 /**
- * Returns a function that reports which chats' containers run the new version, or `undefined` if the state has no URL
- * or signing key. The function resolves to `null` if one sandbox serves every chat.
+ * Returns `undefined` if the state has no URL or signing key. Otherwise returns a function that resolves to the
+ * progress of replacing the chats' containers, or to `null` if one sandbox serves every chat.
  */
 export function openStackRenewal(state: DeployedState): (() => Promise<Renewal | null>) | undefined {
   const ask = askerOf(state);
@@ -116,7 +117,7 @@ async function signedAnswer<Answer>(question: StackQuestion, schema: Schema<Answ
   }
   const answer = schema.safeParse(body);
   if (response.ok && answer.success) return answer.data;
-  // The response did not come from steward, but for example from a proxy or an identity gateway.
+  // Something other than steward responded, such as a proxy or an identity gateway.
   const { url, route } = question;
   const detail = `${url}${route.path} answered with ${response.status}, which is not a response from steward.`;
   throw new StewardError("service_unreachable", detail);

@@ -274,8 +274,8 @@ export interface PlannedStep {
 }
 
 /**
- * Returns an engine event's planned step, or an empty list. Omits providers, unchanged resources and partial steps of
- * replacements.
+ * Returns a list with the step that an engine event plans. The list is empty for an event without a step, a provider,
+ * an unchanged resource, or a partial step of a replacement.
  */
 export function stepsOf({ resourcePreEvent: event }: EngineEvent): PlannedStep[] {
   if (event === undefined) return [];

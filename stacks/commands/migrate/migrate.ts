@@ -94,7 +94,10 @@ export async function migrate(stackName: string, options: MigrateOptions): Promi
   return { workerName, tag, plan, steps, accepted: accept !== undefined, file };
 }
 
-/** Adds migrations until there are more than `applied`. Only the last added one creates a class. */
+/**
+ * Appends migrations until the list is longer than `applied`. Of the appended migrations, only the last creates a
+ * class.
+ */
 function withNewTag(migrations: readonly Migration[], applied: number): Migration[] {
   const missing = Math.max(applied + 1 - migrations.length, 0);
   const added = Array.from({ length: missing }, (_, index): Migration => {

@@ -94,10 +94,10 @@ async function answerOf(url: string): Promise<string | undefined> {
 }
 
 /**
- * Waits until the deployment identifies itself as `wanted`. Returns immediately if nothing answered before the
- * update.
+ * Waits until the deployment identifies itself as `wanted`. If `wanted` is `undefined`, because nothing answered
+ * before the update, returns immediately.
  *
- * @throws Error if it takes too long.
+ * @throws Error if the wait takes too long.
  */
 async function waitForVersion(url: string, wanted: string | undefined): Promise<void> {
   if (wanted === undefined) return;

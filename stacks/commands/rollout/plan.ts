@@ -140,7 +140,7 @@ async function newestBackup({ backups, previous }: Baseline): Promise<string | u
   return list?.backups[0]?.createdAt;
 }
 
-/** Progress display: a bar on a terminal, otherwise the engine's own lines. */
+/** Progress display of a preview or update: a status line on a terminal, otherwise the engine's own output. */
 interface Progress {
   onOutput: (text: string) => void;
   onEvent: (event: EngineEvent) => void;

@@ -13,7 +13,10 @@ import {
 
 const PROGRAM = "gateway/replay/main.js";
 const PROGRAM_MS = 60_000;
-/** Minimum factor at which a slower version is reported. Smaller factors may be noise. */
+/**
+ * A new version is reported as slower only if reading an event takes at least this many times as long as before.
+ * Smaller differences may be noise.
+ */
 const SLOW_FACTOR = 3;
 
 const FATES = ["understood", "refused", "ignored", "unreadable"] as const;

@@ -173,7 +173,10 @@ function backupOf(left: ReturnType<typeof readInterruptedRollout>): string | und
   return typeof id === "string" ? id : undefined;
 }
 
-/** Returns the version that ran before an interrupted rollout. */
+/**
+ * Returns the version that ran before an interrupted rollout; `undefined` if no rollout was interrupted or no version
+ * was recorded.
+ */
 function previousIn(left: ReturnType<typeof readInterruptedRollout>): PreviousDeployment | undefined {
   const noted = left?.findLast(({ step }) => step === "former");
   const previous = noted?.["former"] as PreviousDeployment | undefined;

@@ -83,7 +83,7 @@ export function readWindow(text: string): UpgradeWindow | undefined {
 /** Returns the next opening time of the window, or `undefined` if it is open. */
 export function nextOpening(window: UpgradeWindow, now: Date): Date | undefined {
   const minute = (now.getTime() - A_SUNDAY_MS) / MINUTE_MS;
-  // Compute each wait from the span's start, because a span may extend into the next week.
+  // Compute waits from each span's start and length, because the span's end may be in the next week.
   const waits = window.map(({ start, minutes }) => {
     const since = (((minute - start) % WEEK_MINUTES) + WEEK_MINUTES) % WEEK_MINUTES;
     return since < minutes ? 0 : WEEK_MINUTES - since;

@@ -128,7 +128,7 @@ function get(url: URL, addresses: Resolved[], signal: AbortSignal): Promise<Inco
   });
 }
 
-/** Reads at most `maxBytes` of a body after decompression. */
+/** Reads a body up to `maxBytes`, counted after decompression. */
 async function readBody(response: IncomingMessage, maxBytes: number, signal: AbortSignal) {
   const chunks: Buffer[] = [];
   let size = 0;

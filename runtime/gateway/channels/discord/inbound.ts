@@ -165,7 +165,7 @@ function readCommand(payload: Record<string, unknown>, access: ChannelAccess): I
   return { kind: "message", direct, admission, sender, text, attachments, target };
 }
 
-/** Parses a button press, which has the rights of a message from the same person. */
+/** Parses a button press, which is authorized like a message from the same person. */
 function readPress(press: DiscordPress, access: ChannelAccess): Inbound {
   const {
     application_id: application,

@@ -244,7 +244,7 @@ function readMessage(event: SlackEvent, bot: string | undefined, access: Channel
   return decision.becomes === "message" ? unreadableMessage(target) : ignored("no text");
 }
 
-/** Parses a button press, which has the rights of a message from the same person. */
+/** Parses a button press, which is authorized like a message from the same person. */
 function readPress(
   { user, channel, message, actions }: z.infer<typeof slackPressSchema>,
   access: ChannelAccess,

@@ -65,7 +65,7 @@ function readMessage(received: TelegramMessage, whole: unknown, options: Inbound
 
   const { bot, moves, mediaMaxBytes } = options;
   const { forward_origin: origin } = message;
-  // Somebody else wrote a forwarded text, so it does not address the bot and is not a command.
+  // A forwarded text is usually somebody else's, so it does not address the bot and is not a command.
   const read =
     origin === undefined ? readAddressedText(message, bot) : { ...UNADDRESSED, text: expandLinks(message) };
   if (read.nameNeeded && !direct) {
@@ -103,7 +103,7 @@ function readMessage(received: TelegramMessage, whole: unknown, options: Inbound
 
 const UNADDRESSED = { addressed: false, forAnother: false, nameNeeded: false };
 
-/** Parses a button press, which has the rights of a message from the same person. */
+/** Parses a button press, which is authorized like a message from the same person. */
 function readPress(
   { id: ticket, from, message: { message_id: below, ...place }, data }: TelegramPress,
   { access, moves }: InboundOptions,

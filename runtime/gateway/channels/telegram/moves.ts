@@ -33,7 +33,10 @@ export class ChatMoves {
     return this.#current.get(chat) ?? chat;
   }
 
-  /** Records a group's new id. Ignores ids that are already known, so that no group can replace another. */
+  /**
+   * Records a group's new id. Does nothing if `former` or `chat` is already known, so that no group can replace
+   * another.
+   */
   note(former: string, chat: string): void {
     const isKnown = (id: string): boolean => this.#current.has(id) || this.#former.has(id);
     if (former === chat || isKnown(former) || isKnown(chat)) return;
