@@ -3,7 +3,6 @@ import type { Page } from "playwright-core";
 
 const RUN = 'axe.run(document, { resultTypes: ["violations"], preload: false })';
 
-/** Returns all axe violations as `<rule>: <element>`. */
 export async function findings(page: Page): Promise<string[]> {
   return (await violationsOf(page)).flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
 }

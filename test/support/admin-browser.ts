@@ -4,14 +4,14 @@ import { openBrowser, PHONE, refusalsByPolicy, signIn } from "./browser.ts";
 import { startHost, type HostOptions } from "./host.ts";
 import { shoot } from "./screenshots.ts";
 
-/** Admin paths that are not pages: two downloads, and one that fails if no backup is selected. */
+/** Admin paths that are not pages. */
 const NO_PAGES: readonly string[] = [
   ROUTES.logsDownload.path,
   ROUTES.usageExport.path,
   ROUTES.backupsRestorePage.path,
 ];
 
-/** Returns the paths of all admin pages. `queries` maps a path to the query that its page requires. */
+/** `queries` maps a path to the query that its page requires. */
 export const adminPages = (queries: Readonly<Record<string, string>>): string[] =>
   Object.values<Route>(ROUTES)
     .filter(
@@ -21,9 +21,8 @@ export const adminPages = (queries: Readonly<Record<string, string>>): string[] 
     .map(({ path }) => `${path}${queries[path] ?? ""}`);
 
 interface AdminOptions extends HostOptions {
-  /** Enables JavaScript. Default: false, because the pages work without it. */
+  /** Enables JavaScript. Default: false. */
   scripts?: boolean;
-  /** Default: this machine's. */
   timezone?: string;
 }
 
@@ -43,7 +42,6 @@ export async function openAdmin(
   const refusedByPolicy = refusalsByPolicy(page);
   await page.goto(`${host.url}/_admin/`);
   await signIn(page, host.secrets.adminToken);
-  /** Takes screenshots in both color schemes, and checks that the page is not wider than the screen. */
   const look = async (name: string) => {
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme });

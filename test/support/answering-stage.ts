@@ -11,7 +11,7 @@ const REPLY_MS = 180_000;
 export interface AnsweringStage {
   world: ServerlessStage;
   endpoints: string;
-  /** Sends a signed Slack message to the stack, or to another URL. Resolves with the reply's text. */
+  /** Sends a signed Slack message. Resolves with the reply's text. */
   converse(url?: string): Promise<string>;
   keysOf(bucket: string): Promise<string[]>;
   close(): Promise<void>;

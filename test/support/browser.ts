@@ -14,15 +14,14 @@ export const browserIsMissing = !existsSync(CHROMIUM) && !process.env["CI"];
 const REASON = `The pages are not tested: there is no ${CHROMIUM} (Debian's package chromium).\n`;
 if (browserIsMissing) process.stderr.write(REASON);
 
-/** Opens an empty page in a new browser until the test ends. */
 export async function openBrowser(options?: BrowserContextOptions, args: string[] = []): Promise<Page> {
   const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox", ...args] });
   onTestFinished(() => browser.close());
   const context = await browser.newContext(options);
   const page = await context.newPage();
   const goto = page.goto.bind(page);
-  // Retries, because Chromium aborts loading when a network interface changes, for example when another test starts a
-  // container. Chromium then loads an error page, which aborts an early retry too.
+  // Retries, because Chromium aborts loading when a network interface changes. It then loads an error page, which
+  // aborts an early retry too.
   page.goto = async (...given) => {
     for (let attempt = 1; ; attempt += 1)
       try {
@@ -35,7 +34,7 @@ export async function openBrowser(options?: BrowserContextOptions, args: string[
   return page;
 }
 
-/** Returns a list that collects violations of the page's content security policy. */
+/** Returns a list that collects violations of the content security policy. */
 export function refusalsByPolicy(page: Page): string[] {
   const refused: string[] = [];
   page.on("console", (message) => {
@@ -49,7 +48,6 @@ export async function signIn(page: Page, token: string): Promise<void> {
   await page.getByRole("button", { name: "Sign in" }).click();
 }
 
-/** Opens the navigation menu if it is collapsed, as on a phone. */
 export async function unfold(page: Page): Promise<void> {
   const menu = page.locator("label.menu");
   if (await menu.isVisible()) await menu.click();

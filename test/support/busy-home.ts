@@ -6,9 +6,7 @@ import { addSchedule } from "../../runtime/gateway/schedules/port.ts";
 import { openSqlite } from "../../runtime/host/ledger.ts";
 import { inHome } from "./chat-data.ts";
 
-/**
- * People's names that break a page which does not escape or shorten them. Each contains `مرحبا`, so that tests find it.
- */
+/** Names that break a page which does not escape or shorten them. Each contains `مرحبا`. */
 export const HOSTILE_NAMES = [
   "مرحبا بالعالم",
   `مرحبا ${"x".repeat(190)}`,
@@ -28,11 +26,10 @@ interface Amounts {
   schedules: number;
   /** People per platform who wait for approval. Default: 2. */
   waiting?: number;
-  /** Used in rotation. Default: ordinary names. */
   names?: readonly string[];
 }
 
-/** Fills a host's data directory with people, conversations, schedules and events before the host's first start. */
+/** Fills a host's data directory before the host's first start. */
 export async function fillHome(home: string, amounts: Amounts): Promise<void> {
   const { events, people, conversations, schedules, waiting = 2, names } = amounts;
   const now = Date.now();

@@ -9,11 +9,7 @@ export interface Certificate {
   file: string;
 }
 
-/**
- * Creates a self-signed certificate in a folder.
- *
- * @param subject Alternative name in OpenSSL's form, such as `IP:127.0.0.1` or `DNS:*.example`.
- */
+/** @param subject Alternative name in OpenSSL's form, such as `IP:127.0.0.1`. */
 export async function selfSigned(folder: string, subject: string): Promise<Certificate> {
   const [key, file] = [join(folder, "key.pem"), join(folder, "certificate.pem")];
   const names = ["-subj", "/CN=a test", "-addext", `subjectAltName=${subject}`];

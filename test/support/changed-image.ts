@@ -5,10 +5,9 @@ import { buildBundle } from "../../infra/bundle/bundle.ts";
 import { docker } from "../../infra/shell/docker.ts";
 import { stewardImage } from "../../infra/bundle/image.ts";
 
-/** Source code of a program that exceeds the container's memory limit. */
 export const GREEDY = "const held = []; for (;;) held.push(Buffer.alloc(16 << 20, 1));";
 
-/** Builds this checkout's image, but replaces some programs below /app. The caller removes the image. */
+/** Builds this checkout's image with some programs below /app replaced. The caller removes the image. */
 export async function changedImage(tag: string, programs: Record<string, string>): Promise<string> {
   const { image } = await stewardImage(await buildBundle(), () => {});
   const context = await mkdtemp(path.join(tmpdir(), "steward-changed-"));

@@ -16,9 +16,7 @@ interface ChannelHostOptions {
   section: object;
 }
 
-/**
- * Creates a data directory and a stand-in for the model. Returns functions that configure and start a host with them.
- */
+/** Creates a data directory for a host, and a stand-in for the model. */
 export async function channelHost({ platform, environment: channel, section: first }: ChannelHostOptions) {
   const [home, model] = await Promise.all([
     temporaryDirectory(),
@@ -32,7 +30,6 @@ export async function channelHost({ platform, environment: channel, section: fir
     ADMIN_TOKEN: "admin-token-0123456789",
     ...channel,
   };
-  /** Writes the config file, with these keys added to the channel's default section. */
   const configure = async (section: object = {}): Promise<void> => {
     await mkdir(home, { recursive: true });
     const channels = { [platform]: { ...first, ...section } };
@@ -40,7 +37,6 @@ export async function channelHost({ platform, environment: channel, section: fir
   };
   await configure();
 
-  /** Starts the host, but does not wait until it is ready. */
   const start = async (extra: Record<string, string> = {}) => {
     const [port, gatewayPort] = [await freePort(), await freePort()];
     const ports = { PORT: String(port), GATEWAY_PORT: String(gatewayPort) };
@@ -51,7 +47,6 @@ export async function channelHost({ platform, environment: channel, section: fir
     return { ...host, url, ready };
   };
 
-  /** Returns the row with the latest lease from the platform's intake table. */
   const row = (): Record<string, unknown> | undefined => {
     let database: DatabaseSync | undefined;
     try {

@@ -44,7 +44,7 @@ export function texts(home: string, session: string): unknown[] {
   }
 }
 
-/** Creates a data directory in which one gateway served the chats C1 and C2. */
+/** Creates the data directory of a gateway that served the chats C1 and C2. */
 export async function servedAll() {
   const home = await temporaryDirectory();
   await inHome(home, async (stores) => {
@@ -71,7 +71,7 @@ export async function servedAll() {
       log,
     });
   const backupDirectory = new ChatBackupDirectory(home);
-  /** Creates {@link ChatData} as after a restart of the host. `program` is the command that copies a chat's state. */
+  /** `program` is the command that copies a chat's state. */
   const chatData = (
     program: readonly [string, ...string[]] = [process.execPath, runtimeProgramFile("host/chat-state/main")],
   ) =>

@@ -21,7 +21,6 @@ export interface Checkout {
   close(): Promise<void>;
 }
 
-/** Copies this checkout. With another `version`, the copy builds another bundle. */
 export async function copyCheckout(changes: { version?: string } = {}): Promise<Checkout> {
   const root = await freeFolder();
   for (const name of COPIED) await cp(join(ROOT, name), join(root, name), { recursive: true });
@@ -33,9 +32,7 @@ export async function copyCheckout(changes: { version?: string } = {}): Promise<
   return { root, close: () => rm(root, { recursive: true, force: true }) };
 }
 
-/**
- * Creates the folder with the lowest free number. Node's compile cache depends on paths, so reusing a path saves time.
- */
+/** Reuses paths, because Node's compile cache depends on them. */
 async function freeFolder(number = 0): Promise<string> {
   const root = join(tmpdir(), `steward-checkout-${number}`);
   const made = await mkdir(root).then(

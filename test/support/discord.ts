@@ -4,10 +4,7 @@ import { NOW } from "./edge.ts";
 /** Type of a Web Crypto key. Its global name differs between Node and workerd. */
 type Key = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 
-/**
- * Creates an application's key pair. Returns the public key and a function that signs requests. Runs in Node and
- * workerd.
- */
+/** Returns a new public key and a function that signs requests. */
 export async function createDiscordKey() {
   const pair = (await crypto.subtle.generateKey({ name: "Ed25519" }, true, [
     "sign",
@@ -31,7 +28,7 @@ export async function createDiscordKey() {
   return { publicKey: hex(raw), headers };
 }
 
-/** Fields that override those of {@link command}. `null` removes a field. */
+/** `null` removes a field. */
 export interface CommandFields {
   name?: string;
   options?: object[];
@@ -92,7 +89,7 @@ export function command(text: string, fields: CommandFields = {}): Record<string
   return Object.fromEntries(Object.entries(payload).filter(([, value]) => value !== null));
 }
 
-/** Returns a slash command in a direct message. Discord then sends a `user` instead of a server and its `member`. */
+/** Returns a command in a direct message, which has a `user` instead of a server and its `member`. */
 export function directCommand(text: string, fields: CommandFields = {}): Record<string, unknown> {
   return command(text, {
     guild_id: null,
@@ -109,13 +106,10 @@ export function directCommand(text: string, fields: CommandFields = {}): Record<
 
 export const BOT_USER = "1123456789012345678";
 
-/** A message's author or mention: https://docs.discord.com/developers/resources/user#user-object */
+/** https://docs.discord.com/developers/resources/user#user-object */
 export const MASON = PERSON;
 
-/**
- * Returns a message as Discord sends it over its gateway connection:
- * https://docs.discord.com/developers/events/gateway-events#message-create
- */
+/** Returns a message event: https://docs.discord.com/developers/events/gateway-events#message-create */
 export function messageCreate(
   fields: object = {},
   place: "direct" | "server" = "direct",
@@ -150,10 +144,7 @@ export function messageEvent(fields?: object, place?: "direct" | "server"): Reco
   return { t: "MESSAGE_CREATE", bot: BOT_USER, d: messageCreate(fields, place) };
 }
 
-/**
- * Returns Discord's request after a button press on a server:
- * https://docs.discord.com/developers/components/reference#button
- */
+/** Returns a button press: https://docs.discord.com/developers/components/reference#button */
 export function pressed(customId: string, fields: CommandFields = {}): Record<string, unknown> {
   return command("", {
     type: 3,

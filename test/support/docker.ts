@@ -1,6 +1,6 @@
 import { dockerAvailable } from "../../infra/shell/docker.ts";
 
-/** Availability of a Docker engine. Without an engine, tests that need one are skipped, but CI fails. */
+/** Without an engine, tests that need one are skipped, but CI fails. */
 export const engine = await dockerAvailable();
 
 if (!engine.ok && process.env["CI"])

@@ -20,8 +20,8 @@ export function standInElement(): object {
 }
 
 /**
- * Runs `work` with a global `document` that has only the functions that the pages' rendering uses. As in a browser,
- * `append` fails if it gets too many arguments.
+ * Runs `work` with a global `document` that has only the functions that the pages use. As in a browser, `append`
+ * fails if it gets too many arguments.
  */
 export function withDocument<T>(work: () => T): T {
   const document = {

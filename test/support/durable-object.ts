@@ -2,10 +2,7 @@ import { onTestFinished } from "vitest";
 import { temporaryDirectory } from "../runtime/support/processes.ts";
 import { startModule } from "./module-worker.ts";
 
-/**
- * Runs a module with {@link startModule} until the test ends. Returns a function that posts JSON to the module and
- * resolves with the JSON response.
- */
+/** Returns a function that posts JSON to the module and resolves with the JSON response. */
 export async function durableObject(
   source: string,
   className: string,

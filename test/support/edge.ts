@@ -30,7 +30,7 @@ const SIGNING_SECRET = "8f742231b10e8888abcd99yyyzzz85a5";
 export const TELEGRAM_SECRET = "telegram-webhook-secret-0123";
 export const BROKER_TOKEN = "broker-token-0123456789";
 export const EDGE_BUNDLE = "0123456789abcdef";
-/** Current time in the tests of the edge, in milliseconds since the epoch. */
+/** In milliseconds since the epoch. */
 export const NOW = 1_795_000_000_000;
 
 interface SignOptions {
@@ -54,7 +54,7 @@ export async function createSigner(kid = "key-1") {
   return { jwk, sign };
 }
 
-/** Returns the headers with which Slack sends this body, including the signature. Runs in Node and in workerd. */
+/** Returns Slack's headers for this body, including the signature. */
 export async function slackHeaders(body: string, secret = SIGNING_SECRET, at = NOW) {
   const timestamp = String(Math.floor(at / 1_000));
   const encoder = new TextEncoder();
@@ -69,10 +69,7 @@ export async function slackHeaders(body: string, secret = SIGNING_SECRET, at = N
   };
 }
 
-/**
- * Returns the headers of a signed-in operator's request, and `jwk`, the public key with which {@link edgeFixture}
- * verifies them.
- */
+/** Returns a signed-in operator's headers, and the public key that verifies them. */
 export async function signedIn() {
   const { jwk, sign } = await createSigner();
   return { jwk, headers: { "cf-access-jwt-assertion": await sign() } };
@@ -95,15 +92,15 @@ export function slackEvent(id = "Ev1", event: Record<string, unknown> = {}) {
 }
 
 interface EdgeFixture {
-  /** Gzipped files by name. Default: none. */
+  /** Gzipped files by name. */
   assets?: Record<string, Uint8Array<ArrayBuffer>>;
-  /** Tenants of a deployment with one sandbox per chat. Default: one shared sandbox. */
+  /** Default: one shared sandbox. */
   tenants?: Tenants;
   tenant?: string;
   environmentName?: string;
-  /** Replaces `fetch` for the broker's requests to services. Default: every request fails. */
+  /** Default: every request fails. */
   services?: BrokerOptions["fetch"];
-  /** Only chat to which the broker lets the gateway send. Default: any chat. */
+  /** Only chat to which the gateway may send. Default: any chat. */
   chat?: TenantChat;
   proxy?: NonNullable<BrokerOptions["proxy"]>;
   state?: SandboxStatus["state"];
@@ -116,27 +113,21 @@ interface EdgeFixture {
   audience?: string | null;
   stackKey?: null;
   grantsWake?: boolean;
-  /** Enables sign-in with this ADMIN_TOKEN, as on a host. Default: sign-in through an identity gateway. */
+  /** Enables sign-in with this ADMIN_TOKEN. Default: sign-in through an identity gateway. */
   adminToken?: string;
   clock?: Clock;
-  /** Environment with the deployment's secrets. Default: empty. */
   environment?: Environment;
   ledgerError?: StewardError;
   jwk?: object;
-  /**
-   * Responses that replace those of the container. A key is a path of the supervisor, or `gateway <path>` for the
-   * gateway.
-   */
+  /** A key is a path of the supervisor, or `gateway <path>` for the gateway. */
   answers?: Record<string, (request: PortRequest) => Response | Promise<Response>>;
   gateway?: Partial<GatewayStatus>;
   usage?: Partial<UsageReport>;
   replayEvents?: number;
-  /** Default: collects events in memory. */
   ledger?: Partial<Ledger>;
   named?: NameEntry[];
   activity?: Partial<Activity>;
   remembered?: [string, LastAnswer][];
-  /** Default: one available backup. */
   backups?: Partial<Backups>;
 }
 
@@ -170,7 +161,6 @@ const PROCESSES = {
   processes: [{ name: "gateway", pid: 7, state: "running", startedAt: null, restarts: 0, exitCode: null }],
 };
 const MODEL = "anthropic/claude-sonnet-4-5";
-/** Status of a gateway whose Slack token has expired. */
 const GATEWAY_STATUS: GatewayStatus = {
   version: "0.1.0",
   since: new Date(NOW).toISOString(),
@@ -205,7 +195,7 @@ type Asked = [operation: string, input: Record<string, unknown>];
 
 /**
  * Returns handlers of a container's operations. `answer` returns each response: a value or `{error}`, or `undefined`
- * for none. `asked` records the requests, `lines` records them as command lines.
+ * for none.
  */
 export function operationAnswers(answer: (line: string, ...asked: Asked) => unknown) {
   const asked: Asked[] = [];
@@ -222,7 +212,7 @@ export function operationAnswers(answer: (line: string, ...asked: Asked) => unkn
   return { asked, lines, answers: { "/operations": handle } };
 }
 
-/** Creates the edge with stand-ins for its ledger and sandbox, and returns records of their calls. */
+/** Creates the edge with stand-ins for its ledger and sandbox. */
 export function edgeFixture(fixture: EdgeFixture = {}) {
   const { state = "ready", publicWebhooks = true, grantsWake = true, clock = () => NOW } = fixture;
   const orUndefined = (value: string | null | undefined, fallback: string) =>

@@ -5,16 +5,14 @@ import type { OwnType } from "../../infra/shell/resource.ts";
 
 let endpoints: Endpoints = {};
 
-/** Sets the servers that providers from {@link connected} call. Default: the real platforms. */
+/** Sets the servers that providers from {@link connected} call. */
 export function useEndpoints(servers: Endpoints = {}): void {
   endpoints = servers;
 }
 
 type Properties = Record<string, unknown>;
 
-/**
- * Returns the provider of one resource type. Each call to it gets the endpoints of {@link useEndpoints} as an input.
- */
+/** Returns a provider that gets the endpoints of {@link useEndpoints} as an input. */
 export function connected<Inputs extends object = Properties>(
   type: OwnType,
 ): Required<Omit<ResourceProvider<Inputs>, "check">> {

@@ -8,13 +8,13 @@ import { dockerAvailable } from "../../infra/shell/docker.ts";
 import { runProcess } from "../../infra/shell/process.ts";
 import { execute } from "../../scripts/execute.ts";
 
-/** Second Docker engine, without images and containers at first, like one on another machine. */
+/** Second Docker engine, empty at first, like one on another machine. */
 export interface OwnEngine {
   /** `unix://…` */
   address: string;
   /** Address at which the engine's containers reach this machine. */
   hostname: string;
-  /** Restarts the engine and its containers, like a reboot of the machine. */
+  /** Restarts the engine and its containers. */
   reboot(): Promise<void>;
   close(): Promise<void>;
 }
@@ -22,8 +22,8 @@ export interface OwnEngine {
 const START_MS = 60_000;
 
 /**
- * Starts a second dockerd with a separate folder and network bridge. Only the main engine may change iptables, so the
- * second one publishes ports through a userland proxy.
+ * Starts a second dockerd. Only the main engine may change iptables, so the second one publishes ports through a
+ * userland proxy.
  */
 export async function startOwnEngine(): Promise<OwnEngine> {
   const folder = await mkdtemp(path.join(tmpdir(), "steward-engine-"));
@@ -79,10 +79,7 @@ export async function startOwnEngine(): Promise<OwnEngine> {
   };
 }
 
-/**
- * Adds a network bridge with a free number in its name and address. Names are unique, so parallel tests get different
- * networks.
- */
+/** Adds a network bridge with a unique name and address, because tests run in parallel. */
 async function ownBridge(): Promise<{ bridge: string; hostname: string }> {
   let refused: unknown;
   for (let number = 200; number < 250; number++) {

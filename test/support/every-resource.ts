@@ -15,10 +15,7 @@ const CHANNELS: ConfigMap = {
   "steward:endpoints": { value: '{"discord":"http://127.0.0.1:9"}' },
 };
 
-/**
- * Configurations that together create every resource type. test/stacks/archive contains states of such stacks from
- * versions without components.
- */
+/** Configurations that together create every resource type. */
 export const everyResource = {
   serverless: (apiUrl: string): ConfigMap => ({
     ...cloudflareConfig(apiUrl, TOKEN),
@@ -26,7 +23,7 @@ export const everyResource = {
     "steward:target": { value: "serverless" },
     "steward:accountId": { value: ACCOUNT },
     "steward:hostname": { value: "bot.acme.invalid" },
-    // Set explicitly, because the stand-in for the providers does not generate names.
+    // The stand-in for the providers does not generate names.
     "steward:bucketName": { value: "test-steward" },
     "steward:teamDomain": { value: "acme.cloudflareaccess.com" },
     "steward:operators": { value: '["op@acme.dev"]' },

@@ -7,7 +7,6 @@ const STACKS = join(import.meta.dirname, "../../stacks");
 
 export const EXAMPLES = ["dev", "prod", "host"] as const;
 
-/** Fills in an example's placeholders. */
 export function adapted(text: string): string {
   return text
     .replaceAll("0123456789abcdef0123456789abcdef", "00112233445566778899aabbccddeeff")
@@ -17,9 +16,9 @@ export function adapted(text: string): string {
 }
 
 /**
- * Returns an example stack's settings in the form in which Pulumi passes them to a program, with lists as JSON.
+ * Returns an example stack's settings as Pulumi passes them to a program.
  *
- * @param change Edits the settings file's text first. Default: {@link adapted}.
+ * @param change Edits the settings file's text first.
  */
 export async function exampleSettings(
   name: (typeof EXAMPLES)[number],

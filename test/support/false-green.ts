@@ -2,12 +2,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
 import { faultsOf, MENDED_MS, type Seen, type Tried } from "./faults.ts";
 
-/** Maximum time until the service reports a fault. */
 const SEEN_MS = 30_000;
 const LOOK_MS = 1_000;
 
 /**
- * Causes and repairs one fault after the other, and checks that the service reports each only while it lasts.
+ * Causes and repairs each fault, and checks that the service reports it only while it lasts.
  *
  * @returns The number of faults.
  */

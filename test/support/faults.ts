@@ -6,9 +6,9 @@ import type { LedgerPage } from "../../runtime/edge/ports.ts";
 import { fillVolume } from "./full-volume.ts";
 import type { TroubledFront } from "./troubled-front.ts";
 
-/** Maximum time until the service notices the end of a fault, through a retry or a probe. */
+/** Maximum time until the service notices the end of a fault. */
 export const MENDED_MS = 90_000;
-/** Maximum time until the edge informs a chat of an outage, which it does after a minute. */
+/** The edge informs a chat of an outage after a minute. */
 const NOTICE_MS = 90_000;
 
 export interface Tried {
@@ -16,15 +16,15 @@ export interface Tried {
   operator: Record<string, string>;
   slack: SlackStandIn;
   front: TroubledFront;
-  /** Returns the data directory, which is on a small volume that can be filled. */
+  /** Returns the data directory, which is on a small volume. */
   data(): Promise<string>;
   /** Process ids. */
   gateways(): number[];
-  /** Makes the next backup fail. Returns a function that lets backups succeed again. */
+  /** Makes the next backup fail. Returns a function that undoes this. */
   spoilBackups(): Promise<() => Promise<void>>;
-  /** Returns the containers' process ids. Absent if a container cannot die without the edge. */
+  /** Absent if a container cannot die without the edge. */
   containers?(): number[];
-  /** Locks the edge's ledger and returns a function that unlocks it. Absent if a test has no access to the ledger. */
+  /** Returns a function that unlocks the ledger. Absent if a test cannot access the ledger. */
   lockLedger?(): Promise<() => void>;
 }
 
@@ -52,7 +52,7 @@ export interface Fault {
   told(seen: Seen, before: Seen): boolean;
   /** Set if the report does not go away, because the fault only increases a counter. */
   stays?: true;
-  /** Maximum time until the service reports the fault, in milliseconds. Default: 30,000. */
+  /** Default: 30,000. */
   seenMs?: number;
 }
 
@@ -67,12 +67,11 @@ const FIGURES: ((metrics: Seen["metrics"]) => number)[] = [
   ),
 ];
 
-/** Returns a list with the fault, or an empty list if nothing can cause it. */
 function only<Cause>(cause: Cause | undefined, fault: (cause: Cause) => Fault): Fault[] {
   return cause === undefined ? [] : [fault(cause)];
 }
 
-/** Returns the faults that tests can cause in a deployment, in the order in which to cause them. */
+/** Returns the faults that tests can cause, in the order in which to cause them. */
 export function faultsOf({
   url,
   operator,
@@ -86,7 +85,6 @@ export function faultsOf({
 }: Tried): Fault[] {
   const send = (text: string, chat = `C${text}`) =>
     fetch(`${url}/slack/events`, { method: "POST", ...slack.sign(mention(text, { chat })) });
-  /** Sends a direct message to the bot, with these fields of the event changed. */
   const sendEvent = (changes: object) => {
     const body = mention("unlike", { chat: "D0STRANGER" }) as { event: object };
     const event = { ...body.event, type: "message", channel_type: "im", ...changes };

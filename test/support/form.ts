@@ -1,4 +1,4 @@
-/** Returns the value of a form field, or an empty text if the page has no such field. */
+/** Returns a form field's value, or an empty text without the field. */
 export function fieldOf(page: string, name: string): string {
   return unescaped(new RegExp(`name="${name}" value="([^"]*)"`).exec(page)?.[1] ?? "");
 }

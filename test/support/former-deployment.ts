@@ -17,8 +17,8 @@ interface Resource {
 }
 
 /**
- * Converts a stack's state to that of older versions. They deployed the Worker with Cloudflare's official resource and
- * set fewer properties.
+ * Converts a state to that of older versions, which deployed the Worker with Cloudflare's official resource and set
+ * fewer properties.
  */
 function asFormer(deployment: Deployment): Deployment {
   const list = (deployment as unknown as { resources: Resource[] }).resources;
@@ -54,7 +54,7 @@ function asFormer(deployment: Deployment): Deployment {
   return former as unknown as Deployment;
 }
 
-/** Replaces a stack's state with that of older versions, which also had no gateway component. */
+/** Replaces a stack's state with that of older versions. */
 export async function intoFormerShape({ stack }: TestStack): Promise<void> {
   const exported = await stack.exportStack();
   await stack.importStack({ ...exported, deployment: asFormer(withoutGateway(exported.deployment)) });

@@ -4,14 +4,12 @@ import { GATEWAY } from "../../stacks/adopt.ts";
 
 const OWN = new RegExp(`\\bsteward:(${Object.keys(RESOURCES).join("|")})(?=$|::)`);
 
-/** Converts a type or URN to the form that it had in versions without a Pulumi provider. */
 function formerType(text: string): string {
   return text
     .replace(OWN, "pulumi-nodejs:dynamic/$1")
     .replace("pulumi:providers:steward::default", "pulumi:providers:pulumi-nodejs::default");
 }
 
-/** Converts a URN to the form that it had in versions without gateway components. */
 function formerUrn(urn: string): string {
   const [stack, project, type = "", ...name] = formerType(urn).split("::");
   const [head, ...below] = type.split("$");
@@ -33,10 +31,7 @@ interface Resource {
   outputs?: Record<string, unknown>;
 }
 
-/**
- * Converts a state to that of versions without a Pulumi provider. Their resources were dynamic and contained their
- * code.
- */
+/** Converts a state to that of versions without a Pulumi provider, whose resources were dynamic. */
 export function withoutProvider(deployment: Deployment): Deployment {
   const { resources, ...rest } = rewritten(deployment, formerType) as unknown as { resources: Resource[] };
   const { resources: own } = deployment as unknown as { resources: Resource[] };
@@ -64,10 +59,7 @@ export function withoutProvider(deployment: Deployment): Deployment {
   return { ...rest, resources } as unknown as Deployment;
 }
 
-/**
- * Converts a state to that of versions without a gateway component. Its child resources then belong directly to the
- * stack.
- */
+/** Converts a state to that of versions without a gateway component. */
 export function withoutGateway(deployment: Deployment): Deployment {
   const urns = urnsOf(deployment);
   const gateway = urns.find((urn) => /::steward:index:\w+::/.test(urn)) ?? "";
@@ -81,7 +73,6 @@ export function withoutGateway(deployment: Deployment): Deployment {
   );
 }
 
-/** Converts types, inputs and URNs to the form of older versions, including all references. */
 function rewritten(
   deployment: Deployment,
   former: (urn: string) => string,

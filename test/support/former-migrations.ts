@@ -12,9 +12,7 @@ interface Exported {
 }
 
 /**
- * Converts a state to that of versions without the resource `serverless:Migrations`. They had a component instead, with
- * an unchanging Worker version and deployment for the first migration. Their plan recorded migrations before applying
- * them.
+ * Converts a state to that of versions that had a component instead of the resource `serverless:Migrations`.
  *
  * @param booked Tags of the migrations in the plan.
  */

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { closeSync, mkdirSync, openSync, writeSync } from "node:fs";
 import { onTestFinished } from "vitest";
 
-/** True if tests can mount a volume, which only root may do. Otherwise they are skipped. */
+/** Only root may mount a volume. */
 export const canMount = process.getuid?.() === 0;
 if (!canMount) process.stdout.write("skipped: a full volume (only root may mount one)\n");
 
@@ -20,7 +20,7 @@ export function fillVolume(file: string): void {
       try {
         for (;;) if (writeSync(descriptor, Buffer.alloc(size)) < size) break;
       } catch {
-        // The volume is full for this size. A smaller chunk may still fit.
+        // A smaller chunk may still fit.
       }
     }
   } finally {

@@ -9,10 +9,10 @@ interface GoProgram {
   codePrefix: string;
   /** Contains go.mod and go.sum. */
   module: string;
-  /** Import path of the program. Its last part is the executable's name. */
+  /** Import path of the program. */
   command: string;
   ldflags: string;
-  /** Folder in the cache, without the hash that is appended to its name. */
+  /** Folder in the cache, without its hash. */
   place: string;
 }
 

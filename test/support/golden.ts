@@ -3,9 +3,7 @@ import { buildBundle } from "../../infra/bundle/bundle.ts";
 import type { RegisteredResource } from "./registered.ts";
 
 /**
- * Formats resources for a golden file. Replaces values that differ between machines or change with the code.
- *
- * After an intended change, run the test with `-u` and commit the golden files.
+ * Formats resources for a golden file. After an intended change, run the test with `-u` and commit the golden files.
  */
 export async function golden(
   resources: readonly RegisteredResource[],

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { withFileLock } from "../../infra/shell/cache.ts";
 
 /**
- * Waits until no other test uses the names `steward` and `steward-data` on this machine's Docker engine. Returns a
- * function that releases the names.
+ * Waits until no other test uses the names `steward` and `steward-data` in Docker. Returns a function that releases
+ * them.
  */
 export function holdHostNames(): Promise<() => void> {
   return new Promise((held, refused) => {

@@ -15,13 +15,13 @@ import { startStandIns } from "./targets/target.ts";
 
 export const ADMIN_TOKEN = "the-admin-token-that-nobody-may-read";
 
-/** Host stack under the real Pulumi engine. Its container and volume have unique names. */
+/** Host stack under the real Pulumi engine. */
 export interface HostStack extends TestStack {
   names: HostNames;
   url: string;
 }
 
-/** Returns the minimal configuration of a host stack and its URL, with a free port of this machine. */
+/** Returns the minimal configuration of a host stack and its URL. */
 export async function leastHostConfig(): Promise<{ config: ConfigMap; url: string }> {
   const port = await freePort();
   const config = {
@@ -34,10 +34,7 @@ export async function leastHostConfig(): Promise<{ config: ConfigMap; url: strin
   return { config, url: `http://127.0.0.1:${port}` };
 }
 
-/**
- * Creates a host stack on this machine. `config` is added to the minimal configuration. Closing the stack removes its
- * container and volume.
- */
+/** Creates a host stack. `config` is added to the minimal configuration. */
 export async function createHostStack(config: Record<string, ConfigValue> = {}): Promise<HostStack> {
   const name = `steward-test-${randomUUID().slice(0, 8)}`;
   const names = { container: name, volume: `${name}-data` };
@@ -48,7 +45,7 @@ export async function createHostStack(config: Record<string, ConfigValue> = {}):
     config: { ...least, ...config },
   });
   const close = async (): Promise<void> => {
-    // Also removes a container that a failed update left behind and that the stack's state does not contain.
+    // A failed update may leave behind a container that the state does not contain.
     await docker(["rm", "--force", names.container, `${names.container}-former`]);
     await docker(["volume", "rm", "--force", names.volume]);
     await subject.close();
@@ -58,16 +55,15 @@ export async function createHostStack(config: Record<string, ConfigValue> = {}):
 
 /** Host stack with stand-ins for the platforms and the model. */
 export interface TalkingHostStack extends HostStack {
-  /** Sends a signed Slack message and returns the HTTP status of the response. */
+  /** Returns the HTTP status. */
   send(text: string): Promise<number>;
   replied(text: string): Promise<void>;
   say(text: string): Promise<number>;
-  /** Delays future answers of the model. */
   modelTakes(milliseconds: number): void;
   revokeModelKey(): void;
 }
 
-/** Creates a host stack and its stand-ins. The stand-ins listen on an address that the stack's container can reach. */
+/** Creates a host stack with stand-ins that its container can reach. */
 export async function createTalkingHostStack(
   config: Record<string, ConfigValue> = {},
   hostname?: string,

@@ -5,7 +5,7 @@ import type { LedgerCounts } from "../../runtime/edge/ports.ts";
 import { type HostOptions, startHost } from "./host.ts";
 import { changesBy } from "./tenants.ts";
 
-/** Command prefix for the privileges that the container has: root with few capabilities. */
+/** Command prefix for the container's privileges: root with few capabilities. */
 const AS_IN_CONTAINER = [
   "setpriv",
   "--bounding-set=-all,+chown,+kill,+setgid,+setuid",
@@ -13,7 +13,7 @@ const AS_IN_CONTAINER = [
   "--no-new-privs",
 ];
 
-/** Command prefix for the privileges of a shared gateway: the image's user without capabilities. */
+/** Command prefix for a shared gateway's privileges: the image's user without capabilities. */
 const AS_STEWARD = [
   "setpriv",
   `--reuid=${CONTAINER_USER}`,
@@ -78,7 +78,7 @@ export async function hostByChat(
         .filter(({ channel }) => channel === chat)
         .map(({ text }) => text),
     ask,
-    /** Runs a CLI command in the sandbox of a chat. Default: the deployment's sandbox. */
+    /** Default: the deployment's sandbox. */
     async cli(line: string, tenant = ""): Promise<string> {
       const answer = await ask(`/debug/cli?cmd=${encodeURIComponent(line)}&chat=${tenant}`);
       const { stdout = "", ...problem } = (await answer.json()) as { stdout?: string };

@@ -21,16 +21,16 @@ export type HostBuild = "source" | "bundle";
 
 export interface HostOptions {
   build?: HostBuild;
-  /** Variables to add to the host's environment. An empty value unsets a variable. */
+  /** An empty value unsets a variable. */
   environment?: Record<string, string>;
   /** `steward.json` before the first start. */
   config?: unknown;
   prepare?(home: string): Promise<void>;
-  /** Command prefix of the host process, for example to drop privileges. */
+  /** Command prefix of the host process. */
   before?: readonly string[];
 }
 
-/** Returns Node's arguments for starting the host. From source, they match `npm run dev`. */
+/** From source, the arguments match `npm run dev`. */
 async function programArguments(build: HostBuild): Promise<string[]> {
   if (build === "source") {
     await promisify(execFile)(process.execPath, ["scripts/client.ts"]);
@@ -113,7 +113,7 @@ export async function startHost({
   const stop = async (): Promise<void> => {
     await halt();
     await Promise.all([slack.close(), model.close()]);
-    // Retries, because a child of the gateway may outlive it briefly and still write files.
+    // A child of the gateway may outlive it briefly and still write files.
     await rm(home, { recursive: true, maxRetries: 10 });
   };
   const listens = () => until("the edge", async () => (await request("/healthz")).ok);

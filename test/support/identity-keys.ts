@@ -3,9 +3,8 @@ import { closeServer, openServer } from "../../runtime/process/server.ts";
 import { AUDIENCE, createSigner } from "./edge.ts";
 
 /**
- * Starts a stand-in for an identity gateway, which only serves signing keys
- * (https://developers.cloudflare.com/cloudflare-one/access-controls/applications/http-apps/authorization-cookie/validating-json/).
- * Also returns the edge's variables for it, and the headers of a signed-in operator.
+ * Starts a stand-in that only serves an identity gateway's signing keys:
+ * https://developers.cloudflare.com/cloudflare-one/access-controls/applications/http-apps/authorization-cookie/validating-json/
  */
 export async function openIdentityGateway() {
   const { jwk, sign } = await createSigner();

@@ -6,16 +6,16 @@ import type { LedgerEntry, LedgerPage } from "../../runtime/edge/ports.ts";
 
 /** Precision of the Slack stand-in's `ts` in milliseconds: whole seconds, with a counter as the fraction. */
 export const TS_MS = 1_000;
-/** Maximum wait after the last kill, enough for several retries of a few seconds each. */
+/** Maximum wait after the last kill. */
 const SETTLE_MS = 120_000;
 
 export interface Victim {
   url(): string;
   slack: SlackStandIn;
   operator: Record<string, string>;
-  /** Ids of the tenants, if each has a separate ledger. Default: one ledger for all. */
+  /** Ids of the tenants, if each has a separate ledger. */
   tenants?: readonly string[];
-  /** Kills processes with SIGKILL. After it resolves, no message is sent until `revive` is called. */
+  /** Kills processes with SIGKILL. */
   kill(random: () => number): Promise<void>;
   /** Restarts processes that nothing else restarts. */
   revive(): Promise<void>;
@@ -24,7 +24,6 @@ export interface Victim {
 export interface KillPlan {
   kills: number;
   longestLifeMs: number;
-  /** Maximum number of events between two kills. */
   mostEvents: number;
   chats: number;
   seed: number;
@@ -32,18 +31,17 @@ export interface KillPlan {
 
 export interface Aftermath {
   events: number;
-  /** Texts of events that got no reply, although the ledger does not list them as failed. */
+  /** Texts of events without a reply that the ledger does not list as failed. */
   lost: string[];
-  /** Unsettled ledger entries, for failure reports. */
+  /** Unsettled ledger entries. */
   open: LedgerEntry[];
-  /** Messages that the service sent more than once between the same two kills. */
+  /** Messages that were repeated between the same two kills. */
   twiceInALife: string[];
   repeated: number;
-  /** Maximum number of messages that one chat got before a kill and again afterwards. */
+  /** Maximum number of messages that one chat got both before and after a kill. */
   mostRepeatedOfAChat: number;
 }
 
-/** Slack event. The test sends it with the same id until the service answers with status 200. */
 interface Sent {
   id: string;
   event: object;
@@ -51,10 +49,7 @@ interface Sent {
   accepted: boolean;
 }
 
-/**
- * Sends signed events while killing processes, and waits until all events are settled. Returns lost and repeated
- * messages.
- */
+/** Sends signed events while killing processes. Returns lost and repeated messages. */
 export async function underKills(victim: Victim, plan: KillPlan): Promise<Aftermath> {
   const random = generator(plan.seed);
   const events: Sent[] = [];
@@ -67,7 +62,7 @@ export async function underKills(victim: Victim, plan: KillPlan): Promise<Afterm
     const posts = Promise.all(fresh.map((one) => post(victim, one)));
     await sleep(random() * plan.longestLifeMs);
     await victim.kill(random);
-    // Waits, because the broker may still deliver messages that the gateway sent before this kill.
+    // The broker may still deliver messages that the gateway sent before this kill.
     await victim.slack.quiet();
     ends.push(victim.slack.messages().length);
     await victim.revive();
@@ -76,7 +71,7 @@ export async function underKills(victim: Victim, plan: KillPlan): Promise<Afterm
 
   const settled = async (): Promise<boolean> => {
     for (const one of events) await post(victim, one);
-    // If there are many ledgers, checks the replies instead: requests to the ledgers are rate-limited.
+    // With many ledgers, checks the replies instead, because requests to the ledgers are rate-limited.
     const isOver = victim.tenants && events.every(({ text }) => isQuoted(texts(victim), text));
     return events.every(({ accepted }) => accepted) && (isOver ?? (await openEntries(victim)).length === 0);
   };
@@ -112,7 +107,6 @@ function sent(text: string, chat: string): Sent {
   return { id: `Ev${id}`, event: mention(text, { chat, id }), text, accepted: false };
 }
 
-/** Sends an event that was not accepted yet. Like Slack, callers retry until the status is 200. */
 async function post({ url, slack }: Victim, one: Sent): Promise<void> {
   if (one.accepted) return;
   const response = await fetch(`${url()}/slack/events`, { method: "POST", ...slack.sign(one.event) }).catch(
@@ -160,7 +154,7 @@ function isQuoted(said: readonly string[], text: string): boolean {
   return said.some((message) => message.includes(escaped));
 }
 
-/** Returns repeated messages. Omits a repeated outage notice if an outage ended in between. */
+/** Omits a repeated outage notice if an outage ended in between. */
 function twice(said: readonly string[], isOneOutage: (first: number, second: number) => boolean): string[] {
   return said.filter((one, index) => {
     const before = said.slice(0, index).lastIndexOf(one);
@@ -168,15 +162,12 @@ function twice(said: readonly string[], isOneOutage: (first: number, second: num
   });
 }
 
-/**
- * Returns true for an outage notice, which the edge sends once per chat and outage. The first answer in any chat ends
- * an outage.
- */
+/** The edge sends an outage notice once per chat and outage. */
 function isOutageWord(message: string): boolean {
   return message.includes("I am unavailable at the moment.");
 }
 
-/** Counts, per chat, the messages that were sent before a kill and again afterwards. Returns the highest count. */
+/** Returns the highest count of a chat's messages that were sent before a kill and again afterwards. */
 function mostOfAChat(said: readonly string[], { before, end }: { before: number; end: number }): number {
   const later = new Set(said.slice(end));
   const chats = new Map<string, number>();
@@ -188,10 +179,9 @@ function mostOfAChat(said: readonly string[], { before, end }: { before: number;
 }
 
 const STEADILY_EVERY_MS = 2_500;
-/** Plan for half a minute with about 200 events. */
 const STEADILY = { kills: 12, longestLifeMs: 1, mostEvents: 34, chats: 12 };
 
-/** Runs {@link underKills}, but kills only the gateways, every 2.5 s. Their supervisors restart them. */
+/** Runs {@link underKills}, but kills only the gateways, which their supervisors restart. */
 export function killSteadily(
   victim: Omit<Victim, "kill" | "revive">,
   gateways: () => number[],

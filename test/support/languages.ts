@@ -8,20 +8,14 @@ const SDK = "github.com/pulumi/pulumi/sdk/v3";
 
 export type Language = "yaml" | "python" | "go";
 
-/**
- * Pulumi's language hosts. `command` is a host's Go package. `module` is a folder in `languages` with a go.mod that
- * pins the host's version.
- */
+/** `command` is a Go package. `module` is a folder in `languages` that pins the host's version. */
 const HOSTS: Readonly<Record<Language, { module: string; command: string }>> = {
   yaml: { module: "yaml", command: "github.com/pulumi/pulumi-yaml/cmd/pulumi-language-yaml" },
   python: { module: "sdk", command: `${SDK}/python/cmd/pulumi-language-python` },
   go: { module: "sdk", command: `${SDK}/go/pulumi-language-go` },
 };
 
-/**
- * Builds the host with which Pulumi's engine runs programs in this language. Returns its folder in the cache, to add to
- * PATH.
- */
+/** Builds a language's host. Returns its folder, to add to PATH. */
 export async function languageHost(language: Language): Promise<string> {
   const host = HOSTS[language];
   const module = path.join(import.meta.dirname, "languages", host.module);
@@ -42,7 +36,7 @@ export async function languageHost(language: Language): Promise<string> {
     };
     await goBuild(made);
     if (language !== "python") return;
-    // Python's host expects this script in its folder. The script is part of the host's Go module.
+    // Python's host expects this script in its folder.
     const script = `${name}-exec`;
     const source = path.join(await downloadModule(made, SDK), "python/cmd", script);
     await copyFile(source, path.join(target, script));

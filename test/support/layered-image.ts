@@ -10,10 +10,7 @@ import { docker } from "../../infra/shell/docker.ts";
 /** An empty tar archive. */
 const EMPTY = Buffer.alloc(1_024);
 
-/**
- * Loads an image with many empty layers into Docker (https://github.com/moby/docker-image-spec). It is small, but too
- * large for rules that count layers.
- */
+/** Loads an image with many empty layers into Docker (https://github.com/moby/docker-image-spec). */
 export async function loadLayeredImage(
   name: string,
   { layers, architecture = "amd64" }: { layers: number; architecture?: string },

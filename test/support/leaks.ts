@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { zstdDecompressSync } from "node:zlib";
 
-/** Reads all files below a folder, except installed packages. Returns each full path with the file's content. */
+/** Returns each file's full path and content, except those of installed packages. */
 export async function filesBelow(folder: string): Promise<[string, Buffer][]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const names = entries
@@ -11,7 +11,7 @@ export async function filesBelow(folder: string): Promise<[string, Buffer][]> {
   return Promise.all(names.map(async (name): Promise<[string, Buffer]> => [name, await readFile(name)]));
 }
 
-/** Returns true if a text contains a secret in plain, hexadecimal, URL-encoded or base64 form. */
+/** Returns true if a text contains a secret in plain or encoded form. */
 export function leaks(content: string, secret: string): boolean {
   // In base64, both ends of the secret depend on the text around it, so only the middle is compared.
   const middles = ["", " ", "  "].map((before) =>
@@ -23,7 +23,7 @@ export function leaks(content: string, secret: string): boolean {
   );
 }
 
-/** Returns a file's content as text. If the file is a backup's archive, adds the decompressed content. */
+/** Returns a file's content as text, with the decompressed content if it is a backup's archive. */
 export function textOf(content: Buffer): string {
   try {
     return content.toString("latin1") + zstdDecompressSync(content).toString("latin1");

@@ -20,7 +20,6 @@ export interface Figure {
   unit: "ms" | "s" | "B" | "KB" | "MB" | "ratio" | "count" | "USD";
   median: number;
   runs: number[];
-  /** Limit that the project promises. */
   atMost?: number;
   atLeast?: number;
 }
@@ -42,7 +41,6 @@ export function figure(
   };
 }
 
-/** Resolves when the port accepts connections. */
 export async function accepting(port: number, timeoutMs: number): Promise<void> {
   const end = performance.now() + timeoutMs;
   while (!(await accepts(port))) {
@@ -61,7 +59,7 @@ function accepts(port: number): Promise<boolean> {
   });
 }
 
-/** Returns the resident memory of a process and its descendants in MiB, from VmRSS in Linux's `/proc/<pid>/status`. */
+/** Returns the resident memory of a process and its descendants in MiB. */
 export function residentMb(pid: number): number {
   return processTree(pid).reduce((sum, one) => sum + residentKb(one), 0) / 1_024;
 }
@@ -71,7 +69,7 @@ export function processTree(pid: number): number[] {
   return [pid, ...children.split(" ").filter(Boolean).map(Number).flatMap(processTree)];
 }
 
-/** Returns the descendants of a process that have this text in their command line. */
+/** Returns the descendants of a process with this text in their command line. */
 export function startedAs(pid: number, text: string): number[] {
   return processTree(pid)
     .slice(1)
@@ -86,7 +84,7 @@ function readIfThere(file: string): string {
   }
 }
 
-/** Returns true if the process runs and is no zombie. */
+/** Returns false for zombies. */
 export function runs(pid: number): boolean {
   return !hasEnded(pid);
 }

@@ -15,11 +15,7 @@ export interface ModuleWorker {
   close(): Promise<void>;
 }
 
-/**
- * Runs a TypeScript module in workerd, with an empty R2 bucket and with its Durable Object class bound as `OBJECT`. The
- * module's imports resolve from the project's root. `dir` stores the objects' data. `directory` adds the class
- * `Directory`.
- */
+/** Runs a TypeScript module in workerd, with an R2 bucket and with its Durable Object class bound as `OBJECT`. */
 export async function startModule(
   source: string,
   className: string,

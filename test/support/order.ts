@@ -1,15 +1,12 @@
 import { readFile } from "node:fs/promises";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Matches test files that wait for each other, because they use the same Docker names. */
+/** Matches test files that wait for each other. */
 const TAKES_TURNS = /await holdHostNames\(\)/;
-/** Matches test files that mostly wait. They have a timeout of five minutes or more. */
+/** Matches test files that mostly wait: their timeout is five minutes or more. */
 const WAITS = /timeout: [3-9]\d\d_000/;
 
-/**
- * Spreads two kinds of test files over the test run: those that wait for each other would block several workers at a
- * time, and those that mostly wait would leave the processors idle at the end.
- */
+/** Spreads test files that wait over the test run, so that all processors stay busy. */
 export class SpreadTurns extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
@@ -24,7 +21,7 @@ export class SpreadTurns extends BaseSequencer {
   }
 }
 
-/** Inserts `some` at equal distances into the first part of `files`, of size `share` (0 to 1). */
+/** Spreads `some` over the first part of `files`, of size `share` (0 to 1). */
 function spread(
   some: readonly TestSpecification[],
   files: readonly TestSpecification[],

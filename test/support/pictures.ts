@@ -5,10 +5,7 @@ export const PICTURES = "docs/pictures";
 
 export const PICTURES_MADE_FROM = `${PICTURES}/made-from.txt`;
 
-/**
- * Returns a digest of the code that draws what the documentation's pictures show. If the digest changes, the pictures
- * are stale.
- */
+/** Returns a digest of the code that draws the documentation's pictures. If it changes, they are stale. */
 export function pictureSources(): string {
   const files = [
     ...globSync("runtime/edge/ui/*.{css,tsx}"),

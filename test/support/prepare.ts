@@ -10,11 +10,11 @@ import { ensureEngine } from "../../rehearsal/engine/index.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Reason why `npm test` has no Pulumi engine. Empty if there is one. */
+    /** Reason why there is no Pulumi engine, or empty. */
     engineMissing: string;
-    /** Folder of the bundled programs. Set in the process and system tiers. */
+    /** Folder of the bundled programs. */
     programs: string;
-    /** Folder for npm packages that this test run packs. Used in the engine and system tiers. */
+    /** Folder for npm packages that this test run packs. */
     packages: string;
   }
 }
@@ -22,8 +22,8 @@ declare module "vitest" {
 const log = (line: string): void => void process.stderr.write(`${line}\n`);
 
 /**
- * Builds the Pulumi engine and the base image before any test needs them. Without Go, `npm test` skips tests that need
- * an engine, but CI and the other tiers fail.
+ * Builds the Pulumi engine and the base image. Without Go, `npm test` skips tests that need an engine, but CI and the
+ * other tiers fail.
  *
  * @returns A function to call after all tests.
  */
@@ -36,7 +36,7 @@ export default async function prepare(project: TestProject): Promise<() => Promi
 
 async function prepareFor(project: TestProject): Promise<void> {
   const { name } = project;
-  // These tiers start programs hundreds of times. A bundle starts three times as fast as the sources.
+  // A bundle starts three times as fast as the sources.
   if (name === "process" || name === "system")
     project.provide("programs", (await buildBundle()).container.dir);
   if (name === "process") return;

@@ -3,8 +3,7 @@ import { join } from "node:path";
 import type { RegisteredResource } from "./registered.ts";
 
 /**
- * Input schema of Pulumi's official `cloudflare` provider, reduced to the resources that steward uses. From `pulumi
- * package get-schema cloudflare`, July 2026.
+ * Part of the official `cloudflare` provider's input schema, from `pulumi package get-schema cloudflare`, July 2026.
  */
 interface Schema {
   resources: Record<string, { inputProperties: Record<string, Property> }>;
@@ -18,7 +17,7 @@ interface Property {
 
 const FILE = join(import.meta.dirname, "../rehearsal/providers/fixtures/official-schema.json");
 
-/** Returns a sentence for each input property that the official `cloudflare` provider does not have. */
+/** Returns a sentence for each property that the official provider does not have. */
 export async function unknownProperties(
   resources: readonly Pick<RegisteredResource, "type" | "inputs">[],
 ): Promise<string[]> {

@@ -1,4 +1,4 @@
-/** Returns a generator of random numbers from 0 to 1 (Mulberry32). A fixed seed makes a test repeatable. */
+/** Returns a generator of random numbers from 0 to 1 (Mulberry32). */
 export function generator(seed: number): () => number {
   let state = seed;
   return () => {

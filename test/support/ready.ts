@@ -21,7 +21,7 @@ interface Sleeper {
   request(path: string): Promise<Response>;
 }
 
-/** Visits a service until its hourly limit is reached: visitors may wake its container only a few times an hour. */
+/** Visits a service until its hourly limit is reached. */
 export async function useUpVisits({ inState, request }: Sleeper): Promise<void> {
   const end = performance.now() + LONGEST_MS;
   for (let wait: string | null = null; wait !== "600";) {

@@ -9,12 +9,9 @@ const ROWS = 24;
 const LINE = 18;
 const MARGIN = 16;
 const BAR = 28;
-/** Longer pauses are shortened to this. */
 const LONGEST_PAUSE_MS = 700;
 
-/**
- * Draws a terminal recording as an SVG that plays once and takes `seconds`. With reduced motion, it shows only the end.
- */
+/** Draws a terminal recording as an SVG that plays once and takes `seconds`. */
 export function drawRecording(title: string, lines: readonly RecordedLine[], seconds: number): string {
   const times: number[] = [];
   for (const [index, { at }] of lines.entries())

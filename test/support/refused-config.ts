@@ -1,11 +1,10 @@
-/** Public key in cosign's format. Its value does not matter. */
 export const PUBLIC_KEY = `-----BEGIN PUBLIC KEY-----
 MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEyNZc4BsMiVDjYQ7DKxpDvG2Lh8dh
 x2DBhVVQ4oy8JtKqCVC4pLwLLTfyCVj5hgfGmdWb52mD3JPk1CIRjVqV5w==
 -----END PUBLIC KEY-----
 `;
 
-/** Invalid changes to a complete serverless configuration, each with the reported problem. */
+/** Invalid changes to a configuration, each with the reported problem. */
 export const REFUSED: readonly (readonly [
   what: string,
   change: Record<string, string | undefined>,

@@ -4,8 +4,7 @@ import type { RegisterResourceRequest } from "@pulumi/pulumi/proto/resource_pb.j
 import type { ConfigMap, PulumiFn } from "@pulumi/pulumi/automation/index.js";
 
 /**
- * Resource as a program registers it. A secret is replaced by "[secret]", and a value that a preview does not know by
- * "[unknown]".
+ * Resource with "[secret]" in place of a secret, and "[unknown]" in place of a value that a preview does not know.
  */
 export interface RegisteredResource {
   type: string;
@@ -21,13 +20,13 @@ interface Registration {
   config?: ConfigMap;
   /** Default: test. */
   stack?: string;
-  /** Array to which the resources are added, even if the program fails. */
+  /** Receives the resources, even if the program fails. */
   found?: RegisteredResource[];
 }
 
 /**
- * Runs a program with Pulumi's mocks, as in the preview of a new stack. Returns the resources and components that it
- * registers. No provider checks or completes their inputs, and there is no state to compare them with.
+ * Runs a program with Pulumi's mocks, as in the preview of a new stack. Not modelled: the providers' checks, and
+ * existing state.
  */
 export async function registered(
   program: PulumiFn,
@@ -39,20 +38,20 @@ export async function registered(
     values,
     keys.filter((key) => config[key]?.secret === true),
   );
-  // Adds no id and no outputs, so all values that a provider computes are unknown, as in a preview.
+  // Without outputs, all values that a provider computes are unknown, as in a preview.
   const mocks: pulumi.runtime.Mocks = {
     newResource: ({ inputs }) => ({ id: undefined, state: inputs }),
     call: ({ inputs }) => inputs,
   };
   await pulumi.runtime.setMocks(mocks, "steward", stack, true);
-  // Pulumi declares the type of its real monitor, but the mocks' monitor has other signatures.
+  // The mocks' monitor has other signatures than the declared one.
   const monitor = pulumi.runtime.getMonitor() as unknown as Monitor;
   const register = monitor.registerResource.bind(monitor);
   monitor.registerResource = (request, answer) => {
     if (!request.getType().startsWith("pulumi:")) found.push(describe(request));
     return register(request, answer);
   };
-  // The mocks claim to support resource hooks but lack this method. No hook ever runs here.
+  // The mocks claim to support resource hooks but lack this method.
   monitor.registerResourceHook = (_request, answer) => answer(null, {});
   await withoutLostErrors(async () => {
     await program();
@@ -61,7 +60,7 @@ export async function registered(
   return found.sort((a, b) => (key(a) < key(b) ? -1 : 1));
 }
 
-/** Throws the first unhandled rejection, for example of a resource's input, as Pulumi's language host does. */
+/** Throws the first unhandled rejection, as Pulumi's language host does. */
 async function withoutLostErrors(run: () => Promise<void>): Promise<void> {
   const lost: unknown[] = [];
   const listeners = process.rawListeners("unhandledRejection") as NodeJS.UnhandledRejectionListener[];
@@ -104,13 +103,10 @@ export function isManaged({ type }: Pick<RegisteredResource, "type">): boolean {
   return !type.startsWith("steward:") || Object.hasOwn(RESOURCES, type.replace("steward:", ""));
 }
 
-/**
- * Pulumi's mark for an unknown value. The next constant is its mark for a secret (pulumi sdk/nodejs/runtime/rpc.ts).
- */
+/** Pulumi's marks for an unknown value and a secret (pulumi sdk/nodejs/runtime/rpc.ts). */
 const UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 const SIGNATURE = "4dabf18193072939515e22adb298388d";
 
-/** Replaces secrets and unknown values in inputs, and omits a dynamic provider's code. */
 function plain(inputs: object): Record<string, unknown> {
   const given = Object.entries(inputs).filter(([name]) => !name.startsWith("__"));
   return Object.fromEntries(given.map(([name, value]) => [name, plainValue(value)]));

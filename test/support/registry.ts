@@ -6,7 +6,6 @@ import { join } from "node:path";
 import { runProcess } from "../../infra/shell/process.ts";
 import { freePort } from "./ports.ts";
 
-/** Empty if a registry can be started. */
 export const noRegistry: string[] = (await runProcess("docker-registry", ["--version"])).missing
   ? ["no docker-registry"]
   : [];
@@ -14,24 +13,21 @@ if (noRegistry.length > 0 && process.env["CI"]) {
   throw new Error("CI skips nothing, and docker-registry is missing");
 }
 
-/**
- * Login for pushing and pulling images. HTPASSWD contains the password as a bcrypt hash, the only kind that the
- * registry supports.
- */
+/** HTPASSWD contains the password as a bcrypt hash, the only kind that the registry supports. */
 export const REGISTRY_LOGIN = { username: "pusher", password: "the-password-that-pushes-0123" };
 const HTPASSWD = "pusher:$2b$04$PoKnssQVjyhgmM6V09nqiO.yzGrsGNWh49PR.VJIWR/CPi4ckvzpy\n";
 
 export interface Registry {
-  /** Host and port, as in image names. */
+  /** Host and port. */
   host: string;
-  /** Returns a manifest's digest: https://distribution.github.io/distribution/spec/api/#existing-manifests */
+  /** https://distribution.github.io/distribution/spec/api/#existing-manifests */
   digest(repository: string, tag: string): Promise<string | null>;
   repositories(): Promise<string[]>;
   close(): Promise<void>;
 }
 
 /**
- * Starts Debian's `docker-registry` without any images.
+ * Starts Debian's `docker-registry`.
  *
  * @param isPublic Allows anonymous access. Default: the registry requires {@link REGISTRY_LOGIN}.
  */

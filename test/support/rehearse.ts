@@ -13,7 +13,7 @@ export interface Rehearsal {
 
 export function startRehearsal(...words: string[]) {
   const env = { ...process.env };
-  // If this variable is set, the rehearsal uses the real model.
+  // With this variable, the rehearsal uses the real model.
   delete env["ANTHROPIC_API_KEY"];
   const child = spawn(process.execPath, ["rehearsal/start.ts", ...words], {
     env,
@@ -30,7 +30,7 @@ export function startRehearsal(...words: string[]) {
   return {
     child,
     ended,
-    /** Waits until the output contains this text. Resolves with all output so far. */
+    /** Resolves with all output so far. */
     async says(text: string): Promise<string> {
       while (!`${stdout}${stderr}`.includes(text)) {
         if (child.exitCode !== null) throw new Error(`it ended without saying "${text}"\n${stdout}${stderr}`);

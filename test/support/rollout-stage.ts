@@ -23,7 +23,7 @@ import type { TestStack } from "./stack.ts";
 
 const LOOPBACK = { hostname: "127.0.0.1", port: 0 };
 
-/** Function that replaces a response of `/readyz` from a Worker version. `undefined` leaves the response unchanged. */
+/** Function that replaces a Worker version's response of `/readyz`. `undefined` leaves it unchanged. */
 type Spoil = (version: string) => Promise<Response | undefined>;
 
 interface RecordEntry {
@@ -32,7 +32,7 @@ interface RecordEntry {
   [fact: string]: unknown;
 }
 
-/** Serverless stack named `test` for testing rollouts, with a container and stand-ins for Slack and the model. */
+/** Serverless stack named `test` for testing rollouts. */
 export interface RolloutStage {
   world: ServerlessStage;
   subject: TestStack;
@@ -40,18 +40,16 @@ export interface RolloutStage {
   /** URL for Slack's events, which bypasses `spoil`. */
   eventsUrl: string;
   spoil(how: Spoil | undefined): void;
-  /** Makes the service answer every request to this path with an error. */
   refuse(path: string, code: ErrorCode): void;
   alter(path: string, change: ((answer: unknown) => unknown) | undefined): void;
-  /** While `isCut` is true, breaks all connections to the service's address. */
+  /** Breaks all connections to the service's address while `isCut` is true. */
   cut(isCut: boolean): void;
-  /** Returns the last signed request that a stack command sent to the service. */
+  /** Returns the last signed request of a stack command. */
   signedRequest(): Request | undefined;
   rollout(...words: string[]): Promise<Ended>;
   startRollout(...words: string[]): ReturnType<typeof startStackCommand>;
-  /** Changes only the log level, so that the next update creates a new Worker version. */
+  /** Causes a new Worker version at the next update. */
   change(logLevel: string): Promise<void>;
-  /** Returns the Worker version that answers a request. */
   liveVersion(): Promise<string>;
   /** Traffic shares by version, newest deployment first. */
   deployments(): Promise<Record<string, number>[]>;
@@ -59,7 +57,7 @@ export interface RolloutStage {
   close(): Promise<void>;
 }
 
-/** Starts the stage, but does not deploy the stack. */
+/** Does not deploy the stack. */
 export async function startRolloutStage(
   options: Pick<StageOptions, "ownProvider"> = {},
 ): Promise<RolloutStage> {
@@ -98,7 +96,7 @@ export async function startRolloutStage(
   const gate = await listen(app, LOOPBACK);
   const endpoints = { anthropic: model.url, slack: slack.apiUrl };
   const subject = await world.stack({
-    // Shorter than the default, because spoiled responses use the whole timeout.
+    // Spoiled responses use the whole timeout.
     environment: { PROBE_TIMEOUT_MS: "15000" },
     config: {
       "steward:origin": { value: gate.url },

@@ -7,7 +7,7 @@ export const COUNTS = { waiting: 0, delivering: 0, answered: 40, ignored: 3, fai
 const MAX_RUNNING = 500;
 const STARTED = Date.parse("2026-11-28T09:00:00Z");
 
-/** Adds tenants with their reports. One in a hundred has a problem, and up to 500 others run. */
+/** Adds tenants. One in a hundred has a problem, and up to 500 others run. */
 export function fillRoster(roster: TenantRoster, count: number) {
   const report = {
     running: false,

@@ -15,11 +15,11 @@ interface Outcome {
   error?: { code?: string; message: string };
 }
 
-/** Starts a deployment's real Durable Objects in workerd, with stand-ins for their containers and one real bucket. */
+/** Starts a deployment's real Durable Objects in workerd, with stand-ins for their containers. */
 export async function sandboxObjects(variables: Record<string, string> = {}) {
   const post = (await durableObject(source(variables), "Sandbox")) as (step: Step) => Promise<Outcome>;
   const steps = (object: string) => ({
-    /** Runs a step in the object. Throws its error, beginning with the code. */
+    /** Throws the step's error, beginning with the code. */
     do: async <T = unknown>(name: string, ...given: unknown[]): Promise<T> => {
       const { value, error } = await post({ object, name, given });
       if (error !== undefined) throw new Error(`${error.code}: ${error.message}`);
@@ -30,8 +30,8 @@ export async function sandboxObjects(variables: Record<string, string> = {}) {
 }
 
 /**
- * Returns the error with which `work` rejects. Meanwhile, advances the object's clock by only a second every 20 ms,
- * because the container needs real time to open its port.
+ * Returns the error with which `work` rejects. Advances the clock by only a second every 20 ms, because the container
+ * needs real time to open its port.
  */
 export async function refusalInTime(
   { do: step }: Awaited<ReturnType<typeof sandboxObjects>>["one"],

@@ -1,7 +1,7 @@
 import path from "node:path";
 import type { Page } from "playwright-core";
 
-/** Folder of screenshots for manual review, which CI stores. */
+/** CI stores this folder for manual review. */
 const FOLDER = path.resolve(".steward/artefacts/screenshots");
 
 export async function shoot(page: Page, name: string, fullPage = true): Promise<void> {

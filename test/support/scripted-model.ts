@@ -10,10 +10,7 @@ export interface ScriptedCall {
   input: object;
 }
 
-/**
- * Starts a stand-in for Anthropic's Messages API. It calls the scripted tools in order, whatever their results, and
- * then answers "Done.". It accepts any key and records the request bodies.
- */
+/** Starts a stand-in for Anthropic's Messages API that calls the scripted tools in order, whatever their results. */
 export async function startScriptedModel(hostname: string, script: readonly ScriptedCall[]) {
   const bodies: string[] = [];
   const server = createServer(async (request, response) => {

@@ -19,27 +19,27 @@ import { cloudflareConfig, createTestStack, testEngine, type TestStack } from ".
 export const MODEL_KEY = "sk-test-the-model-key-0123456789";
 export const SIGNING_SECRET = "the-signing-secret-of-slack-0123";
 
-/** Emulated Cloudflare account with an identity gateway, for stacks under the real Pulumi engine. */
+/** Emulated Cloudflare account for stacks under the real Pulumi engine. */
 export interface ServerlessStage {
   stage: Stage;
   identity: IdentityGateway;
   front: Front;
-  /** Starts a local address for the Worker with this host name. Needed if the account has several Workers. */
+  /** Starts a local address for the Worker with this host name. */
   frontOf(hostname: string): Promise<Front>;
   config(): ConfigMap;
-  /** Creates a stack. `config` is added to the complete configuration. `program` defaults to the one in `stacks/`. */
+  /** Creates a stack. `config` is added to the complete configuration. */
   stack(options?: {
     name?: string;
     config?: ConfigMap;
     program?: PulumiFn;
     environment?: Record<string, string>;
   }): Promise<TestStack>;
-  /** Creates a stack with only this configuration, plus Cloudflare's API token and URL. */
+  /** Creates a stack with only this configuration. */
   bare(options: { name: string; config: ConfigMap }): Promise<TestStack>;
   close(): Promise<void>;
 }
 
-/** Stand-in for the platforms that accepts every secret. test/stacks/secrets.test.ts covers refusals. */
+/** Stand-in for the platforms that accepts every secret. */
 const TAKES_EVERY_SECRET = new Hono()
   .get("/v1/models", (context) => context.json({ data: [] }))
   .post("/api/auth.test", (context) => context.json({ ok: true }));
@@ -47,7 +47,7 @@ const TAKES_EVERY_SECRET = new Hono()
 export interface StageOptions extends AccountOptions {
   /** Default: no container starts. */
   containers?: (dir: string) => ContainerMode;
-  /** True if each Pulumi engine starts a separate cloudflare provider. Default: all engines share one. */
+  /** Default: all engines share one. */
   ownProvider?: boolean;
 }
 
@@ -119,8 +119,8 @@ export async function startServerlessStage(options: StageOptions = {}): Promise<
 }
 
 /**
- * Serves one cloudflare provider to all Pulumi engines of a test, because each start takes a third of a second of CPU
- * time. Returns `undefined` for the official plugin, which is not shared.
+ * Shares one provider, because each start takes a third of a second of CPU time. Returns `undefined` for the official
+ * plugin.
  */
 async function sharedProvider() {
   if ((await testEngine()).official.cloudflare) return undefined;

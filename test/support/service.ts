@@ -42,7 +42,7 @@ export async function startSurroundings(): Promise<Surroundings> {
 
 export interface Service {
   pid: number;
-  /** Time from the process's start until the gateway's port accepts connections. */
+  /** Time until the gateway's port accepts connections. */
   readyMs: number;
   /** URL of the edge, which only the host has. */
   url: string;
@@ -87,7 +87,7 @@ export async function startService(
   };
 }
 
-/** Waits for a successful response. The edge notices its gateway shortly after the gateway's port opens. */
+/** The edge notices its gateway shortly after the gateway's port opens. */
 async function answering(url: string): Promise<void> {
   const end = performance.now() + START_MS;
   while (
@@ -101,7 +101,7 @@ async function answering(url: string): Promise<void> {
   }
 }
 
-/** Returns an environment like that of the image, with a compile cache and memory settings. */
+/** Returns an environment like that of the image. */
 export function baseEnvironment(home: string): Record<string, string> {
   return {
     PATH: process.env["PATH"] ?? "",

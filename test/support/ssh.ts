@@ -10,7 +10,7 @@ import { freePort } from "./ports.ts";
 
 const SSHD = "/usr/sbin/sshd";
 
-/** True if OpenSSH's server is installed. Otherwise, tests that need it are skipped, but CI fails. */
+/** Without OpenSSH's server, tests that need it are skipped, but CI fails. */
 export const sshd = existsSync(SSHD);
 
 if (!sshd && process.env["CI"]) throw new Error(`CI skips nothing, and ${SSHD} is missing`);
@@ -19,14 +19,12 @@ if (!sshd) process.stderr.write(`skipped: what needs ${SSHD}\n`);
 export interface SshServer {
   /** `ssh://user@127.0.0.1:port` */
   url: string;
-  /**
-   * Folder to put first on PATH. Its `ssh` uses the test's key and known hosts, and ignores the user's configuration.
-   */
+  /** Folder to put first on PATH. Its `ssh` uses the test's key and known hosts. */
   bin: string;
   close(): Promise<void>;
 }
 
-/** Starts sshd with a new host key and one authorized key. Its sessions get these environment variables. */
+/** Starts sshd with one authorized key. Its sessions get these environment variables. */
 export async function startSshServer(environment: Record<string, string>): Promise<SshServer> {
   const folder = await mkdtemp(path.join(tmpdir(), "steward-ssh-"));
   const file = (name: string): string => path.join(folder, name);
@@ -66,7 +64,7 @@ export async function startSshServer(environment: Record<string, string>): Promi
   await mkdir(file("bin"));
   await writeFile(file("bin/ssh"), `#!/bin/sh\nexec /usr/bin/ssh -F ${file("ssh_config")} "$@"\n`);
   await chmod(file("bin/ssh"), 0o755);
-  // If root starts sshd, sshd requires this folder to drop privileges.
+  // As root, sshd requires this folder.
   if (process.getuid?.() === 0) await mkdir("/run/sshd", { recursive: true });
   const child = spawn(SSHD, ["-D", "-e", "-f", file("sshd_config")], { stdio: "ignore" });
   await accepting(port, 20_000);

@@ -10,25 +10,21 @@ export interface Ended {
   code: number | null;
   stdout: string;
   stderr: string;
-  /** Standard output and standard error, interleaved. */
   said: string;
-  /** JSON from the last line of standard output. Empty if that line is not JSON. */
+  /** JSON from the last line, or empty. */
   report: Record<string, unknown>;
 }
 
-/** Runs a script of `stacks/commands/` in the stack's project folder, as `npm run` does. */
+/** Runs a script of `stacks/commands/` as `npm run` does. */
 export function stackCommand(subject: TestStack, script: string, ...words: string[]): Promise<Ended> {
   return startStackCommand(subject, script, ...words).ended;
 }
 
-/** Runs a script of `stacks/commands/` in a pseudo-terminal. */
 export function terminalCommand(subject: TestStack, script: string, ...words: string[]): Promise<Ended> {
   return startTerminalCommand(subject, script, ...words).ended;
 }
 
-/**
- * Starts a script of `stacks/commands/` in a pseudo-terminal. A test types by writing to the child's standard input.
- */
+/** A test types by writing to the child's standard input. */
 export function startTerminalCommand(subject: TestStack, script: string, ...words: string[]) {
   const command = [process.execPath, resolve("stacks/commands", script), ...words];
   // Without `exec`, the shell's exit code would replace the command's after Ctrl-C.
@@ -36,7 +32,6 @@ export function startTerminalCommand(subject: TestStack, script: string, ...word
   return start(subject, "script", ["--quiet", "--return", "--command", line, "/dev/null"]);
 }
 
-/** Starts a script of `stacks/commands/` in the stack's project folder, without waiting for its end. */
 export function startStackCommand(subject: TestStack, script: string, ...words: string[]) {
   // A large young generation in V8's heap saves such a short process a sixth of its time.
   return start(subject, process.execPath, [

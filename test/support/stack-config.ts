@@ -34,7 +34,7 @@ export function source(values: Record<string, string | undefined>, secrets = SEC
   };
 }
 
-/** Returns the problems that `loadConfig` reports for these values, without the suggested fixes. */
+/** Returns the problems that `loadConfig` reports, without the suggested fixes. */
 export function problems(values: Record<string, string | undefined>, secrets = SECRETS): string[] {
   const error = failure(() => loadConfig(source(values, secrets)));
   const lines = (error?.message ?? "").split("\n  ").slice(1);

@@ -17,9 +17,9 @@ import { vaultSecrets } from "./vault.ts";
 export interface TestStack {
   stack: Stack;
   folder: string;
-  /** Environment in which a user would run `pulumi` and the stack commands on this stack. */
+  /** Environment of a user's commands on this stack. */
   environment: Record<string, string>;
-  /** Deletes the stack's folder. The test must destroy the stack's resources first. */
+  /** The test must destroy the stack's resources first. */
   close(): Promise<void>;
 }
 
@@ -34,9 +34,8 @@ export interface TestStackOptions {
   environment?: Record<string, string>;
 }
 
-/** Timeout of tests that may build the Pulumi engine without a cache. */
+/** Timeout of tests that may build the Pulumi engine. */
 export const ENGINE_MS = 20 * 60_000;
-/** Timeout of tests that run an update on a busy machine. */
 export const UPDATE_MS = 300_000;
 
 export const PASSPHRASE = "a test's passphrase";
@@ -77,10 +76,7 @@ export async function createTestStack(options: TestStackOptions): Promise<TestSt
   };
 }
 
-/**
- * Suppresses the stack traces that Pulumi's SDK takes for its promises. Vitest maps every frame to its source, which
- * would cost a twelfth of the CPU time.
- */
+/** Vitest maps every frame of these traces to its source, which would cost a twelfth of the CPU time. */
 function skipPromiseTraces(): void {
   const { prepareStackTrace: prepare } = Error;
   if (prepare === undefined || prepare.name === "withoutPromises") return;
@@ -89,7 +85,6 @@ function skipPromiseTraces(): void {
   };
 }
 
-/** Logs the progress of a build. */
 export function testEngine(options: { docker?: boolean } = {}): Promise<Engine> {
   return ensureEngine({ ...options, log: (line) => void process.stderr.write(`${line}\n`) });
 }
@@ -107,7 +102,7 @@ export function cloudflareConfig(baseUrl: string, token: string): Record<string,
   };
 }
 
-/** Returns the stored state of a stack named `test`. Tests check that it contains no readable secret. */
+/** Returns the stored state of a stack named `test`. */
 export function stateText({ folder }: TestStack): Promise<string> {
   return readFile(join(folder, "state/.pulumi/stacks/steward/test.json"), "utf8");
 }

@@ -6,10 +6,7 @@ const CONTAINER = JSON.stringify([
   { Id: "1", State: { Running: false }, Config: { Labels: null, Env: [] }, Mounts: [] },
 ]);
 
-/**
- * Script in place of `docker`. It simulates an engine with every image, no volume, and the container named in
- * STAND_IN_CONTAINER.
- */
+/** Script that simulates an engine with every image, no volume, and the container named in STAND_IN_CONTAINER. */
 const COMMAND = `#!/bin/sh
 [ "$1 $2 $3" = "container inspect $STAND_IN_CONTAINER" ] && echo '${CONTAINER}' && exit
 case "$1 $2 $3" in
@@ -21,7 +18,7 @@ case "$1 $2 $3" in
 esac
 `;
 
-/** Puts a simulated `docker` command first on PATH. Returns a function that removes the command. */
+/** Puts a simulated `docker` first on PATH. Returns a function that removes it. */
 export async function standInDocker(): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), "steward-docker-"));
   const file = join(folder, "docker");

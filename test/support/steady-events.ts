@@ -3,20 +3,20 @@ import { mention, type SlackStandIn } from "../../rehearsal/standins/slack.ts";
 
 const PAUSE_MS = 300;
 const ANSWERED_MS = 120_000;
-/** Time for which Slack waits before it retries: https://docs.slack.dev/apis/events-api/#responding */
+/** https://docs.slack.dev/apis/events-api/#responding */
 const SLACK_WAITS_MS = 3_000;
-/** Maximum time until the service accepts an event, including all retries. */
+/** Maximum time until an event is accepted, including all retries. */
 const ACCEPTED_MS = 120_000;
 
 export interface SteadyEvents {
-  /** Stops sending. Resolves with the texts of events that got no reply. */
+  /** Stops sending. Resolves with the texts without a reply. */
   lost(): Promise<string[]>;
   readonly sent: number;
 }
 
 /**
- * Sends several signed events a second until `lost` is called. Retries each event until the status is 200, like Slack
- * (https://docs.slack.dev/apis/events-api/#retries), but without Slack's limit.
+ * Sends signed events until `lost` is called. Retries like Slack (https://docs.slack.dev/apis/events-api/#retries),
+ * but without Slack's limit.
  */
 export function sendSteadily(eventsUrl: string, slack: SlackStandIn): SteadyEvents {
   const stopping = new AbortController();
@@ -50,7 +50,7 @@ export function sendSteadily(eventsUrl: string, slack: SlackStandIn): SteadyEven
 }
 
 /**
- * Sends one event in a new chat named `C<text>`. Retries with the same id until the service accepts the event.
+ * Sends one event in a new chat named `C<text>`.
  *
  * @throws Error if the service does not accept the event in time.
  */

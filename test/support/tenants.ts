@@ -6,7 +6,7 @@ import { environsOf, startWorker } from "./worker.ts";
 
 let count = 0;
 
-/** Returns a Slack event: a direct message if the chat's id begins with D, otherwise a mention. */
+/** Returns a direct message if the chat's id begins with D, otherwise a mention. */
 export function said(chat: string, user: string, text: string) {
   count += 1;
   const direct = chat.startsWith("D");
@@ -30,7 +30,7 @@ interface Flooded {
   counts(tenant: string): Promise<LedgerCounts>;
 }
 
-/** Sends 300 messages from a stranger and waits until all are settled. Returns the HTTP statuses that occurred. */
+/** Sends 300 messages from a stranger. Returns the HTTP statuses that occurred. */
 export async function strangersFlood({ postSlack, counts }: Flooded): Promise<Set<number>> {
   const statuses = new Set<number>();
   for (let round = 0; round < 10; round += 1) {
@@ -49,7 +49,7 @@ export async function strangersFlood({ postSlack, counts }: Flooded): Promise<Se
 
 type Ask = (route: string) => Promise<Response>;
 
-/** Returns a function that runs a CLI command and, like an operator, retries until it succeeds. */
+/** Returns a function that retries a CLI command until it succeeds. */
 export function changesBy(ask: Ask): (line: string, tenant?: string) => Promise<void> {
   return async (line, tenant = "") => {
     const route = `/debug/cli?cmd=${encodeURIComponent(line)}&chat=${tenant}`;
@@ -73,7 +73,7 @@ export async function byChat(variables: Record<string, string> = {}) {
       ...init,
       headers: { ...identity.headers, "sec-fetch-site": "none", ...(init.headers as Record<string, string>) },
     });
-  /** Runs a CLI command in the sandbox of a tenant. Default: the deployment's sandbox. */
+  /** Default: the deployment's sandbox. */
   const cli = async (line: string, tenant = ""): Promise<string> => {
     const answer = await ask(`/debug/cli?cmd=${encodeURIComponent(line)}&chat=${tenant}`);
     const { stdout = "", ...problem } = (await answer.json()) as { stdout?: string };
@@ -95,7 +95,6 @@ export async function byChat(variables: Record<string, string> = {}) {
       .map(({ STEWARD_TENANT: tenant = "" }) => tenant);
     return [...new Set(found)].sort();
   };
-  /** Raw environments from /proc. */
   const environs = () => environsOf(service.containers);
   const stop = async (): Promise<void> => {
     await service.stop();

@@ -10,9 +10,9 @@ import type { TroubledFront } from "./troubled-front.ts";
 const MESSAGES = 200;
 const APART_MS = 150;
 const KILLS = 3;
-/** Numbers of the first and the last message during which the volume is full. */
+/** The volume is full between these messages. */
 const FULL = { from: 80, to: 110 };
-/** Maximum wait after the last message and fault. The edge may wait half a minute between retries. */
+/** The edge may wait half a minute between retries. */
 const SETTLE_MS = 150_000;
 const LOOK_MS = 250;
 const IN_FLIGHT_MS = 2_000;
@@ -24,18 +24,16 @@ export interface Troubled {
   operator: Record<string, string>;
   /** Process ids. */
   gateways(): number[];
-  /** Path of the volume with the data. The test fills it for a while. */
+  /** Path of the volume with the data. */
   volume: string;
 }
 
 export interface Outcome {
   /** Chats without an answer, and keys of unsettled ledger entries. */
   unsettled: string[];
-  /** Chats that received no message at all. */
   silent: string[];
-  /** Longest time until a chat received anything. */
   longestSeconds: number;
-  /** Messages that a chat received twice although no process was killed in between. */
+  /** Messages that a chat received twice without a kill in between. */
   twice: string[];
   told: number;
 }
@@ -94,7 +92,7 @@ export async function underTrouble(troubled: Troubled): Promise<Outcome> {
   const twice = said.filter((one, index) => {
     const first = said.indexOf(one);
     const [from = 0, to = 0] = [times[first], times[index]];
-    // Ignores a repetition around a kill: the process may have sent a message without recording it.
+    // A killed process may have sent a message without recording it.
     return first !== index && !kills.some((kill) => kill > from - IN_FLIGHT_MS && kill < to + TS_MS);
   });
   return {

@@ -1,17 +1,15 @@
 import { createServer, request as ask, type IncomingMessage, type ServerResponse } from "node:http";
 import { generator } from "./random.ts";
 
-/** Proxy through which the service reaches Slack and its model. Some requests fail while `trouble` is true. */
+/** Proxy for Slack and the model. */
 export interface TroubledFront {
   modelUrl: string;
   slackApiUrl: string;
-  /** Sets the upstream of Slack's requests. */
   connect(slackApiUrl: string): void;
   /** Lets requests fail at random. */
   trouble: boolean;
-  /** Faults of every request to the model or Slack, even without `trouble`. */
+  /** Faults of every request, even without `trouble`. */
   always: { model?: ModelFault | undefined; slack?: SlackFault | undefined };
-  /** Number of failed requests by fault. */
   faults: Record<string, number>;
   close(): void;
 }
@@ -67,7 +65,7 @@ const WRONG_KEY = JSON.stringify({
   type: "error",
   error: { type: "authentication_error", message: "invalid x-api-key" },
 });
-/** Faults that last until a person fixes them. They never occur at random. */
+/** Faults that last until a person fixes them. */
 const MODEL_REFUSALS = { "a wrong key": answer(401, WRONG_KEY, JSON_TYPE) };
 const SLACK_REFUSALS = {
   "a revoked token": answer(200, '{"ok":false,"error":"token_revoked"}', JSON_TYPE),
@@ -76,10 +74,7 @@ const SLACK_REFUSALS = {
 type ModelFault = keyof typeof MODEL_FAULTS | keyof typeof MODEL_REFUSALS;
 type SlackFault = keyof typeof SLACK_FAULTS | keyof typeof SLACK_REFUSALS;
 
-/**
- * Faults in which Slack does not accept the request: server errors and rate limits
- * (https://docs.slack.dev/apis/web-api/rate-limits).
- */
+/** Faults in which Slack does not accept the request (https://docs.slack.dev/apis/web-api/rate-limits). */
 const SLACK_FAULTS = {
   "Slack fails": answer(500, ""),
   "Slack limits": answer(429, "", { "retry-after": "1" }),
@@ -87,7 +82,7 @@ const SLACK_FAULTS = {
 } satisfies Record<string, Fault>;
 
 /**
- * Starts a proxy for Slack, which also acts as a model that repeats each message.
+ * Starts a proxy for Slack, which also acts as a model.
  *
  * @param share Share of requests that fail while `trouble` is true, from 0 to 1.
  */
@@ -162,7 +157,7 @@ interface Asked {
 }
 
 /**
- * Returns the events of a streamed answer that repeats the request's last message
+ * Returns a streamed answer that repeats the request's last message
  * (https://docs.claude.com/en/docs/build-with-claude/streaming).
  */
 function streamOf(body: string): string[] {

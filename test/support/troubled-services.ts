@@ -13,7 +13,7 @@ import { startWorker } from "./worker.ts";
 const ADMIN_TOKEN = "troubled-admin-token-0123456789";
 const VOLUME_MIB = 64;
 
-/** Starts a host behind {@link startTroubledFront}, with its data on a small volume. The host ends with the test. */
+/** Starts a host behind {@link startTroubledFront}, with its data on a small volume. */
 export async function startTroubledHost(...trouble: Parameters<typeof startTroubledFront>) {
   const { slack, environment, close } = await startSurroundings();
   const front = await startTroubledFront(...trouble);
@@ -44,10 +44,6 @@ export async function startTroubledHost(...trouble: Parameters<typeof startTroub
   };
 }
 
-/**
- * Starts a Worker behind {@link startTroubledFront}, with its containers on a small volume. The Worker ends with the
- * test.
- */
 export async function startTroubledWorker(...trouble: Parameters<typeof startTroubledFront>) {
   const { variables, headers } = await identityGateway();
   const front = await startTroubledFront(...trouble);

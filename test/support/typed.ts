@@ -1,2 +1,2 @@
-/** Header that browsers send if the user typed the address. */
+/** Browsers send this header if the user typed the address. */
 export const TYPED = { "sec-fetch-site": "none" };

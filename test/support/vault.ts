@@ -6,13 +6,9 @@ const CIPHER = "aes-256-gcm";
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const TOKEN = "a-test-token-of-vault";
-/** Prefix for the key's first version. */
 const VERSION = "vault:v1:";
 
-/**
- * Pulumi secrets provider: the URL for `pulumi stack init --secrets-provider`, and variables that every Pulumi command
- * needs.
- */
+/** URL for `pulumi stack init --secrets-provider`, and variables for every Pulumi command. */
 export interface SecretsProvider {
   url: string;
   variables: Record<string, string>;
@@ -21,12 +17,9 @@ export interface SecretsProvider {
 let started: Promise<SecretsProvider> | undefined;
 
 /**
- * Starts a stand-in for Vault's transit engine, once per process
- * (https://developer.hashicorp.com/vault/api-docs/secret/transit). It has one key, and lacks policies, key versions and
+ * Starts a stand-in for Vault's transit engine (https://developer.hashicorp.com/vault/api-docs/secret/transit),
+ * because a passphrase costs each CLI command a quarter of a second. Not modelled: policies, key versions and
  * batches.
- *
- * Stacks use it because a passphrase is slow: deriving its key takes each CLI command a quarter of a second. Only tests
- * of commands that a user types need a passphrase.
  */
 export function vaultSecrets(): Promise<SecretsProvider> {
   return (started ??= start());
@@ -56,7 +49,7 @@ async function start(): Promise<SecretsProvider> {
       return context.json({ data: { plaintext: Buffer.concat(opened).toString("base64") } });
     });
   const { url, unref } = await listen(app, { hostname: "127.0.0.1", port: 0 });
-  // Nothing closes this server, but it must not keep the process alive.
+  // Nothing closes this server.
   unref();
   return { url: "hashivault://test", variables: { VAULT_SERVER_URL: url, VAULT_SERVER_TOKEN: TOKEN } };
 }

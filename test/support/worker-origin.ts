@@ -2,8 +2,8 @@ import { createServer, request } from "node:http";
 import { listenOnLoopback, type LoopbackServer } from "../../rehearsal/loopback.ts";
 
 /**
- * Starts a loopback address for one Worker of an account with several. The account's address serves the Worker deployed
- * last: only a Host header selects another one, and `fetch` cannot set it.
+ * Starts a loopback address for one of several Workers: only a Host header selects it, and `fetch` cannot set that
+ * header.
  */
 export function startWorkerOrigin(front: { url: string }, hostname: string): Promise<LoopbackServer> {
   const server = createServer((incoming, outgoing) => {

@@ -23,15 +23,12 @@ const SECRETS = {
   ANTHROPIC_API_KEY: "sk-ant-test-0123456789abcdef",
 };
 
-/** `config` is the container's config file at every start, as if restored after sleep. */
+/** `config` is the container's config file at every start. */
 export interface WorkerOptions {
   config?: object;
 }
 
-/**
- * Starts the built Worker in workerd, with its container as a local process and stand-ins for Slack and the model. Its
- * storage survives `restart` and `resume`.
- */
+/** Starts the built Worker in workerd, with its container as a local process. */
 export async function startWorker(variables: Record<string, string> = {}, { config }: WorkerOptions = {}) {
   const dir = await mkdtemp(path.join(tmpdir(), "steward-worker-"));
   const { worker, container } = await buildBundle();
@@ -149,11 +146,10 @@ export async function startWorker(variables: Record<string, string> = {}, { conf
     state,
     origin: async (): Promise<string> => new URL((await runner.address(SCRIPT)) ?? "").origin,
     setModelDelay: (ms: number): void => void (modelDelayMs = ms),
-    /** Ends the container with SIGTERM, as Cloudflare does when it moves a container. */
+    /** Sends SIGTERM, as Cloudflare does when it moves a container. */
     endContainer: () => runner.stopContainers(NAMESPACE),
-    /** Accesses the state bucket directly. */
     withBucket: <T>(work: (bucket: Bucket) => Promise<T>): Promise<T> => runner.withBucket(BUCKET, work),
-    /** Deploys a new version. The container continues to run, as on Cloudflare. */
+    /** The container continues to run, as on Cloudflare. */
     deploy,
     postSlack: (event: unknown) => request("/slack/events", { method: "POST", ...slack.sign(event) }),
     async inState(wanted: string): Promise<void> {
@@ -170,9 +166,7 @@ export async function startWorker(variables: Record<string, string> = {}, { conf
       await request("/");
       await this.inState("ready");
     },
-    /** Counts container starts that failed with `environment_invalid`. */
     starts: () => runner.containerLog().filter((line) => line.includes("environment_invalid")).length,
-    /** Ends workerd and the container, as if their machine were lost. */
     halt: () => runner.close(),
     containers: path.join(dir, "containers"),
     storage: path.join(dir, "storage"),
@@ -189,7 +183,7 @@ export async function startWorker(variables: Record<string, string> = {}, { conf
   };
 }
 
-/** Starts a server at an address that stays the same across versions, like a Worker's URL. */
+/** Starts a server whose address stays the same across versions, like a Worker's URL. */
 async function startPublicAddress(connect: () => Promise<Socket | undefined>): Promise<LoopbackServer> {
   const server = createServer(async (request, response) => {
     const to = await connect().catch(() => undefined);

@@ -10,7 +10,7 @@ import { DEPRECATED, KEPT_FROM_STARTING, startStandIns, type Target } from "./ta
 
 const CONFIG = `${DATA_DIRECTORY}/steward.json`;
 const COMMAND = "/app/host/main.js";
-/** Confinement as in a host stack: the container writes only to its volume and /tmp, and cannot gain privileges. */
+/** Confinement as in a host stack. */
 const CONFINED = [
   "--read-only",
   "--tmpfs=/tmp:rw,noexec,nosuid,nodev,size=64m",
@@ -18,7 +18,6 @@ const CONFINED = [
   "--security-opt=no-new-privileges",
 ];
 
-/** Starts the host's container with a config that prevents the gateway's start. */
 export async function containerTarget(): Promise<Target> {
   const container = await startContainer({ config: DEPRECATED });
   const { settings, platforms, url, stop } = container;
@@ -38,11 +37,9 @@ interface ContainerOptions {
   config?: object;
   environment?: Record<string, string>;
   memoryMiB?: number;
-  /** Default: this checkout's image. */
   image?: string;
 }
 
-/** Starts the host's container. The container and its volume have unique names. */
 export async function startContainer(options: ContainerOptions = {}) {
   const { config, environment: added, memoryMiB = 512 } = options;
   const image = options.image ?? (await stewardImage(await buildBundle(), () => {})).image;
@@ -84,6 +81,5 @@ export async function startContainer(options: ContainerOptions = {}) {
     await stop();
     throw error;
   }
-  /** `startedAt`: just before the `docker run`. */
   return { name, url: `http://127.0.0.1:${port}`, settings, platforms, startedAt, stop };
 }

@@ -3,7 +3,6 @@ import path from "node:path";
 import { startHost } from "../host.ts";
 import { DEPRECATED, KEPT_FROM_STARTING, startStandIns, type Target } from "./target.ts";
 
-/** Starts the host as a local process, with a config that prevents the gateway's start. */
 export async function nodeTarget(): Promise<Target> {
   const { settings, platforms, environment } = await startStandIns();
   const { adminToken } = settings.secrets;

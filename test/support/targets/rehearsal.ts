@@ -5,7 +5,7 @@ import { deploy } from "../../../rehearsal/deploy.ts";
 import { openWorld } from "../../../rehearsal/world.ts";
 import { ASLEEP, type Target } from "./target.ts";
 
-/** Deploys a serverless stack as `npm start` does. The container is a local process, asleep at first. */
+/** Deploys a serverless stack as `npm start` does. */
 export async function rehearsalTarget(): Promise<Target> {
   const dir = await mkdtemp(path.join(tmpdir(), "steward-suite-"));
   const options = {

@@ -11,16 +11,16 @@ export interface Target {
   settings: RehearsalSettings;
   platforms: Platforms;
   operator: Record<string, string>;
-  /** State of the gateway at first: asleep, or stopped by an invalid config. */
+  /** State of the gateway at first. */
   down: Down;
-  /** Origin of the identity gateway, to which visitors are redirected for signing in. */
+  /** Origin of the identity gateway. */
   signInOrigin?: string;
   /** Lets the gateway start. */
   mend(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Signs of a gateway that is down: its state, the error code at `/`, and a text on the page for visitors. */
+/** Signs of a gateway that is down. */
 interface Down {
   state: "stopped" | "crash-looping";
   code: "gateway_not_ready" | "config_invalid";
@@ -28,19 +28,17 @@ interface Down {
 }
 
 export const ASLEEP: Down = { state: "stopped", code: "gateway_not_ready", tells: "The gateway is starting" };
-/** A gateway whose config is {@link DEPRECATED}. */
 export const KEPT_FROM_STARTING: Down = {
   state: "crash-looping",
   code: "config_invalid",
   tells: ERRORS.config_invalid.cause,
 };
 
-/** Config in the form of an older version. The gateway rejects it. */
+/** Config of an older version, which the gateway rejects. */
 export const DEPRECATED = {
   channels: { telegram: { botToken: { env: "TELEGRAM_BOT_TOKEN" }, dm: { policy: "open" } } },
 };
 
-/** Generates secrets and starts stand-ins for the platforms and the model. */
 export async function startStandIns(hostname = "127.0.0.1") {
   const dir = await mkdtemp(path.join(tmpdir(), "steward-suite-"));
   const settings = await readRehearsalSettings(dir);

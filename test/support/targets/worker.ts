@@ -2,7 +2,6 @@ import { openIdentityGateway } from "../identity-keys.ts";
 import { startWorker } from "../worker.ts";
 import { ASLEEP, startStandIns, type Target } from "./target.ts";
 
-/** Starts the built Worker in workerd. Its container is a local process, asleep at first. */
 export async function workerTarget(): Promise<Target> {
   const { settings, platforms, environment } = await startStandIns();
   const { variables, headers, close } = await openIdentityGateway();
@@ -13,7 +12,7 @@ export async function workerTarget(): Promise<Target> {
     platforms,
     operator: headers,
     down: ASLEEP,
-    // Does nothing, because the first event wakes the container.
+    // The first event wakes the container.
     mend: async () => {},
     stop: async () => {
       await worker.stop();

@@ -6,20 +6,19 @@ import { reason, type ErrorCode } from "../../../runtime/contract/errors.ts";
 import { PORTS } from "../../../runtime/contract/names.ts";
 import { problem, problemResponse } from "../../../runtime/contract/problem.ts";
 
-/** Stand-in for the content of a data directory. */
 export interface Data {
   messages: number;
   config: string | null;
 }
 
-/** Config that prevents the gateway's start. The stand-in accepts every other config. */
+/** Only config that the stand-in rejects. */
 const BROKEN = '{"broken":true}';
 const FRESH = '{"fresh":true}';
 const LISTEN_AFTER_MS = 20;
 
 /**
- * Stand-in for `ctx.container` inside workerd, with a supervisor that follows contract/control.ts. An archive is JSON
- * instead of a tar file. There are no processes: the gateway is only marked as running or held.
+ * Stand-in for `ctx.container` with a supervisor that follows contract/control.ts. Not modelled: tar archives and
+ * processes.
  */
 export class StandInContainer {
   running = false;
@@ -32,14 +31,13 @@ export class StandInContainer {
   /** Beginnings of requests that fail with status 503. With `mute`, every connection fails instead. */
   failing: string[] = [];
   mute = false;
-  /** True if its gateway answers events. */
   answers = false;
   /** ISO 8601. */
   nextAt: string | undefined;
   lines: string[] = [];
   answerMs = 0;
   answered = 0;
-  /** Hook at the start of each request, in which tests simulate concurrent events. */
+  /** Hook at the start of each request. */
   before: (call: string) => Promise<void> = async () => {};
   after: (call: string) => Promise<void> = async () => {};
   #listensAt = 0;
@@ -55,13 +53,12 @@ export class StandInContainer {
     this.#listensAt = performance.now() + LISTEN_AFTER_MS;
   }
 
-  /** Records for how many milliseconds the container should run after its Durable Object is evicted. */
   async setInactivityTimeout(milliseconds: number): Promise<void> {
     if (!this.running) throw new Error("The container is not running");
     this.outlives.push(milliseconds);
   }
 
-  /** Resolves when the container ends. Polls, because a Durable Object may not await another object's promise. */
+  /** Polls, because a Durable Object may not await another object's promise. */
   async monitor(): Promise<void> {
     const run = this.starts;
     while (this.running && this.starts === run) await new Promise((resolve) => setTimeout(resolve, 5));

@@ -1,10 +1,10 @@
 import type { R2Bucket } from "@cloudflare/workers-types/index.ts";
 
-/** Wrapper around a real bucket, inside workerd. Tests select operations that fail. */
+/** Wrapper around a real bucket. Tests select operations that fail. */
 export class FlakyBucket {
   /** Operations that fail and have no effect, as `<operation> <key prefix>`. */
   failing: string[] = [];
-  /** Operations that take effect but lose their response, as `<operation> <key prefix>`. */
+  /** Operations that take effect but lose their response. */
   lost: string[] = [];
   readonly calls: string[] = [];
   readonly #bucket: R2Bucket;

@@ -31,7 +31,6 @@ interface World {
 }
 
 let reported: unknown;
-/** Stand-in for the directory, which admits every chat. */
 const DIRECTORY = {
   getByName: () => ({
     introduce: () => toResult(() => ({ admitted: true })),
@@ -42,7 +41,7 @@ const DIRECTORY = {
   }),
 } as unknown as NonNullable<WorkerEnvironment["DIRECTORY"]>;
 
-/** Stand-in for the shared sandbox that served all chats before. It has no data of theirs. */
+/** Stand-in for the shared sandbox that served all chats before. */
 const SANDBOX = {
   getByName: () => ({ moveOut: () => toResult(() => {}) }),
 } as unknown as WorkerEnvironment["SANDBOX"];
@@ -64,10 +63,7 @@ let offsetMs = 0;
 const realNow = Date.now.bind(Date);
 Date.now = () => realNow() + offsetMs;
 
-/**
- * Real Durable Object inside workerd, with a stand-in container, a bucket that can fail, and a clock that tests
- * advance. Advancing the clock fires the simulated alarm.
- */
+/** Real Durable Object with a stand-in container, a bucket that can fail, and a clock that tests advance. */
 export class Sandbox extends Real {
   readonly #container: StandInContainer;
   readonly #flaky: FlakyBucket;
@@ -75,7 +71,7 @@ export class Sandbox extends Real {
   readonly #storage: { at: number | null; fired: number };
 
   constructor(ctx: DurableObjectState, env: WorkerEnvironment) {
-    // The casts are needed because the stand-ins implement only the methods that the object uses.
+    // The stand-ins implement only the methods that the object uses.
     const { container, flaky, storage } = worldOf(ctx, env);
     Object.defineProperty(ctx, "container", { value: container as unknown as Container });
     Object.defineProperty(ctx.storage, "getAlarm", { value: async () => storage.at });
@@ -98,7 +94,7 @@ export class Sandbox extends Real {
     this.#work = work;
   }
 
-  /** Runs a test's step. Returns errors with their code instead of throwing. */
+  /** Returns errors with their code instead of throwing. */
   async step({ name, given = [] }: Step): Promise<unknown> {
     const steps: Record<string, (...given: never[]) => unknown> = {
       wake: () => this.#wake(),
@@ -161,7 +157,6 @@ export class Sandbox extends Real {
     }
   }
 
-  /** Starts the container and waits until the gateway is ready or has failed. */
   async #wake(): Promise<unknown> {
     await unwrap(this.wake("visitor"));
     for (;;) {
@@ -183,7 +178,7 @@ export class Sandbox extends Real {
     this.#container.mute = mute;
   }
 
-  /** Runs `work` once, when the container receives the next request that begins with `call`. */
+  /** Runs `work` once, at the next request that begins with `call`. */
   #amid(call: string, work: () => unknown): void {
     this.#container.before = async (one) => {
       if (!one.startsWith(call)) return;
@@ -192,7 +187,6 @@ export class Sandbox extends Real {
     };
   }
 
-  /** Advances the clock and fires each alarm at its time. */
   async #pass(ms: number): Promise<void> {
     const until = Date.now() + ms;
     for (let at = this.#storage.at; at !== null && at <= until; at = this.#storage.at) {
@@ -232,7 +226,6 @@ export class Sandbox extends Real {
 type Binding = { getByName(name: string): BackupsDoor & { step(step: Step): Promise<unknown> } };
 
 export default {
-  /** Runs a step of one object, or accesses the bucket directly. */
   async fetch(request: Request, env: { OBJECT: Binding; STATE: R2Bucket }): Promise<Response> {
     const step = (await request.json()) as Step;
     if (step.name === "download") {
