@@ -1,7 +1,4 @@
-/**
- * Bundles the web pages' styles and scripts into `dist/assets`: `npm run client`. An edge that runs from source serves
- * them from there.
- */
+/** Bundles the web pages' styles and scripts into `dist/assets`: `npm run client`. */
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { bundleAssets } from "../infra/bundle/assets.ts";
 import { commandParser, runCommand } from "../infra/shell/command.ts";

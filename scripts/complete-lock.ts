@@ -1,11 +1,9 @@
 /**
- * Adds missing platform packages to package-lock.json. Run it after any change of dependencies: `npm run lock`.
+ * Adds missing platform packages to package-lock.json: `npm run lock`. Run this after any change of dependencies.
+ * With `--check`, only reports missing packages.
  *
- * If the registry lacks a platform's binary, npm omits that optional package from the lock file. `npm ci` then fails on
- * every machine ("Missing: … from lock file"). This script adds the package with the version that its parent requires
- * and the platform that its name contains.
- *
- * It also fetches missing integrity values from the registry. With `--check` it only reports missing packages.
+ * If the registry lacks a platform's binary, npm omits that optional package from the lock file. `npm ci` then fails
+ * on every machine ("Missing: … from lock file").
  */
 import { execFile } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
@@ -48,7 +46,7 @@ const PROCESSORS = [
   "wasm32",
 ];
 const LIBRARIES = { gnu: "glibc", gnueabihf: "glibc", musl: "musl", musleabihf: "musl" } as const;
-// Parts of workerd's package names that differ from Node's names for the same platform.
+// Parts of workerd's package names that differ from Node's names.
 const ALIASES: Record<string, string> = { "64": "x64", windows: "win32" };
 
 /** Parses a name such as `binding-linux-arm64-musl`. */
@@ -100,7 +98,7 @@ if (process.argv.includes("--check")) {
   }
 }
 
-/** Reads a package's integrity value from the registry. Returns `undefined` if the registry lacks the package. */
+/** Returns `undefined` if the registry lacks the package. */
 async function integrityOf(name: string): Promise<string | undefined> {
   try {
     const { stdout } = await promisify(execFile)("npm", ["view", name, "dist.integrity"]);

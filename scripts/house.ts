@@ -16,7 +16,6 @@ import path from "node:path";
 import ts from "typescript";
 
 const SHIPPED = ["runtime", "infra", "stacks", "policies"];
-/** Folder in which files may contain commands, write to the terminal and be small. */
 const REHEARSAL = "rehearsal";
 const FEWEST_LINES = 60;
 const QUESTION = /^\/\*\*\s*(?:\*\s+)?(?:What|Who|How|Whether|That|Where|Which|When)\b/;
@@ -24,7 +23,6 @@ const DIALECT =
   /\b(?:anew|by itself|by themselves|of one's own|goes on|takes? part|as far as|wherefore|whoever|nobody knows)\b/;
 const COMMAND =
   /\b(?:pulumi (?:cancel|config|destroy|import|login|plugin|policy|preview|refresh|stack|up)\b|npm (?:run|start)\b|npx steward)/;
-/** Files in which strings may contain Pulumi and npm commands. */
 const RENDERERS =
   /^(?:infra\/shell\/package|stacks\/commands\/main|runtime\/edge\/admin\/about|runtime\/contract\/operator-commands)\.tsx?$/;
 const START = /^npm (?:run [\w-]+|start) --$/;
@@ -149,7 +147,6 @@ function look(source: ts.SourceFile): void {
   visit(source);
 }
 
-/** Returns the text of a string literal, or of one literal part of a template. */
 function textOf(node: ts.Node): string | undefined {
   return ts.isStringLiteralLike(node) || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node)
     ? node.text

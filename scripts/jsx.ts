@@ -1,6 +1,6 @@
 /**
  * Lets Node run the web pages' JSX from source: `node --import ./scripts/jsx.ts runtime/host/main.ts`. Node strips
- * types but does not compile JSX, so esbuild compiles all `.tsx` files at startup.
+ * types but does not compile JSX.
  */
 import { globSync } from "node:fs";
 import { registerHooks } from "node:module";

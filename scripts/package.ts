@@ -1,7 +1,4 @@
-/**
- * Packs the npm package into `dist/package`: the compiled folders, the bundles and the policy pack. Usage: `npm run
- * package`.
- */
+/** Packs the npm package into `dist/package`: `npm run package`. */
 import { existsSync } from "node:fs";
 import { cp, glob, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -17,7 +14,7 @@ import { absoluteLinks, repositoryPage } from "./package-links.ts";
 import { sourceTag } from "./release/check.ts";
 
 const SCRIPT = "npm run package --";
-/** Files that run as programs or that users import. The compiler finds all other files through their imports. */
+/** The compiler finds all other files through their imports. */
 const ENTRIES = [
   "stacks/program.ts",
   "stacks/commands/*.ts",
@@ -43,12 +40,11 @@ const COPIED = [
   "CHANGELOG.md",
   "SECURITY.md",
 ];
-/** Build-time modules. The published package omits them and the bundler. */
+/** Build-time modules, which the published package omits. */
 const BUILDERS = ["infra/bundle/assets", "infra/bundle/build", "infra/bundle/programs"];
 const BUNDLER = "esbuild";
 const MANIFEST = path.join(ROOT, "package.json");
 
-/** Members copied into the published package.json. */
 const ownSchema = z.object({
   version: z.string(),
   description: z.string(),
@@ -88,7 +84,6 @@ async function main(argv: string[], { say }: CommandOutput): Promise<number> {
   return 0;
 }
 
-/** Returns the package's file name. */
 async function packed(content: string, folder: string, image: BuildRecord["image"]): Promise<string> {
   await compile(content);
   for await (const name of glob(COPIED, { cwd: ROOT })) {
@@ -110,7 +105,7 @@ async function packed(content: string, folder: string, image: BuildRecord["image
   return filename;
 }
 
-/** Compiles each TypeScript file separately into the folder `content`, so that stack traces match the sources. */
+/** Compiles each TypeScript file separately, so that stack traces match the sources. */
 async function compile(content: string): Promise<void> {
   const settings = path.join(content, "tsconfig.json");
   const files: string[] = [];
@@ -177,10 +172,7 @@ async function pinnedNode(): Promise<BuildRecord["node"]> {
   return { version, integrity: Object.fromEntries(found.map(({ name, integrity }) => [name, integrity])) };
 }
 
-/**
- * Returns the package.json to publish. Its dependencies are the imported packages, with the versions that this project
- * tests.
- */
+/** Returns the package.json to publish. Its dependencies are the imported packages. */
 async function manifest(content: string): Promise<{ version: string; [member: string]: unknown }> {
   const { dependencies, ...own } = manifestSchema.parse(JSON.parse(await readFile(MANIFEST, "utf8")));
   const imported = await packagesOf(content);

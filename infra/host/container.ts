@@ -11,7 +11,6 @@ export interface ContainerArgs {
   shape: Shape;
   imageId: pulumi.Input<string>;
   data: DataPlace;
-  /** Public variables. */
   variables: Readonly<Record<string, pulumi.Input<string>>>;
   /** Secret variables. The values must be Pulumi secrets. */
   secrets: Readonly<Record<string, pulumi.Output<string>>>;

@@ -15,7 +15,6 @@ export interface PlacementInputs {
    * the volume.
    */
   volume: string;
-  /** See {@link DEFAULTS}. */
   settings: Settings;
   dockerHost?: string;
   /** Number of times that `check` found the image missing. */

@@ -12,7 +12,6 @@ const RETRY_MS = 500;
 const SIGNALS = ["SIGINT", "SIGTERM"] as const;
 /** Mount point of the trial's volume in the helper container. */
 const COPY = "/trial";
-/** Script that copies a backup's files. */
 const COPY_BACKUP = `
 const fs = require("node:fs");
 const [from, to] = ["${DATA_DIRECTORY}/${BACKUPS_DIRECTORY}", "${COPY}/${BACKUPS_DIRECTORY}"];

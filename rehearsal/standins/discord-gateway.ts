@@ -41,7 +41,6 @@ export interface DiscordGatewayOptions {
   onWritten?(message: WrittenMessage): void;
 }
 
-/** A simulated message from a person. */
 export interface WrittenMessage {
   id: string;
   channel_id: string;
@@ -95,7 +94,6 @@ export class DiscordGateway {
     return [...this.#sessions.values()].some(({ socket }) => socket !== undefined);
   }
 
-  /** Simulates a direct message to the bot. */
   say(content: string, fields: object = {}): WrittenMessage {
     return this.#write({ content, channel_id: "1094323234567890123", channel_type: 1, ...fields });
   }

@@ -31,7 +31,6 @@ export function snowflakeNow(): string {
   return snowflake(Date.now(), made % 4_096);
 }
 
-/** The person who writes to the bot. */
 export const PERSON = {
   id: "53908232506183680",
   username: "mason",

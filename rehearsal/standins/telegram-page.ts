@@ -6,7 +6,6 @@ export interface TelegramMessage {
   id: number;
   chat: string;
   thread?: number;
-  /** Without markup. */
   text: string;
   /** Text as sent, with markup. */
   source: string;
@@ -16,7 +15,6 @@ export interface TelegramMessage {
   buttons: { label: string; data: string }[];
 }
 
-/** The bot's name, without the `@`. */
 export const USERNAME = "steward_rehearsal_bot";
 export const PERSON = { id: 123456789, is_bot: false, first_name: "Ada", username: "ada" };
 export const PRIVATE = { id: PERSON.id, type: "private", first_name: "Ada", username: "ada" };

@@ -96,7 +96,6 @@ interface WaitProps {
   now: number;
 }
 
-/** Renders the page at `/` until the gateway is ready. */
 function WaitPage({ status, refreshSeconds, now }: WaitProps): Markup {
   const known = status.reason && reason(status.reason.code);
   return (

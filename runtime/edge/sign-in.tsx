@@ -83,7 +83,6 @@ export function signOut(): Handler {
   };
 }
 
-/** Refuses a sign-in: shows a browser the form with the error, and sends other clients a problem document. */
 async function refuse(
   context: Context,
   next: string,
@@ -122,7 +121,6 @@ function signInUrl(request: Request): string {
 
 interface SignInView {
   next: string;
-  /** Error of the previous attempt. */
   code?: ErrorCode;
   retryAfterSeconds?: number;
 }

@@ -7,7 +7,7 @@ import type { ContainerMemory } from "./container-memory.ts";
 
 /** Name under which the totals are stored. An earlier format used `duty`. */
 const NOTE = "duty-totals";
-/** When the measurement covers more time than this, all totals are halved, so that averages follow recent use. */
+/** Maximum time that the measurement covers. Beyond it, all totals are halved, so that averages follow recent use. */
 const LONGEST_MS = 30 * 86_400_000;
 const PUBLISH_MS = 3_600_000;
 

@@ -17,14 +17,12 @@ export const SUMS = "SHA256SUMS";
 const SIGNATURE = ".sigstore.json";
 const IMAGE = /^image-(\w+)\.tar$/;
 
-/** Contents of `release.json`, which the release workflow's jobs share. */
+/** Contents of `release.json`. */
 const recordSchema = z.strictObject({
   version: z.string(),
-  /** Commit of the sources. */
   commit: z.string(),
-  /** File name of the package. */
   package: z.string(),
-  /** Hash of the bundle in the package. The image's name contains it. */
+  /** Hash of the bundle in the package. */
   imageHash: z.string(),
   /** Name of the pushed image, with its digest. Absent before the push. */
   image: z.string().optional(),
@@ -32,9 +30,8 @@ const recordSchema = z.strictObject({
 export type ReleaseRecord = z.infer<typeof recordSchema>;
 
 /**
- * Builds the package and its bills of materials into a folder. Deletes a previous release in that folder.
+ * Builds the package and its bills of materials. Deletes a previous release in the folder.
  *
- * @param commit commit of the sources
  * @param image future name of the image, and its signer
  * @throws BuildFailure `release_folder_taken` if the folder contains something else
  */
@@ -80,8 +77,7 @@ export function writeRecord(folder: string, record: ReleaseRecord): Promise<void
 }
 
 /**
- * Builds the container image for the Docker engine's architecture, and saves it with its bill of materials. The image
- * also stays on the engine, for the tests.
+ * Builds the container image for the Docker engine's architecture, and saves it with its bill of materials.
  *
  * @throws BuildFailure `image_differs` if this checkout and the package have different bundles; other codes if the
  * build fails
@@ -115,7 +111,7 @@ export async function buildImage(
   await rm(bills, { recursive: true });
 }
 
-/** Name that an image gets when Docker loads it from its saved file. */
+/** Name of an image that Docker loads from its file. */
 export const localImage = (version: string, arch: string): string => `steward-release:${version}-${arch}`;
 
 /** Bill of materials of the image. */

@@ -18,8 +18,8 @@ const NAME = "steward release";
 const EMAIL = "release@steward.invalid";
 
 /**
- * Pushes a package's content as a Git tag, from which `pulumi package add` and npm install without a build. The tag's
- * commit is a child of the sources' commit and belongs to no branch. Pushing the same package again changes nothing.
+ * Pushes a package's content as a Git tag. The tag's commit belongs to no branch. Pushing the same package again
+ * changes nothing.
  *
  * @param tarball output of `npm pack`
  * @param source commit of the sources

@@ -10,10 +10,9 @@ export function hasChanges({ text }: ChangelogSection): boolean {
 }
 
 /**
- * Moves the unreleased changes into a version's section. If that section already lists changes, returns the text
- * unchanged.
+ * Moves the unreleased changes into a version's section, unless that section already lists changes.
  *
- * @param date date of the release, as `2026-11-27`
+ * @param date as `2026-11-27`
  * @returns the new text; `undefined` if no change is listed
  */
 export function releaseUnreleased(changelog: string, version: string, date: string): string | undefined {

@@ -9,26 +9,22 @@ export interface ReleaseProblem {
   fix: string;
 }
 
-/** Input of {@link releaseProblems}. */
 export interface ReleaseFacts {
-  /** Version in package.json. */
   version: string;
-  /** Version that the built programs report. */
   builtVersion: string;
   changelog: string;
-  /** Changed and untracked files. */
+  /** Includes untracked files. */
   changedFiles: readonly string[];
   /** Tags of the target repository and of this clone. */
   tags: readonly string[];
-  /** True if npm's registry has this version; `undefined` if the registry did not answer. */
+  /** `undefined` if the registry did not answer. */
   onNpm: boolean | undefined;
   /** `https://github.com/<owner>/<name>` from package.json. */
   repository: string;
-  /** Repository that runs the workflow, as `https://github.com/<owner>/<name>`. Absent outside a workflow. */
+  /** `https://github.com/<owner>/<name>`; absent outside a workflow. */
   workflowRepository?: string;
-  /** Tag that started the workflow. */
   workflowTag?: string;
-  /** Tags of the current commit. Absent in a dry run, which needs no tag. */
+  /** Absent in a dry run, which needs no tag. */
   commitTags?: readonly string[];
   /** Date in UTC, as `2026-11-27`. */
   today: string;
@@ -36,7 +32,7 @@ export interface ReleaseFacts {
 
 /** Tag of the sources. Pushing it starts the release workflow. */
 export const sourceTag = (version: string): string => `release-${version}`;
-/** Tag with the built package, which the release creates. `pulumi package add` and npm install from it. */
+/** Tag with the built package. `pulumi package add` and npm install from it. */
 export const builtTag = (version: string): string => `v${version}`;
 
 const prepare = (version: string): string => `npm run release -- --prepare ${version}`;

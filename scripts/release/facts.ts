@@ -18,7 +18,7 @@ interface FactSources {
   dryRun: boolean;
   /** Date in UTC, as `2026-11-27`. */
   today: string;
-  /** Receives a line if the Git remote or npm's registry does not respond. The facts from there are then missing. */
+  /** Receives a line if the Git remote or npm's registry does not respond. */
   log: (line: string) => void;
 }
 

@@ -8,18 +8,16 @@ export interface GitHub {
   api: string;
   /** `<owner>/<name>`. */
   repository: string;
-  /** Token with write permission for contents. */
+  /** With write permission for contents. */
   token: string;
   fetch: typeof fetch;
 }
 
 export interface GitHubRelease {
-  /** An existing tag. */
   tag: string;
   /** Markdown. */
   notes: string;
   prerelease: boolean;
-  /** Paths of the files to offer. */
   files: readonly string[];
 }
 

@@ -47,13 +47,12 @@ interface Step {
   /** Completes a sentence that begins with "it". */
   does: string;
   run: (release: Release) => Promise<void>;
-  /** Set if the step publishes something. A dry run skips the step. */
+  /** A dry run skips the step. */
   publishes?: true;
-  /** Set if the step needs a Docker engine. A dry run without an engine skips the step. */
+  /** A dry run without an engine skips the step. */
   docker?: true;
 }
 
-/** In order of execution. */
 const STEPS: Readonly<Record<string, Step>> = {
   check: { does: "checks version, changelog, tree and earlier releases", run: check },
   build: { does: "builds the package and its bills of materials into an empty folder", run: build },
@@ -173,7 +172,7 @@ function testImage(release: Release): Promise<void> {
   return runTest(release, "system", "test/release/installed-host.system.test.ts");
 }
 
-/** Runs a test with the package in the release folder, instead of packing a new one. */
+/** Tests the package in the release folder. */
 async function runTest({ folder, env, log }: Release, project: string, test: string): Promise<void> {
   const record = await artefacts.readRecord(folder);
   const words = [path.join(ROOT, "node_modules/vitest/vitest.mjs"), "run", "--project", project, test];
@@ -204,10 +203,7 @@ async function sign({ folder, env, options }: Release): Promise<void> {
   );
 }
 
-/**
- * Runs `work` with a login to the image registry: REGISTRY_USER and REGISTRY_PASSWORD, or else the user's existing
- * login.
- */
+/** Runs `work` with REGISTRY_USER and REGISTRY_PASSWORD, or else the user's existing login. */
 function atRegistry<T>(
   env: NodeJS.ProcessEnv,
   repository: string,
@@ -252,10 +248,6 @@ async function github({ folder, env, say }: Release): Promise<void> {
   say(`${page}\n`);
 }
 
-/**
- * Returns the release notes: the changelog section, the image's name, and a link to instructions for verifying the
- * release.
- */
 function notesOf(changelog: string, record: artefacts.ReleaseRecord): string {
   const text = releasesIn(changelog).find(({ name }) => name === record.version)?.text ?? "";
   const page = `${REPOSITORY}/blob/${sourceTag(record.version)}/SECURITY.md#verifying-a-release`;

@@ -5,7 +5,6 @@ import { usageError } from "../../infra/shell/command.ts";
 import { BuildFailure } from "../../infra/shell/failure.ts";
 import { releaseUnreleased } from "./changelog.ts";
 
-/** Files that contain the version, each with a pattern that finds it. */
 const VERSION_FILES = [
   { file: "package.json", pattern: /^( {2}"version": )"[^"]*"/m },
   { file: "package-lock.json", pattern: /^( {2}"version": )"[^"]*"/m },
@@ -14,11 +13,11 @@ const VERSION_FILES = [
 ] as const;
 
 /**
- * Writes a version into all files that contain it, and moves the unreleased changes of CHANGELOG.md into its section.
+ * Writes a version into all files that contain it, and updates CHANGELOG.md.
  *
- * @param today date, as `2026-11-27`
- * @throws CommanderError if `version` is not a semantic version; BuildFailure `changelog_section_empty` if CHANGELOG.md
- * lists no change
+ * @param today as `2026-11-27`
+ * @throws CommanderError if `version` is not a semantic version; BuildFailure `changelog_section_empty` if
+ * CHANGELOG.md lists no change
  */
 export async function prepareRelease(root: string, version: string, today: string): Promise<void> {
   if (semver.valid(version) !== version)

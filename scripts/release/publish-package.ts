@@ -15,8 +15,7 @@ export interface Npm {
 }
 
 /**
- * Returns a published version's integrity value, such as `sha512-…`. Returns `undefined` if the registry lacks the
- * version.
+ * Returns `undefined` if the registry lacks the version.
  *
  * @throws BuildFailure `npm_unreachable`
  */
@@ -35,11 +34,9 @@ export async function publishedIntegrity(npm: Npm, version: string): Promise<str
 }
 
 /**
- * Publishes the package to npm. A prerelease such as 1.2.3-rc.1 gets the tag `next` instead of `latest`. Does nothing
- * if the registry has an identical file.
+ * Publishes the package to npm. A prerelease gets the tag `next`. Does nothing if the registry has an identical file.
  *
- * @param provenance also publishes the package's provenance, which needs the workflow's OIDC token:
- * https://docs.npmjs.com/generating-provenance-statements
+ * @param provenance needs the workflow's OIDC token: https://docs.npmjs.com/generating-provenance-statements
  * @returns true if this call published the package
  * @throws BuildFailure `version_released` if the registry has this version with other content; `npm_unreachable`,
  * `npm_refused`

@@ -4,10 +4,10 @@ import { type Finished, runProcess, tail } from "../../infra/shell/process.ts";
 import { localImage, savedImages } from "./artefacts.ts";
 
 export interface ImageTarget {
-  /** Image repository including the registry's host, such as `ghcr.io/example/steward`. */
+  /** Includes the registry's host, such as `ghcr.io/example/steward`. */
   repository: string;
   version: string;
-  /** Environment of the docker commands, including the registry login. */
+  /** Includes the registry login. */
   env: NodeJS.ProcessEnv;
 }
 
@@ -42,7 +42,7 @@ export async function pushImages(folder: string, target: ImageTarget): Promise<s
   return `${repository}@${digestIn(pushed)}`;
 }
 
-/** Pushes an image under this name, then removes it from the engine. Returns the digest. */
+/** Returns the digest. */
 async function pushOne(image: string, name: string, { env }: ImageTarget): Promise<string> {
   await docker(["tag", image, name]);
   try {

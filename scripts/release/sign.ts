@@ -4,10 +4,9 @@ import { type runProcess, tail } from "../../infra/shell/process.ts";
 import { BUNDLE_ANNOTATION } from "../../infra/registry/signature.ts";
 import { billOfImage, type ReleaseRecord, signatureOf, SUMS } from "./artefacts.ts";
 
-/** Runner of cosign, which signs with a key or the workflow's identity. */
 export interface ReleaseSigner {
   run: typeof runProcess;
-  /** Environment of cosign. COSIGN_PASSWORD in it decrypts the private key. */
+  /** COSIGN_PASSWORD decrypts the private key. */
   env: NodeJS.ProcessEnv;
   /**
    * File of the private key. Without a key, cosign signs with the workflow's OIDC token and writes to the public log.

@@ -1,7 +1,4 @@
-/**
- * Generates SDKs of the components for Python and Go into `sdk`: `npm run sdk`. Needs Go. codegen/go.mod pins the
- * version of Pulumi's generators.
- */
+/** Generates SDKs of the components for Python and Go into `sdk`: `npm run sdk`. Needs Go. */
 import { readFile, rm } from "node:fs/promises";
 import path from "node:path";
 import { commandParser, runCommand, type CommandOutput } from "../../infra/shell/command.ts";

@@ -6,7 +6,7 @@ export interface Schema<Type extends object = object> {
   resources: Record<string, { isComponent?: boolean }>;
 }
 
-/** Returns a part of the schema: either the components or all other resources, with the types that they use. */
+/** Returns the components or all other resources, with the types that they use. */
 export function partOf<Type extends object>(
   { types, resources }: Schema<Type>,
   components: boolean,

@@ -15,7 +15,6 @@ export interface HostPlan {
   /** Host directory of the data. Default: a named volume. */
   directory?: string | undefined;
   memoryMiB: number;
-  /** Maximum number of CPUs. */
   cpus: number;
   /** Maximum concurrent chat gateways. Absent if one gateway serves all chats. */
   chats?: number | undefined;

@@ -67,7 +67,6 @@ async function openTunnel(url: string, engine: string): Promise<Tunnel> {
     hostname,
   ];
   const child = spawn("ssh", words, { stdio: ["ignore", "inherit", "inherit"] });
-  // Print why ssh did not start. The probe then times out.
   child.on("error", (error) => printError(`${error.message}\n`));
   return { url: `http://127.0.0.1:${local}`, close: () => void child.kill() };
 }

@@ -118,7 +118,6 @@ async function findBackup(backups: Backups, id: string): Promise<Compared> {
   return { backup, newest: list[0] ?? backup };
 }
 
-/** The backup to restore, and the newest backup, with which it is compared. */
 interface Compared {
   backup: GenerationManifest;
   newest: GenerationManifest;

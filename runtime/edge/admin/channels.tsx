@@ -28,7 +28,6 @@ import type { AdminOptions, PageContext } from "./options.ts";
 
 const PLATFORM = new RegExp(`^(?:${platformSchema.options.join("|")})$`);
 
-/** Tone and label of each state. */
 const CHANNEL_STATES: Record<ChannelHealth["state"], [tone: string, words: string]> = {
   unknown: ["wait", "Not checked yet"],
   ready: ["ok", "Ready"],

@@ -129,7 +129,6 @@ interface Wrong {
   problems?: readonly ToldProblem[];
 }
 
-/** Renders the editor, or only the problem if the file cannot be read. */
 function editPage(
   context: PageContext,
   edited: Edited | undefined,

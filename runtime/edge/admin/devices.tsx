@@ -28,7 +28,6 @@ import { offerUndo, type Removal } from "./undo.ts";
 /** Timeout of {@link readAccessList} in milliseconds, longer than its own limit of 10 s. */
 const LISTS_MS = 11_000;
 
-/** People per page, few enough to leave space for the requests. */
 const PEOPLE = 30;
 
 /** Maximum number of requests shown. `BROWSERS` of them are reserved for browsers, whose requests expire soonest. */
@@ -378,7 +377,6 @@ function approveAllForm(requests: readonly string[], which: "all" | "these"): Ma
   return postForm(ROUTES.devicesApprove.path, "request", requests, label, "requests shown here");
 }
 
-/** Button classes by label. */
 const STYLES: Readonly<Record<string, string>> = {
   "Approve as person": "primary",
   "Make operator": "quiet",

@@ -123,7 +123,6 @@ interface StateChipsProps {
   names: Names;
 }
 
-/** Renders links that filter by state, and links that remove the filter by person or place. */
 function StateChips({ counts, filter, names }: StateChipsProps): Markup {
   const { state, sender, place } = filter;
   return (

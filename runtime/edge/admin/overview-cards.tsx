@@ -176,7 +176,6 @@ function awakeText({ measuredHours, awakeHours }: Duty): string {
   return `${awakeHours.toFixed(1)} hours a day, ${formatSpan(measuredHours)}`;
 }
 
-/** Renders the bundle hashes of edge and container, or one hash if both are equal. */
 function bundlePart(edge: string, container: string | undefined): Markup {
   if (edge === container) return <code>{edge}</code>;
   return (

@@ -183,7 +183,6 @@ function todayPart(
   );
 }
 
-/** For example `99.8 %`. */
 function withinMinute(report: FirstWordReport | undefined): string {
   if (report === undefined || report.count === 0) return "–";
   const inTime = report.buckets.find(({ le }) => le === "60")?.count ?? 0;

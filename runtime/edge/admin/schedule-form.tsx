@@ -18,13 +18,11 @@ const KINDS = {
   every: ["Every", "1h30m"],
   at: ["Once at", "2027-01-31 09:00"],
 } as const;
-/** Kinds of content: a literal text, or a prompt for the agent, which then sends its answer. */
 const CONTENTS = { text: "Send this text", prompt: "Ask the agent, and send its answer" } as const;
 
 /** Accepts any value, so that the form can show what is wrong with it. */
 const ANY = /^[\s\S]{0,20000}$/;
 const LONGEST = { chat: 500, when: 120, timezone: 64, message: 20_000 } as const;
-/** Fields and their patterns. */
 export const SCHEDULE_FORM = {
   chat: ANY,
   kind: new RegExp(`^(?:${Object.keys(KINDS).join("|")})$`),
@@ -35,7 +33,6 @@ export const SCHEDULE_FORM = {
 };
 export type Values = Record<keyof typeof SCHEDULE_FORM, string>;
 
-/** Defaults of the form: weekdays at nine. */
 export const EMPTY: Values = {
   chat: "",
   kind: "cron",
@@ -106,7 +103,6 @@ export function chatText(address: string, entry: Pick<NameEntry, "name"> | undef
   return entry?.name === undefined ? address : `${entry.name} (${address})`;
 }
 
-/** Form fields by command-line option. */
 const FIELDS: Readonly<Record<string, keyof Values>> = {
   to: "chat",
   at: "when",

@@ -35,7 +35,6 @@ export function Times({ row: { at, every, cron, timezone = "UTC", words } }: { r
   );
 }
 
-/** Renders a time in the schedule's time zone. */
 function Local({ at, local }: { at: string; local: string }): Markup {
   return (
     <time datetime={at} title={`${at.slice(0, 19).replace("T", " ")} UTC`}>

@@ -18,9 +18,7 @@ const ACTIONS = Object.entries({
   "Restart the gateway": ROUTES.restartPage.path,
   "Restore a backup": ROUTES.backupsPage.path,
 });
-/** Maximum results. */
 const MOST = 20;
-/** Maximum characters shown of a schedule's message. */
 const MAX_OF_MESSAGE = 60;
 const MAX_CONVERSATIONS = 1_000;
 

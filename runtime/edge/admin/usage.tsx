@@ -23,7 +23,6 @@ import { type Column, sorted, Table } from "../ui/table.tsx";
 import { askOrRecall } from "./answers.ts";
 import type { AdminOptions, PageContext } from "./options.ts";
 
-/** Tokens per price unit. */
 const PRICED_TOKENS = 1_000_000;
 
 const RANGE_NAMES: Record<UsageRange, string> = { day: "Today", week: "7 days", month: "30 days" };

@@ -178,7 +178,6 @@ function purposeOf(name: string): string {
   return (Object.hasOwn(KNOWN, name) && KNOWN[name]) || "";
 }
 
-/** Renders links to the files of chats. Each chat has a separate list. */
 function Chats({ chats = [] }: List): Markup | null {
   if (chats.length === 0) return null;
   return (

@@ -10,7 +10,6 @@ const LONGEST_WAIT_MS = 30_000;
 const LONGEST_WAITED_FOR_MS = 2_000;
 const FIRST_WAIT_MS = 500;
 
-/** Reason why the page is disconnected. */
 export type Ended = "no key" | "asleep" | "revoked" | "late" | "full" | "refused" | "lost";
 
 const ENDS: Readonly<Record<number, Ended>> = {

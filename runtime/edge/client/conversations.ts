@@ -23,7 +23,6 @@ export class Conversations {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #managed = "";
 
-  /** @param open Called to show another conversation. */
   constructor(current: string, connection: PageConnection, open: (id: string) => void) {
     this.current = current;
     this.#connection = connection;

@@ -40,7 +40,6 @@ function setUp(opener: HTMLAnchorElement): void {
   });
 }
 
-/** Selects a result, wrapping around. */
 function choose(index: number): void {
   const { length } = list.children;
   chosen = length === 0 ? 0 : (index + length) % length;

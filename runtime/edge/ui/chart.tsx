@@ -166,7 +166,6 @@ function formatFigure(value: number | undefined, unit: Chart["unit"]): string {
   return value === undefined ? "unknown" : FORMATS[unit](value);
 }
 
-/** Rounds to hundredths of a unit. */
 function round(value: number): number {
   return Math.round(value * 100) / 100;
 }

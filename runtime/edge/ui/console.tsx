@@ -24,7 +24,6 @@ const page = (path: string, title: string, icon: IconName): NavigationEntry => (
 
 const group = (heading: string, ...pages: NavigationEntry[]) => ({ heading, pages });
 
-/** Navigation groups in display order. The first has no heading. */
 const NAVIGATION = [
   group("", page(ROUTES.admin.path, "Overview", "house")),
   group(
@@ -246,7 +245,6 @@ function ShownChat({ chat }: { chat: Visitor["chat"] }): Markup | null {
   );
 }
 
-/** Renders the environment's name. Production stands out. */
 function Environment({ name }: { name: string | undefined }): Markup | null {
   if (name === undefined) return null;
   return <span class={`badge ${/^prod/i.test(name) ? "production" : "environment"}`}>{name}</span>;

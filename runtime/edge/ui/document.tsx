@@ -7,7 +7,6 @@ import { type AssetName, assetPath } from "../assets.ts";
 /** Rendered JSX. Interpolated values are escaped. */
 export type Markup = ReturnType<typeof html>;
 
-/** A speech bubble with a tick. */
 const ICON =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cpath fill='%231d5cc0' d='M2 1h12a2 2 0 0 1 2 2v7a2 2 0 0 1-2 2H8l-4 4v-4H2a2 2 0 0 1-2-2V3a2 2 0 0 1 2-2z'/%3E%3Cpath fill='none' stroke='%23fff' stroke-width='1.6' d='M4.5 6.5 7 9l4.5-5'/%3E%3C/svg%3E";
 

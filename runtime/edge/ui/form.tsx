@@ -9,7 +9,6 @@ interface ActionButtonProps {
   action: string;
   method?: "get" | "post";
   fields?: readonly Field[];
-  /** Field sent by the button itself. */
   value?: Field;
   tone?: string | undefined;
   /** Accessible name: what the button affects. */
@@ -86,7 +85,6 @@ export function TextArea({ text, ...attributes }: TextAreaProps): Markup {
 interface EditorProps {
   label: string;
   text: string;
-  /** Ids of describing elements. */
   describedBy?: string | undefined;
   isWrong?: boolean;
   /** Enables completion and help for config keys. */
@@ -150,7 +148,6 @@ export function SentForm(props: {
 
 interface ConfirmationProps {
   word: string;
-  /** The previous, wrong input. */
   typed: string | undefined;
   /** Sentence such as "Nothing was restored". */
   notDone: string;

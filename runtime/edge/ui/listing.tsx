@@ -41,7 +41,6 @@ interface ListProps<Row> {
   label: string;
   /** Rows per page. Default: 50. */
   most?: number;
-  /** Receives the number of matching rows. */
   caption?(count: number): Child;
 }
 

@@ -9,7 +9,6 @@ export type Names = ReadonlyMap<string, NameEntry>;
 interface PersonProps {
   /** `<platform>:<id>`, or a conversation. */
   id: string;
-  /** Absent if the directory has no entry. */
   entry: NameEntry | undefined;
   href?: string | undefined;
   /** Fallback if the directory has no name. */

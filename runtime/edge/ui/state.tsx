@@ -70,7 +70,6 @@ export function GatewayState({ visitor, reason }: ReasonProps & { visitor: Visit
 interface AnswerProps<T> {
   visitor: Visitor;
   answer: { value?: T | undefined } & Attempt<unknown>;
-  /** Text shown while there is no value. */
   unknown: string;
   show(value: T): Markup;
   children?: Child;

@@ -15,7 +15,6 @@ export interface Column<Row> {
 }
 
 interface TableProps<Row> {
-  /** Accessible name of the scrollable region. */
   label: string;
   caption?: Child;
   columns: readonly Column<Row>[];
@@ -27,11 +26,9 @@ interface TableProps<Row> {
 interface Order {
   /** Column name, prefixed with a minus for descending order. */
   sort: string | undefined;
-  /** Returns the URL of the same list in the given order. */
   href(sort: string): string;
 }
 
-/** Column name in a URL. */
 const nameOf = (head: string): string => head.toLowerCase().replaceAll(" ", "-");
 
 /** Sorts rows by the column in the URL. Returns them unchanged if `sort` names no sortable column. */

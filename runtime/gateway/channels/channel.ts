@@ -15,7 +15,6 @@ interface SentMessage {
 export interface OutgoingFile {
   /** File name without a path. */
   name: string;
-  /** For example `image/png`. */
   mediaType: string;
   data: Uint8Array<ArrayBuffer>;
 }

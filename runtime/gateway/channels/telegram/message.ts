@@ -109,7 +109,6 @@ const message = z.extend(content, {
   ephemeral_message_id: maybe(z.number()),
   /** The group's new id after it became a supergroup. */
   migrate_to_chat_id: maybe(z.number()),
-  /** The group's previous id. */
   migrate_from_chat_id: maybe(z.number()),
 });
 
