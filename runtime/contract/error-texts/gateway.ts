@@ -42,7 +42,7 @@ export const GATEWAY_ERRORS = {
   chats_not_copied: {
     status: 500,
     title: "Some chats' data has not been backed up",
-    cause: "A chat's data is backed up when its gateway stops. The service was killed before that.",
+    cause: "The service was killed before these chats' gateways stopped and made their backups.",
     fix: "Deploy once more with steward:tenancy set to chat (unless the rollout already did so), wait a minute, then switch back to shared. To discard the chats' data instead, remove backups/tenants/<id>/changed and restart the service.",
   },
   out_of_memory: {

@@ -37,7 +37,7 @@ const ABOUT_MENDING =
 const NOTHING_TO_MEND =
   "Nothing can be repaired automatically: the file has no deprecated or unknown keys, and no secrets that an environment variable could replace.";
 const ABOUT_FRESH =
-  "The current file is set aside. The gateway restarts and writes a new config from its environment. All other settings are dropped.";
+  "The current file is set aside. The gateway restarts and writes a new config from its environment. Settings that the environment does not provide are dropped.";
 
 /** A proposed config text. `nothing` is the message to show if the text would not change. */
 interface Proposal extends ConfigReview {

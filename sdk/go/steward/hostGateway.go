@@ -12,11 +12,11 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 )
 
-// An assistant gateway in one Docker container, with a volume and a port. A deployment succeeds if the service passes all checks, otherwise the previous container is restored. Pass the engine's `docker` provider in `providers`, and the engine's address as `dockerHost`.
+// An assistant gateway in one Docker container. If a new container fails a check, the deployment fails and the previous container is restored. Pass the `docker` provider in `providers`, and the Docker Engine's address as `dockerHost`.
 type HostGateway struct {
 	pulumi.ResourceState
 
-	// Hash of the code of Worker and container.
+	// Hash of all built code, including the Worker's.
 	BundleHash  pulumi.StringOutput `pulumi:"bundleHash"`
 	ContainerId pulumi.StringOutput `pulumi:"containerId"`
 	// Host directory of the data; `undefined` if the data is in a volume.
@@ -29,7 +29,7 @@ type HostGateway struct {
 	Readiness pulumi.StringOutput `pulumi:"readiness"`
 	// The service's address, without a trailing slash.
 	Url pulumi.StringOutput `pulumi:"url"`
-	// Name of the data's volume; `undefined` if the data is in a host directory.
+	// Name of the data volume; `undefined` if the data is in a host directory.
 	VolumeName pulumi.StringPtrOutput `pulumi:"volumeName"`
 }
 
@@ -63,7 +63,7 @@ func NewHostGateway(ctx *pulumi.Context,
 
 type hostGatewayArgs struct {
 	Access *HostAccess `pulumi:"access"`
-	// Host IP address that publishes the port. Default: 0.0.0.0.
+	// Host IP address on which the port is published. Default: 0.0.0.0.
 	Address *string `pulumi:"address"`
 	// Token of at least 16 characters for signing in to the admin pages; a secret. Cannot be combined with `access`. Default: none. Without this or `access`, the admin pages stay closed.
 	AdminToken *string `pulumi:"adminToken"`
@@ -71,9 +71,9 @@ type hostGatewayArgs struct {
 	Alerts *string `pulumi:"alerts"`
 	// Policy for a config file that keeps the gateway from starting. Default: `manual`.
 	ConfigRecovery *ConfigRecovery `pulumi:"configRecovery"`
-	// Default: derived from the names of project, stack and component.
+	// Default: derived from the project, stack and component names.
 	ContainerName *string `pulumi:"containerName"`
-	// Maximum CPUs, above 0 with at most two decimals. Default: 1.
+	// Maximum number of CPUs: greater than 0, with at most two decimal places. Default: 1.
 	Cpus *float64 `pulumi:"cpus"`
 	// Absolute path of the host directory for the data. Cannot be combined with `volumeName`. Default: a named volume.
 	DataDirectory *string `pulumi:"dataDirectory"`
@@ -86,9 +86,9 @@ type hostGatewayArgs struct {
 	Endpoints  *Endpoints `pulumi:"endpoints"`
 	// Shown on every admin page: 1 to 40 letters, digits, spaces, dots, `_` and `-`. Default: the stack's name.
 	EnvironmentName *string `pulumi:"environmentName"`
-	// Name of an image, or `build` to build the package's own image. Default: the package's published image, by digest and with a verified release signature. An unpublished package builds its image.
+	// Name of an image, or `build` to build the image from the package. Default: the package's published image, pinned by digest after its release signature has been verified; if the package is unpublished, `build`.
 	Image *string `pulumi:"image"`
-	// Cosign public key, as PEM. The image named by `image` must have a signature of this key. Default: no signature is required.
+	// PEM-encoded Cosign public key. The image named by `image` must be signed with the matching private key. Default: no signature is required.
 	ImagePublicKey *string `pulumi:"imagePublicKey"`
 	// Maximum number of log files. Default: 3.
 	LogFiles *int `pulumi:"logFiles"`
@@ -98,14 +98,14 @@ type hostGatewayArgs struct {
 	LogMaxMiB *int `pulumi:"logMaxMiB"`
 	// Maximum processes and threads of the container's user, 64 to 32768. Default: 512.
 	MaxProcesses *int `pulumi:"maxProcesses"`
-	// Maximum concurrent chat gateways, 1 to 500. Only with `tenancy` `chat`. Default: 10.
+	// Maximum concurrent chat gateways, 1 to 500. Only if `tenancy` is `chat`. Default: 10.
 	MaxSandboxes *int `pulumi:"maxSandboxes"`
 	// Memory limit in MiB, at least 128. Default: 512, or 1024 with `tenancy` `chat`.
 	MemoryMiB *int   `pulumi:"memoryMiB"`
 	Models    Models `pulumi:"models"`
 	// Port on the host, 1 to 65535. Default: 8080.
 	Port *int `pulumi:"port"`
-	// Refuse to delete the bucket or volume, and keep it when the stack is destroyed. Default: false.
+	// True to protect the bucket or volume from deletion, even when the stack is destroyed. Default: false.
 	ProtectState *bool `pulumi:"protectState"`
 	// Let platforms send webhooks without signing in. Each platform's signature is still verified. Default: true.
 	PublicWebhooks *bool `pulumi:"publicWebhooks"`
@@ -119,7 +119,7 @@ type hostGatewayArgs struct {
 	Telegram *Telegram `pulumi:"telegram"`
 	// `shared`: one gateway serves all chats. `chat`: each chat has a separate gateway process, with its own user and data. The container then starts as root with CHOWN, KILL, SETGID and SETUID. Default: `shared`.
 	Tenancy *Tenancy `pulumi:"tenancy"`
-	// Additional variables that are not secret. See `secrets`.
+	// Additional variables by name, not secret. The config file refers to one as `{"env": "NAME"}`. At most 32.
 	Variables map[string]string `pulumi:"variables"`
 	// Name of the volume for the data. Cannot be combined with `dataDirectory`. Default: the container's name plus `-data`.
 	VolumeName *string `pulumi:"volumeName"`
@@ -128,7 +128,7 @@ type hostGatewayArgs struct {
 // The set of arguments for constructing a HostGateway resource.
 type HostGatewayArgs struct {
 	Access HostAccessPtrInput
-	// Host IP address that publishes the port. Default: 0.0.0.0.
+	// Host IP address on which the port is published. Default: 0.0.0.0.
 	Address *string
 	// Token of at least 16 characters for signing in to the admin pages; a secret. Cannot be combined with `access`. Default: none. Without this or `access`, the admin pages stay closed.
 	AdminToken pulumi.StringPtrInput
@@ -136,9 +136,9 @@ type HostGatewayArgs struct {
 	Alerts pulumi.StringPtrInput
 	// Policy for a config file that keeps the gateway from starting. Default: `manual`.
 	ConfigRecovery *ConfigRecovery
-	// Default: derived from the names of project, stack and component.
+	// Default: derived from the project, stack and component names.
 	ContainerName *string
-	// Maximum CPUs, above 0 with at most two decimals. Default: 1.
+	// Maximum number of CPUs: greater than 0, with at most two decimal places. Default: 1.
 	Cpus *float64
 	// Absolute path of the host directory for the data. Cannot be combined with `volumeName`. Default: a named volume.
 	DataDirectory *string
@@ -151,9 +151,9 @@ type HostGatewayArgs struct {
 	Endpoints  EndpointsPtrInput
 	// Shown on every admin page: 1 to 40 letters, digits, spaces, dots, `_` and `-`. Default: the stack's name.
 	EnvironmentName *string
-	// Name of an image, or `build` to build the package's own image. Default: the package's published image, by digest and with a verified release signature. An unpublished package builds its image.
+	// Name of an image, or `build` to build the image from the package. Default: the package's published image, pinned by digest after its release signature has been verified; if the package is unpublished, `build`.
 	Image pulumi.StringPtrInput
-	// Cosign public key, as PEM. The image named by `image` must have a signature of this key. Default: no signature is required.
+	// PEM-encoded Cosign public key. The image named by `image` must be signed with the matching private key. Default: no signature is required.
 	ImagePublicKey pulumi.StringPtrInput
 	// Maximum number of log files. Default: 3.
 	LogFiles *int
@@ -163,14 +163,14 @@ type HostGatewayArgs struct {
 	LogMaxMiB *int
 	// Maximum processes and threads of the container's user, 64 to 32768. Default: 512.
 	MaxProcesses *int
-	// Maximum concurrent chat gateways, 1 to 500. Only with `tenancy` `chat`. Default: 10.
+	// Maximum concurrent chat gateways, 1 to 500. Only if `tenancy` is `chat`. Default: 10.
 	MaxSandboxes *int
 	// Memory limit in MiB, at least 128. Default: 512, or 1024 with `tenancy` `chat`.
 	MemoryMiB *int
 	Models    ModelsInput
 	// Port on the host, 1 to 65535. Default: 8080.
 	Port *int
-	// Refuse to delete the bucket or volume, and keep it when the stack is destroyed. Default: false.
+	// True to protect the bucket or volume from deletion, even when the stack is destroyed. Default: false.
 	ProtectState *bool
 	// Let platforms send webhooks without signing in. Each platform's signature is still verified. Default: true.
 	PublicWebhooks *bool
@@ -184,7 +184,7 @@ type HostGatewayArgs struct {
 	Telegram TelegramPtrInput
 	// `shared`: one gateway serves all chats. `chat`: each chat has a separate gateway process, with its own user and data. The container then starts as root with CHOWN, KILL, SETGID and SETUID. Default: `shared`.
 	Tenancy *Tenancy
-	// Additional variables that are not secret. See `secrets`.
+	// Additional variables by name, not secret. The config file refers to one as `{"env": "NAME"}`. At most 32.
 	Variables pulumi.StringMapInput
 	// Name of the volume for the data. Cannot be combined with `dataDirectory`. Default: the container's name plus `-data`.
 	VolumeName *string
@@ -227,7 +227,7 @@ func (o HostGatewayOutput) ToHostGatewayOutputWithContext(ctx context.Context) H
 	return o
 }
 
-// Hash of the code of Worker and container.
+// Hash of all built code, including the Worker's.
 func (o HostGatewayOutput) BundleHash() pulumi.StringOutput {
 	return o.ApplyT(func(v *HostGateway) pulumi.StringOutput { return v.BundleHash }).(pulumi.StringOutput)
 }
@@ -261,7 +261,7 @@ func (o HostGatewayOutput) Url() pulumi.StringOutput {
 	return o.ApplyT(func(v *HostGateway) pulumi.StringOutput { return v.Url }).(pulumi.StringOutput)
 }
 
-// Name of the data's volume; `undefined` if the data is in a host directory.
+// Name of the data volume; `undefined` if the data is in a host directory.
 func (o HostGatewayOutput) VolumeName() pulumi.StringPtrOutput {
 	return o.ApplyT(func(v *HostGateway) pulumi.StringPtrOutput { return v.VolumeName }).(pulumi.StringPtrOutput)
 }

@@ -15,11 +15,11 @@ var _ = internal.GetEnvOrDefault
 
 // Credentials of Cloudflare's API.
 type Cloudflare struct {
-	// An API token; a secret. Default: the token of the component's `cloudflare` provider.
+	// Cloudflare API token, treated as a secret. Default: the token of the component's `cloudflare` provider.
 	ApiToken *string `pulumi:"apiToken"`
 	// Alternative API address, for rehearsals. Default: the provider's.
 	BaseUrl *string `pulumi:"baseUrl"`
-	// True if CLOUDFLARE_API_TOKEN is in the environment of every deployment. No resource then stores the token. Default: false.
+	// True if CLOUDFLARE_API_TOKEN is in the environment of every deployment. If so, no resource stores the token. Default: false.
 	TokenInEnvironment *bool `pulumi:"tokenInEnvironment"`
 }
 
@@ -36,11 +36,11 @@ type CloudflareInput interface {
 
 // Credentials of Cloudflare's API.
 type CloudflareArgs struct {
-	// An API token; a secret. Default: the token of the component's `cloudflare` provider.
+	// Cloudflare API token, treated as a secret. Default: the token of the component's `cloudflare` provider.
 	ApiToken pulumi.StringPtrInput `pulumi:"apiToken"`
 	// Alternative API address, for rehearsals. Default: the provider's.
 	BaseUrl pulumi.StringPtrInput `pulumi:"baseUrl"`
-	// True if CLOUDFLARE_API_TOKEN is in the environment of every deployment. No resource then stores the token. Default: false.
+	// True if CLOUDFLARE_API_TOKEN is in the environment of every deployment. If so, no resource stores the token. Default: false.
 	TokenInEnvironment *bool `pulumi:"tokenInEnvironment"`
 }
 
@@ -122,7 +122,7 @@ func (o CloudflareOutput) ToCloudflarePtrOutputWithContext(ctx context.Context) 
 	}).(CloudflarePtrOutput)
 }
 
-// An API token; a secret. Default: the token of the component's `cloudflare` provider.
+// Cloudflare API token, treated as a secret. Default: the token of the component's `cloudflare` provider.
 func (o CloudflareOutput) ApiToken() pulumi.StringPtrOutput {
 	return o.ApplyT(func(v Cloudflare) *string { return v.ApiToken }).(pulumi.StringPtrOutput)
 }
@@ -132,7 +132,7 @@ func (o CloudflareOutput) BaseUrl() pulumi.StringPtrOutput {
 	return o.ApplyT(func(v Cloudflare) *string { return v.BaseUrl }).(pulumi.StringPtrOutput)
 }
 
-// True if CLOUDFLARE_API_TOKEN is in the environment of every deployment. No resource then stores the token. Default: false.
+// True if CLOUDFLARE_API_TOKEN is in the environment of every deployment. If so, no resource stores the token. Default: false.
 func (o CloudflareOutput) TokenInEnvironment() pulumi.BoolPtrOutput {
 	return o.ApplyT(func(v Cloudflare) *bool { return v.TokenInEnvironment }).(pulumi.BoolPtrOutput)
 }
@@ -161,7 +161,7 @@ func (o CloudflarePtrOutput) Elem() CloudflareOutput {
 	}).(CloudflareOutput)
 }
 
-// An API token; a secret. Default: the token of the component's `cloudflare` provider.
+// Cloudflare API token, treated as a secret. Default: the token of the component's `cloudflare` provider.
 func (o CloudflarePtrOutput) ApiToken() pulumi.StringPtrOutput {
 	return o.ApplyT(func(v *Cloudflare) *string {
 		if v == nil {
@@ -181,7 +181,7 @@ func (o CloudflarePtrOutput) BaseUrl() pulumi.StringPtrOutput {
 	}).(pulumi.StringPtrOutput)
 }
 
-// True if CLOUDFLARE_API_TOKEN is in the environment of every deployment. No resource then stores the token. Default: false.
+// True if CLOUDFLARE_API_TOKEN is in the environment of every deployment. If so, no resource stores the token. Default: false.
 func (o CloudflarePtrOutput) TokenInEnvironment() pulumi.BoolPtrOutput {
 	return o.ApplyT(func(v *Cloudflare) *bool {
 		if v == nil {
@@ -373,7 +373,7 @@ func (o DiscordPtrOutput) PublicKey() pulumi.StringPtrOutput {
 type Endpoints struct {
 	Anthropic *string `pulumi:"anthropic"`
 	Discord   *string `pulumi:"discord"`
-	// For any provider compatible with OpenAI's API. Includes the version, such as `https://host/v1`.
+	// Base URL of a provider compatible with OpenAI's API, including the version, such as `https://host/v1`.
 	Openai   *string `pulumi:"openai"`
 	Slack    *string `pulumi:"slack"`
 	Telegram *string `pulumi:"telegram"`
@@ -396,7 +396,7 @@ type EndpointsInput interface {
 type EndpointsArgs struct {
 	Anthropic *string `pulumi:"anthropic"`
 	Discord   *string `pulumi:"discord"`
-	// For any provider compatible with OpenAI's API. Includes the version, such as `https://host/v1`.
+	// Base URL of a provider compatible with OpenAI's API, including the version, such as `https://host/v1`.
 	Openai   *string `pulumi:"openai"`
 	Slack    *string `pulumi:"slack"`
 	Telegram *string `pulumi:"telegram"`
@@ -490,7 +490,7 @@ func (o EndpointsOutput) Discord() pulumi.StringPtrOutput {
 	return o.ApplyT(func(v Endpoints) *string { return v.Discord }).(pulumi.StringPtrOutput)
 }
 
-// For any provider compatible with OpenAI's API. Includes the version, such as `https://host/v1`.
+// Base URL of a provider compatible with OpenAI's API, including the version, such as `https://host/v1`.
 func (o EndpointsOutput) Openai() pulumi.StringPtrOutput {
 	return o.ApplyT(func(v Endpoints) *string { return v.Openai }).(pulumi.StringPtrOutput)
 }
@@ -550,7 +550,7 @@ func (o EndpointsPtrOutput) Discord() pulumi.StringPtrOutput {
 	}).(pulumi.StringPtrOutput)
 }
 
-// For any provider compatible with OpenAI's API. Includes the version, such as `https://host/v1`.
+// Base URL of a provider compatible with OpenAI's API, including the version, such as `https://host/v1`.
 func (o EndpointsPtrOutput) Openai() pulumi.StringPtrOutput {
 	return o.ApplyT(func(v *Endpoints) *string {
 		if v == nil {
@@ -590,7 +590,7 @@ func (o EndpointsPtrOutput) Worker() pulumi.StringPtrOutput {
 
 // An identity gateway in front of a host. Give both properties, or neither. Cannot be combined with `adminToken`.
 type HostAccess struct {
-	// Audience of the identity gateway's tokens: the Access application's 64 hexadecimal digits.
+	// Audience of the identity gateway's tokens: the Access application's audience tag, 64 hexadecimal digits.
 	Audience *string `pulumi:"audience"`
 	// The team's host name, such as `example.cloudflareaccess.com`.
 	TeamDomain *string `pulumi:"teamDomain"`
@@ -609,7 +609,7 @@ type HostAccessInput interface {
 
 // An identity gateway in front of a host. Give both properties, or neither. Cannot be combined with `adminToken`.
 type HostAccessArgs struct {
-	// Audience of the identity gateway's tokens: the Access application's 64 hexadecimal digits.
+	// Audience of the identity gateway's tokens: the Access application's audience tag, 64 hexadecimal digits.
 	Audience pulumi.StringPtrInput `pulumi:"audience"`
 	// The team's host name, such as `example.cloudflareaccess.com`.
 	TeamDomain pulumi.StringPtrInput `pulumi:"teamDomain"`
@@ -693,7 +693,7 @@ func (o HostAccessOutput) ToHostAccessPtrOutputWithContext(ctx context.Context) 
 	}).(HostAccessPtrOutput)
 }
 
-// Audience of the identity gateway's tokens: the Access application's 64 hexadecimal digits.
+// Audience of the identity gateway's tokens: the Access application's audience tag, 64 hexadecimal digits.
 func (o HostAccessOutput) Audience() pulumi.StringPtrOutput {
 	return o.ApplyT(func(v HostAccess) *string { return v.Audience }).(pulumi.StringPtrOutput)
 }
@@ -727,7 +727,7 @@ func (o HostAccessPtrOutput) Elem() HostAccessOutput {
 	}).(HostAccessOutput)
 }
 
-// Audience of the identity gateway's tokens: the Access application's 64 hexadecimal digits.
+// Audience of the identity gateway's tokens: the Access application's audience tag, 64 hexadecimal digits.
 func (o HostAccessPtrOutput) Audience() pulumi.StringPtrOutput {
 	return o.ApplyT(func(v *HostAccess) *string {
 		if v == nil {
@@ -869,7 +869,7 @@ func (o ModelsOutput) OpenaiApiKey() pulumi.StringPtrOutput {
 	return o.ApplyT(func(v Models) *string { return v.OpenaiApiKey }).(pulumi.StringPtrOutput)
 }
 
-// The identity gateway for a Worker's admin pages. Give both properties, or neither. Without one, the pages stay closed.
+// Identity gateway for a Worker's admin pages. Give both properties, or neither: without an identity gateway, the pages stay closed.
 type ServerlessAccess struct {
 	// E-mail addresses of the people who may sign in; at least one.
 	Operators []string `pulumi:"operators"`
@@ -888,7 +888,7 @@ type ServerlessAccessInput interface {
 	ToServerlessAccessOutputWithContext(context.Context) ServerlessAccessOutput
 }
 
-// The identity gateway for a Worker's admin pages. Give both properties, or neither. Without one, the pages stay closed.
+// Identity gateway for a Worker's admin pages. Give both properties, or neither: without an identity gateway, the pages stay closed.
 type ServerlessAccessArgs struct {
 	// E-mail addresses of the people who may sign in; at least one.
 	Operators pulumi.StringArrayInput `pulumi:"operators"`
@@ -949,7 +949,7 @@ func (i *serverlessAccessPtrType) ToServerlessAccessPtrOutputWithContext(ctx con
 	return pulumi.ToOutputWithContext(ctx, i).(ServerlessAccessPtrOutput)
 }
 
-// The identity gateway for a Worker's admin pages. Give both properties, or neither. Without one, the pages stay closed.
+// Identity gateway for a Worker's admin pages. Give both properties, or neither: without an identity gateway, the pages stay closed.
 type ServerlessAccessOutput struct{ *pulumi.OutputState }
 
 func (ServerlessAccessOutput) ElementType() reflect.Type {
@@ -1189,7 +1189,7 @@ func (o SlackPtrOutput) SigningSecret() pulumi.StringPtrOutput {
 
 // A Slack app whose manifest the gateway may set.
 type SlackApp struct {
-	// The app's id, such as `A0123456789`. Required with `configToken`. Default: the manifest is not set.
+	// The app's id, such as `A0123456789`; required with `configToken`. If absent, the app's manifest is not updated.
 	AppId *string `pulumi:"appId"`
 	// The bot token (`xoxb-…`); a secret.
 	BotToken *string `pulumi:"botToken"`
@@ -1212,7 +1212,7 @@ type SlackAppInput interface {
 
 // A Slack app whose manifest the gateway may set.
 type SlackAppArgs struct {
-	// The app's id, such as `A0123456789`. Required with `configToken`. Default: the manifest is not set.
+	// The app's id, such as `A0123456789`; required with `configToken`. If absent, the app's manifest is not updated.
 	AppId pulumi.StringPtrInput `pulumi:"appId"`
 	// The bot token (`xoxb-…`); a secret.
 	BotToken pulumi.StringPtrInput `pulumi:"botToken"`
@@ -1300,7 +1300,7 @@ func (o SlackAppOutput) ToSlackAppPtrOutputWithContext(ctx context.Context) Slac
 	}).(SlackAppPtrOutput)
 }
 
-// The app's id, such as `A0123456789`. Required with `configToken`. Default: the manifest is not set.
+// The app's id, such as `A0123456789`; required with `configToken`. If absent, the app's manifest is not updated.
 func (o SlackAppOutput) AppId() pulumi.StringPtrOutput {
 	return o.ApplyT(func(v SlackApp) *string { return v.AppId }).(pulumi.StringPtrOutput)
 }
@@ -1344,7 +1344,7 @@ func (o SlackAppPtrOutput) Elem() SlackAppOutput {
 	}).(SlackAppOutput)
 }
 
-// The app's id, such as `A0123456789`. Required with `configToken`. Default: the manifest is not set.
+// The app's id, such as `A0123456789`; required with `configToken`. If absent, the app's manifest is not updated.
 func (o SlackAppPtrOutput) AppId() pulumi.StringPtrOutput {
 	return o.ApplyT(func(v *SlackApp) *string {
 		if v == nil {
@@ -1386,7 +1386,7 @@ func (o SlackAppPtrOutput) SigningSecret() pulumi.StringPtrOutput {
 
 // A Telegram bot.
 type Telegram struct {
-	// The token from Telegram's BotFather; a secret. Required with `webhookSecret`.
+	// The token from Telegram's BotFather; a secret. Required if `webhookSecret` is set.
 	BotToken *string `pulumi:"botToken"`
 	// Text that Telegram sends with every update; a secret of 1 to 256 letters, digits, `_` and `-`. Default: derived from `botToken`. Unused on a host, which polls Telegram.
 	WebhookSecret *string `pulumi:"webhookSecret"`
@@ -1405,7 +1405,7 @@ type TelegramInput interface {
 
 // A Telegram bot.
 type TelegramArgs struct {
-	// The token from Telegram's BotFather; a secret. Required with `webhookSecret`.
+	// The token from Telegram's BotFather; a secret. Required if `webhookSecret` is set.
 	BotToken pulumi.StringPtrInput `pulumi:"botToken"`
 	// Text that Telegram sends with every update; a secret of 1 to 256 letters, digits, `_` and `-`. Default: derived from `botToken`. Unused on a host, which polls Telegram.
 	WebhookSecret pulumi.StringPtrInput `pulumi:"webhookSecret"`
@@ -1489,7 +1489,7 @@ func (o TelegramOutput) ToTelegramPtrOutputWithContext(ctx context.Context) Tele
 	}).(TelegramPtrOutput)
 }
 
-// The token from Telegram's BotFather; a secret. Required with `webhookSecret`.
+// The token from Telegram's BotFather; a secret. Required if `webhookSecret` is set.
 func (o TelegramOutput) BotToken() pulumi.StringPtrOutput {
 	return o.ApplyT(func(v Telegram) *string { return v.BotToken }).(pulumi.StringPtrOutput)
 }
@@ -1523,7 +1523,7 @@ func (o TelegramPtrOutput) Elem() TelegramOutput {
 	}).(TelegramOutput)
 }
 
-// The token from Telegram's BotFather; a secret. Required with `webhookSecret`.
+// The token from Telegram's BotFather; a secret. Required if `webhookSecret` is set.
 func (o TelegramPtrOutput) BotToken() pulumi.StringPtrOutput {
 	return o.ApplyT(func(v *Telegram) *string {
 		if v == nil {

@@ -20,7 +20,7 @@ type ServerlessGateway struct {
 	Audience pulumi.StringPtrOutput `pulumi:"audience"`
 	// Name of the bucket with the config file and the backups.
 	BucketName pulumi.StringOutput `pulumi:"bucketName"`
-	// Hash of the code of Worker and container.
+	// Hash of the Worker's and the container's code.
 	BundleHash             pulumi.StringOutput `pulumi:"bundleHash"`
 	ContainerApplicationId pulumi.StringOutput `pulumi:"containerApplicationId"`
 	Cost                   pulumi.StringOutput `pulumi:"cost"`
@@ -69,15 +69,15 @@ type serverlessGatewayArgs struct {
 	Access *ServerlessAccess `pulumi:"access"`
 	// The Cloudflare account's id: 32 hexadecimal digits. Required.
 	AccountId string `pulumi:"accountId"`
-	// Confirms adopting an existing bucket: the id that the preview prints, or the bucket's name if it has no marker.
+	// Value that confirms the adoption of an existing bucket. The preview prints this value: the id in the bucket's marker or, without a readable marker, the bucket's name.
 	AdoptBucket *string `pulumi:"adoptBucket"`
 	// Destinations of outage alerts, as JSON such as `{"slack": "https://hooks.slack.com/…", "after": "5m"}`; a secret. Default: alerts go only to the bot's operators.
 	Alerts *string `pulumi:"alerts"`
-	// The state bucket's name: 3 to 63 lower-case letters, digits and inner dashes. Default: the stack's existing bucket, else derived from the names of project, stack and component.
+	// The state bucket's name: 3 to 63 lower-case letters, digits and inner dashes. Default: the stack's existing bucket, else derived from the project, stack and component names.
 	BucketName *string `pulumi:"bucketName"`
 	// Action on a bucket that still has content when the stack is destroyed. `empty` cannot be combined with `protectState`. Default: `keep`.
 	BucketOnDestroy *BucketOnDestroy `pulumi:"bucketOnDestroy"`
-	// Chats that receive an update first, as tenant ids such as `slack-C0123456789`. Only with `tenancy` `chat`. Default: none.
+	// Chats that receive an update first, as tenant ids such as `slack-C0123456789`. Only if `tenancy` is `chat`.
 	CanaryTenants []string `pulumi:"canaryTenants"`
 	// Default: the credentials of the component's `cloudflare` provider.
 	Cloudflare *Cloudflare `pulumi:"cloudflare"`
@@ -88,30 +88,30 @@ type serverlessGatewayArgs struct {
 	Endpoints *Endpoints `pulumi:"endpoints"`
 	// Shown on every admin page: 1 to 40 letters, digits, spaces, dots, `_` and `-`. Default: the stack's name.
 	EnvironmentName *string `pulumi:"environmentName"`
-	// Expected hours a day, 0 to 24, that all containers together run. Used for the cost estimate until usage is measured. With `sleepAfter` `never`, only 24 is valid. Default: 8 conversations a day.
+	// Expected total running time of all containers, in hours a day (0 to 24), for the cost estimate until usage is measured. If `sleepAfter` is `never`, only 24 is valid. Default: estimated for 8 conversations a day.
 	ExpectedAwakeHours *float64 `pulumi:"expectedAwakeHours"`
 	// A host name in one of the account's zones, in lower case. Give this or `subdomain`.
 	Hostname *string `pulumi:"hostname"`
-	// Name of an image, or `build` to build the package's own image. Default: the package's published image, by digest and with a verified release signature. An unpublished package builds its image.
+	// Name of an image, or `build` to build the image from the package. Default: the package's published image, pinned by digest after its release signature has been verified; if the package is unpublished, `build`.
 	Image *string `pulumi:"image"`
-	// Cosign public key, as PEM. The image named by `image` must have a signature of this key. Default: no signature is required.
+	// PEM-encoded Cosign public key. The image named by `image` must be signed with the matching private key. Default: no signature is required.
 	ImagePublicKey *string `pulumi:"imagePublicKey"`
 	// Size of the container. Default: `lite`.
 	InstanceType *InstanceType `pulumi:"instanceType"`
 	// Default: `info`.
 	LogLevel *LogLevel `pulumi:"logLevel"`
-	// Maximum concurrent containers, 1 to 500. Only with `tenancy` `chat`. Default: 10.
+	// Maximum concurrent containers, 1 to 500. Only if `tenancy` is `chat`. Default: 10.
 	MaxSandboxes *int `pulumi:"maxSandboxes"`
-	// The Worker's migrations, tagged `v1`, `v2`, … in order. Default: `v1` with the container's class. With `tenancy` `chat` also `v2` with the class of the chat directory.
+	// The Worker's migrations, tagged `v1`, `v2`, … in order. By default, `v1` creates the container's class and, if `tenancy` is `chat`, `v2` creates the chat directory's class.
 	Migrations []Migration `pulumi:"migrations"`
 	Models     Models      `pulumi:"models"`
 	// US dollars a month. A higher estimate is an error, a higher measured cost a warning. Default: no budget.
 	MonthlyBudget *float64 `pulumi:"monthlyBudget"`
-	// US dollars a month for each chat, excluding the plan and its allowances. Only with `tenancy` `chat`. A preview names the chats whose measured cost is higher. Default: no budget.
+	// Budget for each chat's container, in US dollars a month; only if `tenancy` is `chat`. A preview names chats with a higher measured cost. Default: no budget.
 	MonthlyChatBudget *float64 `pulumi:"monthlyChatBudget"`
 	// Loopback origin that probes use instead of the Worker's address, for rehearsals.
 	Origin *string `pulumi:"origin"`
-	// Refuse to delete the bucket or volume, and keep it when the stack is destroyed. Default: false.
+	// True to protect the bucket or volume from deletion, even when the stack is destroyed. Default: false.
 	ProtectState *bool `pulumi:"protectState"`
 	// Let platforms send webhooks without signing in. Each platform's signature is still verified. Default: true.
 	PublicWebhooks *bool `pulumi:"publicWebhooks"`
@@ -131,9 +131,9 @@ type serverlessGatewayArgs struct {
 	Telegram *Telegram `pulumi:"telegram"`
 	// `shared`: one sandbox serves all chats. `chat`: each chat has a separate sandbox, with its own container and data. Default: `shared`.
 	Tenancy *Tenancy `pulumi:"tenancy"`
-	// Additional variables that are not secret. See `secrets`.
+	// Additional variables by name, not secret. The config file refers to one as `{"env": "NAME"}`. At most 32.
 	Variables map[string]string `pulumi:"variables"`
-	// The Worker's name: 1 to 54 lower-case letters, digits and inner dashes. Default: derived from the names of project, stack and component.
+	// The Worker's name: 1 to 54 lower-case letters, digits and inner dashes. Default: derived from the project, stack and component names.
 	WorkerName *string `pulumi:"workerName"`
 }
 
@@ -142,15 +142,15 @@ type ServerlessGatewayArgs struct {
 	Access ServerlessAccessPtrInput
 	// The Cloudflare account's id: 32 hexadecimal digits. Required.
 	AccountId pulumi.StringInput
-	// Confirms adopting an existing bucket: the id that the preview prints, or the bucket's name if it has no marker.
+	// Value that confirms the adoption of an existing bucket. The preview prints this value: the id in the bucket's marker or, without a readable marker, the bucket's name.
 	AdoptBucket *string
 	// Destinations of outage alerts, as JSON such as `{"slack": "https://hooks.slack.com/…", "after": "5m"}`; a secret. Default: alerts go only to the bot's operators.
 	Alerts pulumi.StringPtrInput
-	// The state bucket's name: 3 to 63 lower-case letters, digits and inner dashes. Default: the stack's existing bucket, else derived from the names of project, stack and component.
+	// The state bucket's name: 3 to 63 lower-case letters, digits and inner dashes. Default: the stack's existing bucket, else derived from the project, stack and component names.
 	BucketName pulumi.StringPtrInput
 	// Action on a bucket that still has content when the stack is destroyed. `empty` cannot be combined with `protectState`. Default: `keep`.
 	BucketOnDestroy *BucketOnDestroy
-	// Chats that receive an update first, as tenant ids such as `slack-C0123456789`. Only with `tenancy` `chat`. Default: none.
+	// Chats that receive an update first, as tenant ids such as `slack-C0123456789`. Only if `tenancy` is `chat`.
 	CanaryTenants []pulumi.StringInput
 	// Default: the credentials of the component's `cloudflare` provider.
 	Cloudflare CloudflarePtrInput
@@ -161,30 +161,30 @@ type ServerlessGatewayArgs struct {
 	Endpoints EndpointsPtrInput
 	// Shown on every admin page: 1 to 40 letters, digits, spaces, dots, `_` and `-`. Default: the stack's name.
 	EnvironmentName *string
-	// Expected hours a day, 0 to 24, that all containers together run. Used for the cost estimate until usage is measured. With `sleepAfter` `never`, only 24 is valid. Default: 8 conversations a day.
+	// Expected total running time of all containers, in hours a day (0 to 24), for the cost estimate until usage is measured. If `sleepAfter` is `never`, only 24 is valid. Default: estimated for 8 conversations a day.
 	ExpectedAwakeHours *float64
 	// A host name in one of the account's zones, in lower case. Give this or `subdomain`.
 	Hostname pulumi.StringPtrInput
-	// Name of an image, or `build` to build the package's own image. Default: the package's published image, by digest and with a verified release signature. An unpublished package builds its image.
+	// Name of an image, or `build` to build the image from the package. Default: the package's published image, pinned by digest after its release signature has been verified; if the package is unpublished, `build`.
 	Image pulumi.StringPtrInput
-	// Cosign public key, as PEM. The image named by `image` must have a signature of this key. Default: no signature is required.
+	// PEM-encoded Cosign public key. The image named by `image` must be signed with the matching private key. Default: no signature is required.
 	ImagePublicKey pulumi.StringPtrInput
 	// Size of the container. Default: `lite`.
 	InstanceType *InstanceType
 	// Default: `info`.
 	LogLevel *LogLevel
-	// Maximum concurrent containers, 1 to 500. Only with `tenancy` `chat`. Default: 10.
+	// Maximum concurrent containers, 1 to 500. Only if `tenancy` is `chat`. Default: 10.
 	MaxSandboxes *int
-	// The Worker's migrations, tagged `v1`, `v2`, … in order. Default: `v1` with the container's class. With `tenancy` `chat` also `v2` with the class of the chat directory.
+	// The Worker's migrations, tagged `v1`, `v2`, … in order. By default, `v1` creates the container's class and, if `tenancy` is `chat`, `v2` creates the chat directory's class.
 	Migrations []MigrationInput
 	Models     ModelsInput
 	// US dollars a month. A higher estimate is an error, a higher measured cost a warning. Default: no budget.
 	MonthlyBudget *float64
-	// US dollars a month for each chat, excluding the plan and its allowances. Only with `tenancy` `chat`. A preview names the chats whose measured cost is higher. Default: no budget.
+	// Budget for each chat's container, in US dollars a month; only if `tenancy` is `chat`. A preview names chats with a higher measured cost. Default: no budget.
 	MonthlyChatBudget *float64
 	// Loopback origin that probes use instead of the Worker's address, for rehearsals.
 	Origin *string
-	// Refuse to delete the bucket or volume, and keep it when the stack is destroyed. Default: false.
+	// True to protect the bucket or volume from deletion, even when the stack is destroyed. Default: false.
 	ProtectState *bool
 	// Let platforms send webhooks without signing in. Each platform's signature is still verified. Default: true.
 	PublicWebhooks *bool
@@ -204,9 +204,9 @@ type ServerlessGatewayArgs struct {
 	Telegram TelegramPtrInput
 	// `shared`: one sandbox serves all chats. `chat`: each chat has a separate sandbox, with its own container and data. Default: `shared`.
 	Tenancy *Tenancy
-	// Additional variables that are not secret. See `secrets`.
+	// Additional variables by name, not secret. The config file refers to one as `{"env": "NAME"}`. At most 32.
 	Variables pulumi.StringMapInput
-	// The Worker's name: 1 to 54 lower-case letters, digits and inner dashes. Default: derived from the names of project, stack and component.
+	// The Worker's name: 1 to 54 lower-case letters, digits and inner dashes. Default: derived from the project, stack and component names.
 	WorkerName *string
 }
 
@@ -257,7 +257,7 @@ func (o ServerlessGatewayOutput) BucketName() pulumi.StringOutput {
 	return o.ApplyT(func(v *ServerlessGateway) pulumi.StringOutput { return v.BucketName }).(pulumi.StringOutput)
 }
 
-// Hash of the code of Worker and container.
+// Hash of the Worker's and the container's code.
 func (o ServerlessGatewayOutput) BundleHash() pulumi.StringOutput {
 	return o.ApplyT(func(v *ServerlessGateway) pulumi.StringOutput { return v.BundleHash }).(pulumi.StringOutput)
 }

@@ -44,7 +44,7 @@ class CloudflareArgsDict(TypedDict):
     """
     api_token: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    An API token; a secret. Default: the token of the component's `cloudflare` provider.
+    Cloudflare API token, treated as a secret. Default: the token of the component's `cloudflare` provider.
     """
     base_url: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
@@ -52,7 +52,7 @@ class CloudflareArgsDict(TypedDict):
     """
     token_in_environment: NotRequired[_builtins.bool]
     """
-    True if CLOUDFLARE_API_TOKEN is in the environment of every deployment. No resource then stores the token. Default: false.
+    True if CLOUDFLARE_API_TOKEN is in the environment of every deployment. If so, no resource stores the token. Default: false.
     """
 
 @pulumi.input_type
@@ -64,9 +64,9 @@ class CloudflareArgs:
         """
         Credentials of Cloudflare's API.
 
-        :param pulumi.Input[_builtins.str] api_token: An API token; a secret. Default: the token of the component's `cloudflare` provider.
+        :param pulumi.Input[_builtins.str] api_token: Cloudflare API token, treated as a secret. Default: the token of the component's `cloudflare` provider.
         :param pulumi.Input[_builtins.str] base_url: Alternative API address, for rehearsals. Default: the provider's.
-        :param _builtins.bool token_in_environment: True if CLOUDFLARE_API_TOKEN is in the environment of every deployment. No resource then stores the token. Default: false.
+        :param _builtins.bool token_in_environment: True if CLOUDFLARE_API_TOKEN is in the environment of every deployment. If so, no resource stores the token. Default: false.
         """
         if api_token is not None:
             pulumi.set(__self__, "api_token", api_token)
@@ -79,7 +79,7 @@ class CloudflareArgs:
     @pulumi.getter(name="apiToken")
     def api_token(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        An API token; a secret. Default: the token of the component's `cloudflare` provider.
+        Cloudflare API token, treated as a secret. Default: the token of the component's `cloudflare` provider.
         """
         return pulumi.get(self, "api_token")
 
@@ -103,7 +103,7 @@ class CloudflareArgs:
     @pulumi.getter(name="tokenInEnvironment")
     def token_in_environment(self) -> Optional[_builtins.bool]:
         """
-        True if CLOUDFLARE_API_TOKEN is in the environment of every deployment. No resource then stores the token. Default: false.
+        True if CLOUDFLARE_API_TOKEN is in the environment of every deployment. If so, no resource stores the token. Default: false.
         """
         return pulumi.get(self, "token_in_environment")
 
@@ -194,7 +194,7 @@ class EndpointsArgsDict(TypedDict):
     discord: NotRequired[_builtins.str]
     openai: NotRequired[_builtins.str]
     """
-    For any provider compatible with OpenAI's API. Includes the version, such as `https://host/v1`.
+    Base URL of a provider compatible with OpenAI's API, including the version, such as `https://host/v1`.
     """
     slack: NotRequired[_builtins.str]
     telegram: NotRequired[_builtins.str]
@@ -215,7 +215,7 @@ class EndpointsArgs:
         """
         Server addresses for tests and rehearsals. Default: the platforms' own.
 
-        :param _builtins.str openai: For any provider compatible with OpenAI's API. Includes the version, such as `https://host/v1`.
+        :param _builtins.str openai: Base URL of a provider compatible with OpenAI's API, including the version, such as `https://host/v1`.
         :param _builtins.str worker: Address at which the container reaches the Worker.
         """
         if anthropic is not None:
@@ -253,7 +253,7 @@ class EndpointsArgs:
     @pulumi.getter
     def openai(self) -> Optional[_builtins.str]:
         """
-        For any provider compatible with OpenAI's API. Includes the version, such as `https://host/v1`.
+        Base URL of a provider compatible with OpenAI's API, including the version, such as `https://host/v1`.
         """
         return pulumi.get(self, "openai")
 
@@ -298,7 +298,7 @@ class HostAccessArgsDict(TypedDict):
     """
     audience: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    Audience of the identity gateway's tokens: the Access application's 64 hexadecimal digits.
+    Audience of the identity gateway's tokens: the Access application's audience tag, 64 hexadecimal digits.
     """
     team_domain: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
@@ -313,7 +313,7 @@ class HostAccessArgs:
         """
         An identity gateway in front of a host. Give both properties, or neither. Cannot be combined with `adminToken`.
 
-        :param pulumi.Input[_builtins.str] audience: Audience of the identity gateway's tokens: the Access application's 64 hexadecimal digits.
+        :param pulumi.Input[_builtins.str] audience: Audience of the identity gateway's tokens: the Access application's audience tag, 64 hexadecimal digits.
         :param pulumi.Input[_builtins.str] team_domain: The team's host name, such as `example.cloudflareaccess.com`.
         """
         if audience is not None:
@@ -325,7 +325,7 @@ class HostAccessArgs:
     @pulumi.getter
     def audience(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        Audience of the identity gateway's tokens: the Access application's 64 hexadecimal digits.
+        Audience of the identity gateway's tokens: the Access application's audience tag, 64 hexadecimal digits.
         """
         return pulumi.get(self, "audience")
 
@@ -442,7 +442,7 @@ class ModelsArgs:
 
 class ServerlessAccessArgsDict(TypedDict):
     """
-    The identity gateway for a Worker's admin pages. Give both properties, or neither. Without one, the pages stay closed.
+    Identity gateway for a Worker's admin pages. Give both properties, or neither: without an identity gateway, the pages stay closed.
     """
     operators: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]]
     """
@@ -459,7 +459,7 @@ class ServerlessAccessArgs:
                  operators: pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]] = None,
                  team_domain: pulumi.Input[Optional[_builtins.str]] = None):
         """
-        The identity gateway for a Worker's admin pages. Give both properties, or neither. Without one, the pages stay closed.
+        Identity gateway for a Worker's admin pages. Give both properties, or neither: without an identity gateway, the pages stay closed.
 
         :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] operators: E-mail addresses of the people who may sign in; at least one.
         :param pulumi.Input[_builtins.str] team_domain: The team's host name, such as `example.cloudflareaccess.com`.
@@ -554,7 +554,7 @@ class SlackAppArgsDict(TypedDict):
     """
     app_id: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The app's id, such as `A0123456789`. Required with `configToken`. Default: the manifest is not set.
+    The app's id, such as `A0123456789`; required with `configToken`. If absent, the app's manifest is not updated.
     """
     bot_token: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
@@ -579,7 +579,7 @@ class SlackAppArgs:
         """
         A Slack app whose manifest the gateway may set.
 
-        :param pulumi.Input[_builtins.str] app_id: The app's id, such as `A0123456789`. Required with `configToken`. Default: the manifest is not set.
+        :param pulumi.Input[_builtins.str] app_id: The app's id, such as `A0123456789`; required with `configToken`. If absent, the app's manifest is not updated.
         :param pulumi.Input[_builtins.str] bot_token: The bot token (`xoxb-…`); a secret.
         :param pulumi.Input[_builtins.str] config_token: An app configuration token, which is valid for 12 hours; a secret.
         :param pulumi.Input[_builtins.str] signing_secret: The signing secret; a secret.
@@ -597,7 +597,7 @@ class SlackAppArgs:
     @pulumi.getter(name="appId")
     def app_id(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The app's id, such as `A0123456789`. Required with `configToken`. Default: the manifest is not set.
+        The app's id, such as `A0123456789`; required with `configToken`. If absent, the app's manifest is not updated.
         """
         return pulumi.get(self, "app_id")
 
@@ -648,7 +648,7 @@ class TelegramArgsDict(TypedDict):
     """
     bot_token: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The token from Telegram's BotFather; a secret. Required with `webhookSecret`.
+    The token from Telegram's BotFather; a secret. Required if `webhookSecret` is set.
     """
     webhook_secret: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
@@ -663,7 +663,7 @@ class TelegramArgs:
         """
         A Telegram bot.
 
-        :param pulumi.Input[_builtins.str] bot_token: The token from Telegram's BotFather; a secret. Required with `webhookSecret`.
+        :param pulumi.Input[_builtins.str] bot_token: The token from Telegram's BotFather; a secret. Required if `webhookSecret` is set.
         :param pulumi.Input[_builtins.str] webhook_secret: Text that Telegram sends with every update; a secret of 1 to 256 letters, digits, `_` and `-`. Default: derived from `botToken`. Unused on a host, which polls Telegram.
         """
         if bot_token is not None:
@@ -675,7 +675,7 @@ class TelegramArgs:
     @pulumi.getter(name="botToken")
     def bot_token(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The token from Telegram's BotFather; a secret. Required with `webhookSecret`.
+        The token from Telegram's BotFather; a secret. Required if `webhookSecret` is set.
         """
         return pulumi.get(self, "bot_token")
 

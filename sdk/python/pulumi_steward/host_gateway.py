@@ -56,34 +56,34 @@ class HostGatewayArgs:
         """
         The set of arguments for constructing a HostGateway resource.
 
-        :param _builtins.str address: Host IP address that publishes the port. Default: 0.0.0.0.
+        :param _builtins.str address: Host IP address on which the port is published. Default: 0.0.0.0.
         :param pulumi.Input[_builtins.str] admin_token: Token of at least 16 characters for signing in to the admin pages; a secret. Cannot be combined with `access`. Default: none. Without this or `access`, the admin pages stay closed.
         :param pulumi.Input[_builtins.str] alerts: Destinations of outage alerts, as JSON such as `{"slack": "https://hooks.slack.com/…", "after": "5m"}`; a secret. Default: alerts go only to the bot's operators.
         :param 'ConfigRecovery' config_recovery: Policy for a config file that keeps the gateway from starting. Default: `manual`.
-        :param _builtins.str container_name: Default: derived from the names of project, stack and component.
-        :param _builtins.float cpus: Maximum CPUs, above 0 with at most two decimals. Default: 1.
+        :param _builtins.str container_name: Default: derived from the project, stack and component names.
+        :param _builtins.float cpus: Maximum number of CPUs: greater than 0, with at most two decimal places. Default: 1.
         :param _builtins.str data_directory: Absolute path of the host directory for the data. Cannot be combined with `volumeName`. Default: a named volume.
         :param pulumi.Input['DiscordArgs'] discord: Default: no Discord.
         :param _builtins.int disk_mi_b: Required free space in MiB on the engine's disk and the data's disk. Default: 1024.
         :param _builtins.str docker_host: Address of the Docker engine, `unix:///…` or `ssh://…`. Must be that of the component's `docker` provider. Default: the engine of the `docker` command.
         :param _builtins.str environment_name: Shown on every admin page: 1 to 40 letters, digits, spaces, dots, `_` and `-`. Default: the stack's name.
-        :param pulumi.Input[_builtins.str] image: Name of an image, or `build` to build the package's own image. Default: the package's published image, by digest and with a verified release signature. An unpublished package builds its image.
-        :param pulumi.Input[_builtins.str] image_public_key: Cosign public key, as PEM. The image named by `image` must have a signature of this key. Default: no signature is required.
+        :param pulumi.Input[_builtins.str] image: Name of an image, or `build` to build the image from the package. Default: the package's published image, pinned by digest after its release signature has been verified; if the package is unpublished, `build`.
+        :param pulumi.Input[_builtins.str] image_public_key: PEM-encoded Cosign public key. The image named by `image` must be signed with the matching private key. Default: no signature is required.
         :param _builtins.int log_files: Maximum number of log files. Default: 3.
         :param 'LogLevel' log_level: Default: `info`.
         :param _builtins.int log_max_mi_b: Maximum size of each log file in MiB. Default: 10.
         :param _builtins.int max_processes: Maximum processes and threads of the container's user, 64 to 32768. Default: 512.
-        :param _builtins.int max_sandboxes: Maximum concurrent chat gateways, 1 to 500. Only with `tenancy` `chat`. Default: 10.
+        :param _builtins.int max_sandboxes: Maximum concurrent chat gateways, 1 to 500. Only if `tenancy` is `chat`. Default: 10.
         :param _builtins.int memory_mi_b: Memory limit in MiB, at least 128. Default: 512, or 1024 with `tenancy` `chat`.
         :param _builtins.int port: Port on the host, 1 to 65535. Default: 8080.
-        :param _builtins.bool protect_state: Refuse to delete the bucket or volume, and keep it when the stack is destroyed. Default: false.
+        :param _builtins.bool protect_state: True to protect the bucket or volume from deletion, even when the stack is destroyed. Default: false.
         :param _builtins.bool public_webhooks: Let platforms send webhooks without signing in. Each platform's signature is still verified. Default: true.
         :param _builtins.int replay_events: Number of past events, 0 to 500, that a rollout may replay on the next version. The service first redacts everything that people wrote. Default: 0.
         :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] secrets: Additional variables by name, each a secret. The config file refers to one as `{"env": "NAME"}`. At most 32, and no name that is also in `variables`.
         :param pulumi.Input['SlackArgs'] slack: Default: no Slack.
         :param pulumi.Input['TelegramArgs'] telegram: Default: no Telegram.
         :param 'Tenancy' tenancy: `shared`: one gateway serves all chats. `chat`: each chat has a separate gateway process, with its own user and data. The container then starts as root with CHOWN, KILL, SETGID and SETUID. Default: `shared`.
-        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] variables: Additional variables that are not secret. See `secrets`.
+        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] variables: Additional variables by name, not secret. The config file refers to one as `{"env": "NAME"}`. At most 32.
         :param _builtins.str volume_name: Name of the volume for the data. Cannot be combined with `dataDirectory`. Default: the container's name plus `-data`.
         """
         pulumi.set(__self__, "models", models)
@@ -172,7 +172,7 @@ class HostGatewayArgs:
     @pulumi.getter
     def address(self) -> Optional[_builtins.str]:
         """
-        Host IP address that publishes the port. Default: 0.0.0.0.
+        Host IP address on which the port is published. Default: 0.0.0.0.
         """
         return pulumi.get(self, "address")
 
@@ -220,7 +220,7 @@ class HostGatewayArgs:
     @pulumi.getter(name="containerName")
     def container_name(self) -> Optional[_builtins.str]:
         """
-        Default: derived from the names of project, stack and component.
+        Default: derived from the project, stack and component names.
         """
         return pulumi.get(self, "container_name")
 
@@ -232,7 +232,7 @@ class HostGatewayArgs:
     @pulumi.getter
     def cpus(self) -> Optional[_builtins.float]:
         """
-        Maximum CPUs, above 0 with at most two decimals. Default: 1.
+        Maximum number of CPUs: greater than 0, with at most two decimal places. Default: 1.
         """
         return pulumi.get(self, "cpus")
 
@@ -313,7 +313,7 @@ class HostGatewayArgs:
     @pulumi.getter
     def image(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        Name of an image, or `build` to build the package's own image. Default: the package's published image, by digest and with a verified release signature. An unpublished package builds its image.
+        Name of an image, or `build` to build the image from the package. Default: the package's published image, pinned by digest after its release signature has been verified; if the package is unpublished, `build`.
         """
         return pulumi.get(self, "image")
 
@@ -325,7 +325,7 @@ class HostGatewayArgs:
     @pulumi.getter(name="imagePublicKey")
     def image_public_key(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        Cosign public key, as PEM. The image named by `image` must have a signature of this key. Default: no signature is required.
+        PEM-encoded Cosign public key. The image named by `image` must be signed with the matching private key. Default: no signature is required.
         """
         return pulumi.get(self, "image_public_key")
 
@@ -385,7 +385,7 @@ class HostGatewayArgs:
     @pulumi.getter(name="maxSandboxes")
     def max_sandboxes(self) -> Optional[_builtins.int]:
         """
-        Maximum concurrent chat gateways, 1 to 500. Only with `tenancy` `chat`. Default: 10.
+        Maximum concurrent chat gateways, 1 to 500. Only if `tenancy` is `chat`. Default: 10.
         """
         return pulumi.get(self, "max_sandboxes")
 
@@ -421,7 +421,7 @@ class HostGatewayArgs:
     @pulumi.getter(name="protectState")
     def protect_state(self) -> Optional[_builtins.bool]:
         """
-        Refuse to delete the bucket or volume, and keep it when the stack is destroyed. Default: false.
+        True to protect the bucket or volume from deletion, even when the stack is destroyed. Default: false.
         """
         return pulumi.get(self, "protect_state")
 
@@ -505,7 +505,7 @@ class HostGatewayArgs:
     @pulumi.getter
     def variables(self) -> pulumi.Input[Optional[Mapping[str, pulumi.Input[_builtins.str]]]]:
         """
-        Additional variables that are not secret. See `secrets`.
+        Additional variables by name, not secret. The config file refers to one as `{"env": "NAME"}`. At most 32.
         """
         return pulumi.get(self, "variables")
 
@@ -566,38 +566,38 @@ class HostGateway(pulumi.ComponentResource):
                  volume_name: Optional[_builtins.str] = None,
                  __props__=None):
         """
-        An assistant gateway in one Docker container, with a volume and a port. A deployment succeeds if the service passes all checks, otherwise the previous container is restored. Pass the engine's `docker` provider in `providers`, and the engine's address as `dockerHost`.
+        An assistant gateway in one Docker container. If a new container fails a check, the deployment fails and the previous container is restored. Pass the `docker` provider in `providers`, and the Docker Engine's address as `dockerHost`.
 
         :param str resource_name: The name of the resource.
         :param pulumi.ResourceOptions opts: Options for the resource.
-        :param _builtins.str address: Host IP address that publishes the port. Default: 0.0.0.0.
+        :param _builtins.str address: Host IP address on which the port is published. Default: 0.0.0.0.
         :param pulumi.Input[_builtins.str] admin_token: Token of at least 16 characters for signing in to the admin pages; a secret. Cannot be combined with `access`. Default: none. Without this or `access`, the admin pages stay closed.
         :param pulumi.Input[_builtins.str] alerts: Destinations of outage alerts, as JSON such as `{"slack": "https://hooks.slack.com/…", "after": "5m"}`; a secret. Default: alerts go only to the bot's operators.
         :param 'ConfigRecovery' config_recovery: Policy for a config file that keeps the gateway from starting. Default: `manual`.
-        :param _builtins.str container_name: Default: derived from the names of project, stack and component.
-        :param _builtins.float cpus: Maximum CPUs, above 0 with at most two decimals. Default: 1.
+        :param _builtins.str container_name: Default: derived from the project, stack and component names.
+        :param _builtins.float cpus: Maximum number of CPUs: greater than 0, with at most two decimal places. Default: 1.
         :param _builtins.str data_directory: Absolute path of the host directory for the data. Cannot be combined with `volumeName`. Default: a named volume.
         :param pulumi.Input[Union['DiscordArgs', 'DiscordArgsDict']] discord: Default: no Discord.
         :param _builtins.int disk_mi_b: Required free space in MiB on the engine's disk and the data's disk. Default: 1024.
         :param _builtins.str docker_host: Address of the Docker engine, `unix:///…` or `ssh://…`. Must be that of the component's `docker` provider. Default: the engine of the `docker` command.
         :param _builtins.str environment_name: Shown on every admin page: 1 to 40 letters, digits, spaces, dots, `_` and `-`. Default: the stack's name.
-        :param pulumi.Input[_builtins.str] image: Name of an image, or `build` to build the package's own image. Default: the package's published image, by digest and with a verified release signature. An unpublished package builds its image.
-        :param pulumi.Input[_builtins.str] image_public_key: Cosign public key, as PEM. The image named by `image` must have a signature of this key. Default: no signature is required.
+        :param pulumi.Input[_builtins.str] image: Name of an image, or `build` to build the image from the package. Default: the package's published image, pinned by digest after its release signature has been verified; if the package is unpublished, `build`.
+        :param pulumi.Input[_builtins.str] image_public_key: PEM-encoded Cosign public key. The image named by `image` must be signed with the matching private key. Default: no signature is required.
         :param _builtins.int log_files: Maximum number of log files. Default: 3.
         :param 'LogLevel' log_level: Default: `info`.
         :param _builtins.int log_max_mi_b: Maximum size of each log file in MiB. Default: 10.
         :param _builtins.int max_processes: Maximum processes and threads of the container's user, 64 to 32768. Default: 512.
-        :param _builtins.int max_sandboxes: Maximum concurrent chat gateways, 1 to 500. Only with `tenancy` `chat`. Default: 10.
+        :param _builtins.int max_sandboxes: Maximum concurrent chat gateways, 1 to 500. Only if `tenancy` is `chat`. Default: 10.
         :param _builtins.int memory_mi_b: Memory limit in MiB, at least 128. Default: 512, or 1024 with `tenancy` `chat`.
         :param _builtins.int port: Port on the host, 1 to 65535. Default: 8080.
-        :param _builtins.bool protect_state: Refuse to delete the bucket or volume, and keep it when the stack is destroyed. Default: false.
+        :param _builtins.bool protect_state: True to protect the bucket or volume from deletion, even when the stack is destroyed. Default: false.
         :param _builtins.bool public_webhooks: Let platforms send webhooks without signing in. Each platform's signature is still verified. Default: true.
         :param _builtins.int replay_events: Number of past events, 0 to 500, that a rollout may replay on the next version. The service first redacts everything that people wrote. Default: 0.
         :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] secrets: Additional variables by name, each a secret. The config file refers to one as `{"env": "NAME"}`. At most 32, and no name that is also in `variables`.
         :param pulumi.Input[Union['SlackArgs', 'SlackArgsDict']] slack: Default: no Slack.
         :param pulumi.Input[Union['TelegramArgs', 'TelegramArgsDict']] telegram: Default: no Telegram.
         :param 'Tenancy' tenancy: `shared`: one gateway serves all chats. `chat`: each chat has a separate gateway process, with its own user and data. The container then starts as root with CHOWN, KILL, SETGID and SETUID. Default: `shared`.
-        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] variables: Additional variables that are not secret. See `secrets`.
+        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] variables: Additional variables by name, not secret. The config file refers to one as `{"env": "NAME"}`. At most 32.
         :param _builtins.str volume_name: Name of the volume for the data. Cannot be combined with `dataDirectory`. Default: the container's name plus `-data`.
         """
         ...
@@ -607,7 +607,7 @@ class HostGateway(pulumi.ComponentResource):
                  args: HostGatewayArgs,
                  opts: Optional[pulumi.ResourceOptions] = None):
         """
-        An assistant gateway in one Docker container, with a volume and a port. A deployment succeeds if the service passes all checks, otherwise the previous container is restored. Pass the engine's `docker` provider in `providers`, and the engine's address as `dockerHost`.
+        An assistant gateway in one Docker container. If a new container fails a check, the deployment fails and the previous container is restored. Pass the `docker` provider in `providers`, and the Docker Engine's address as `dockerHost`.
 
         :param str resource_name: The name of the resource.
         :param HostGatewayArgs args: The arguments to use to populate this resource's properties.
@@ -717,7 +717,7 @@ class HostGateway(pulumi.ComponentResource):
     @pulumi.getter(name="bundleHash")
     def bundle_hash(self) -> pulumi.Output[_builtins.str]:
         """
-        Hash of the code of Worker and container.
+        Hash of all built code, including the Worker's.
         """
         return pulumi.get(self, "bundle_hash")
 
@@ -770,7 +770,7 @@ class HostGateway(pulumi.ComponentResource):
     @pulumi.getter(name="volumeName")
     def volume_name(self) -> pulumi.Output[Optional[_builtins.str]]:
         """
-        Name of the data's volume; `undefined` if the data is in a host directory.
+        Name of the data volume; `undefined` if the data is in a host directory.
         """
         return pulumi.get(self, "volume_name")
 

@@ -61,27 +61,27 @@ class ServerlessGatewayArgs:
         The set of arguments for constructing a ServerlessGateway resource.
 
         :param pulumi.Input[_builtins.str] account_id: The Cloudflare account's id: 32 hexadecimal digits. Required.
-        :param _builtins.str adopt_bucket: Confirms adopting an existing bucket: the id that the preview prints, or the bucket's name if it has no marker.
+        :param _builtins.str adopt_bucket: Value that confirms the adoption of an existing bucket. The preview prints this value: the id in the bucket's marker or, without a readable marker, the bucket's name.
         :param pulumi.Input[_builtins.str] alerts: Destinations of outage alerts, as JSON such as `{"slack": "https://hooks.slack.com/…", "after": "5m"}`; a secret. Default: alerts go only to the bot's operators.
-        :param pulumi.Input[_builtins.str] bucket_name: The state bucket's name: 3 to 63 lower-case letters, digits and inner dashes. Default: the stack's existing bucket, else derived from the names of project, stack and component.
+        :param pulumi.Input[_builtins.str] bucket_name: The state bucket's name: 3 to 63 lower-case letters, digits and inner dashes. Default: the stack's existing bucket, else derived from the project, stack and component names.
         :param 'BucketOnDestroy' bucket_on_destroy: Action on a bucket that still has content when the stack is destroyed. `empty` cannot be combined with `protectState`. Default: `keep`.
-        :param Sequence[pulumi.Input[_builtins.str]] canary_tenants: Chats that receive an update first, as tenant ids such as `slack-C0123456789`. Only with `tenancy` `chat`. Default: none.
+        :param Sequence[pulumi.Input[_builtins.str]] canary_tenants: Chats that receive an update first, as tenant ids such as `slack-C0123456789`. Only if `tenancy` is `chat`.
         :param pulumi.Input['CloudflareArgs'] cloudflare: Default: the credentials of the component's `cloudflare` provider.
         :param 'ConfigRecovery' config_recovery: Policy for a config file that keeps the gateway from starting. Default: `manual`.
         :param pulumi.Input['DiscordArgs'] discord: Default: no Discord.
         :param _builtins.str environment_name: Shown on every admin page: 1 to 40 letters, digits, spaces, dots, `_` and `-`. Default: the stack's name.
-        :param _builtins.float expected_awake_hours: Expected hours a day, 0 to 24, that all containers together run. Used for the cost estimate until usage is measured. With `sleepAfter` `never`, only 24 is valid. Default: 8 conversations a day.
+        :param _builtins.float expected_awake_hours: Expected total running time of all containers, in hours a day (0 to 24), for the cost estimate until usage is measured. If `sleepAfter` is `never`, only 24 is valid. Default: estimated for 8 conversations a day.
         :param pulumi.Input[_builtins.str] hostname: A host name in one of the account's zones, in lower case. Give this or `subdomain`.
-        :param pulumi.Input[_builtins.str] image: Name of an image, or `build` to build the package's own image. Default: the package's published image, by digest and with a verified release signature. An unpublished package builds its image.
-        :param pulumi.Input[_builtins.str] image_public_key: Cosign public key, as PEM. The image named by `image` must have a signature of this key. Default: no signature is required.
+        :param pulumi.Input[_builtins.str] image: Name of an image, or `build` to build the image from the package. Default: the package's published image, pinned by digest after its release signature has been verified; if the package is unpublished, `build`.
+        :param pulumi.Input[_builtins.str] image_public_key: PEM-encoded Cosign public key. The image named by `image` must be signed with the matching private key. Default: no signature is required.
         :param 'InstanceType' instance_type: Size of the container. Default: `lite`.
         :param 'LogLevel' log_level: Default: `info`.
-        :param _builtins.int max_sandboxes: Maximum concurrent containers, 1 to 500. Only with `tenancy` `chat`. Default: 10.
-        :param Sequence[pulumi.Input['MigrationArgs']] migrations: The Worker's migrations, tagged `v1`, `v2`, … in order. Default: `v1` with the container's class. With `tenancy` `chat` also `v2` with the class of the chat directory.
+        :param _builtins.int max_sandboxes: Maximum concurrent containers, 1 to 500. Only if `tenancy` is `chat`. Default: 10.
+        :param Sequence[pulumi.Input['MigrationArgs']] migrations: The Worker's migrations, tagged `v1`, `v2`, … in order. By default, `v1` creates the container's class and, if `tenancy` is `chat`, `v2` creates the chat directory's class.
         :param _builtins.float monthly_budget: US dollars a month. A higher estimate is an error, a higher measured cost a warning. Default: no budget.
-        :param _builtins.float monthly_chat_budget: US dollars a month for each chat, excluding the plan and its allowances. Only with `tenancy` `chat`. A preview names the chats whose measured cost is higher. Default: no budget.
+        :param _builtins.float monthly_chat_budget: Budget for each chat's container, in US dollars a month; only if `tenancy` is `chat`. A preview names chats with a higher measured cost. Default: no budget.
         :param _builtins.str origin: Loopback origin that probes use instead of the Worker's address, for rehearsals.
-        :param _builtins.bool protect_state: Refuse to delete the bucket or volume, and keep it when the stack is destroyed. Default: false.
+        :param _builtins.bool protect_state: True to protect the bucket or volume from deletion, even when the stack is destroyed. Default: false.
         :param _builtins.bool public_webhooks: Let platforms send webhooks without signing in. Each platform's signature is still verified. Default: true.
         :param _builtins.str registry: Host of the registry that receives the image. Default: Cloudflare's, or none if `origin` is given.
         :param _builtins.int replay_events: Number of past events, 0 to 500, that a rollout may replay on the next version. The service first redacts everything that people wrote. Default: 0.
@@ -91,8 +91,8 @@ class ServerlessGatewayArgs:
         :param pulumi.Input[_builtins.str] subdomain: The account's name on workers.dev. Give this or `hostname`.
         :param pulumi.Input['TelegramArgs'] telegram: Default: no Telegram.
         :param 'Tenancy' tenancy: `shared`: one sandbox serves all chats. `chat`: each chat has a separate sandbox, with its own container and data. Default: `shared`.
-        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] variables: Additional variables that are not secret. See `secrets`.
-        :param _builtins.str worker_name: The Worker's name: 1 to 54 lower-case letters, digits and inner dashes. Default: derived from the names of project, stack and component.
+        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] variables: Additional variables by name, not secret. The config file refers to one as `{"env": "NAME"}`. At most 32.
+        :param _builtins.str worker_name: The Worker's name: 1 to 54 lower-case letters, digits and inner dashes. Default: derived from the project, stack and component names.
         """
         pulumi.set(__self__, "account_id", account_id)
         pulumi.set(__self__, "models", models)
@@ -199,7 +199,7 @@ class ServerlessGatewayArgs:
     @pulumi.getter(name="adoptBucket")
     def adopt_bucket(self) -> Optional[_builtins.str]:
         """
-        Confirms adopting an existing bucket: the id that the preview prints, or the bucket's name if it has no marker.
+        Value that confirms the adoption of an existing bucket. The preview prints this value: the id in the bucket's marker or, without a readable marker, the bucket's name.
         """
         return pulumi.get(self, "adopt_bucket")
 
@@ -223,7 +223,7 @@ class ServerlessGatewayArgs:
     @pulumi.getter(name="bucketName")
     def bucket_name(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The state bucket's name: 3 to 63 lower-case letters, digits and inner dashes. Default: the stack's existing bucket, else derived from the names of project, stack and component.
+        The state bucket's name: 3 to 63 lower-case letters, digits and inner dashes. Default: the stack's existing bucket, else derived from the project, stack and component names.
         """
         return pulumi.get(self, "bucket_name")
 
@@ -247,7 +247,7 @@ class ServerlessGatewayArgs:
     @pulumi.getter(name="canaryTenants")
     def canary_tenants(self) -> Optional[Sequence[pulumi.Input[_builtins.str]]]:
         """
-        Chats that receive an update first, as tenant ids such as `slack-C0123456789`. Only with `tenancy` `chat`. Default: none.
+        Chats that receive an update first, as tenant ids such as `slack-C0123456789`. Only if `tenancy` is `chat`.
         """
         return pulumi.get(self, "canary_tenants")
 
@@ -316,7 +316,7 @@ class ServerlessGatewayArgs:
     @pulumi.getter(name="expectedAwakeHours")
     def expected_awake_hours(self) -> Optional[_builtins.float]:
         """
-        Expected hours a day, 0 to 24, that all containers together run. Used for the cost estimate until usage is measured. With `sleepAfter` `never`, only 24 is valid. Default: 8 conversations a day.
+        Expected total running time of all containers, in hours a day (0 to 24), for the cost estimate until usage is measured. If `sleepAfter` is `never`, only 24 is valid. Default: estimated for 8 conversations a day.
         """
         return pulumi.get(self, "expected_awake_hours")
 
@@ -340,7 +340,7 @@ class ServerlessGatewayArgs:
     @pulumi.getter
     def image(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        Name of an image, or `build` to build the package's own image. Default: the package's published image, by digest and with a verified release signature. An unpublished package builds its image.
+        Name of an image, or `build` to build the image from the package. Default: the package's published image, pinned by digest after its release signature has been verified; if the package is unpublished, `build`.
         """
         return pulumi.get(self, "image")
 
@@ -352,7 +352,7 @@ class ServerlessGatewayArgs:
     @pulumi.getter(name="imagePublicKey")
     def image_public_key(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        Cosign public key, as PEM. The image named by `image` must have a signature of this key. Default: no signature is required.
+        PEM-encoded Cosign public key. The image named by `image` must be signed with the matching private key. Default: no signature is required.
         """
         return pulumi.get(self, "image_public_key")
 
@@ -388,7 +388,7 @@ class ServerlessGatewayArgs:
     @pulumi.getter(name="maxSandboxes")
     def max_sandboxes(self) -> Optional[_builtins.int]:
         """
-        Maximum concurrent containers, 1 to 500. Only with `tenancy` `chat`. Default: 10.
+        Maximum concurrent containers, 1 to 500. Only if `tenancy` is `chat`. Default: 10.
         """
         return pulumi.get(self, "max_sandboxes")
 
@@ -400,7 +400,7 @@ class ServerlessGatewayArgs:
     @pulumi.getter
     def migrations(self) -> Optional[Sequence[pulumi.Input['MigrationArgs']]]:
         """
-        The Worker's migrations, tagged `v1`, `v2`, … in order. Default: `v1` with the container's class. With `tenancy` `chat` also `v2` with the class of the chat directory.
+        The Worker's migrations, tagged `v1`, `v2`, … in order. By default, `v1` creates the container's class and, if `tenancy` is `chat`, `v2` creates the chat directory's class.
         """
         return pulumi.get(self, "migrations")
 
@@ -424,7 +424,7 @@ class ServerlessGatewayArgs:
     @pulumi.getter(name="monthlyChatBudget")
     def monthly_chat_budget(self) -> Optional[_builtins.float]:
         """
-        US dollars a month for each chat, excluding the plan and its allowances. Only with `tenancy` `chat`. A preview names the chats whose measured cost is higher. Default: no budget.
+        Budget for each chat's container, in US dollars a month; only if `tenancy` is `chat`. A preview names chats with a higher measured cost. Default: no budget.
         """
         return pulumi.get(self, "monthly_chat_budget")
 
@@ -448,7 +448,7 @@ class ServerlessGatewayArgs:
     @pulumi.getter(name="protectState")
     def protect_state(self) -> Optional[_builtins.bool]:
         """
-        Refuse to delete the bucket or volume, and keep it when the stack is destroyed. Default: false.
+        True to protect the bucket or volume from deletion, even when the stack is destroyed. Default: false.
         """
         return pulumi.get(self, "protect_state")
 
@@ -568,7 +568,7 @@ class ServerlessGatewayArgs:
     @pulumi.getter
     def variables(self) -> pulumi.Input[Optional[Mapping[str, pulumi.Input[_builtins.str]]]]:
         """
-        Additional variables that are not secret. See `secrets`.
+        Additional variables by name, not secret. The config file refers to one as `{"env": "NAME"}`. At most 32.
         """
         return pulumi.get(self, "variables")
 
@@ -580,7 +580,7 @@ class ServerlessGatewayArgs:
     @pulumi.getter(name="workerName")
     def worker_name(self) -> Optional[_builtins.str]:
         """
-        The Worker's name: 1 to 54 lower-case letters, digits and inner dashes. Default: derived from the names of project, stack and component.
+        The Worker's name: 1 to 54 lower-case letters, digits and inner dashes. Default: derived from the project, stack and component names.
         """
         return pulumi.get(self, "worker_name")
 
@@ -638,27 +638,27 @@ class ServerlessGateway(pulumi.ComponentResource):
         :param str resource_name: The name of the resource.
         :param pulumi.ResourceOptions opts: Options for the resource.
         :param pulumi.Input[_builtins.str] account_id: The Cloudflare account's id: 32 hexadecimal digits. Required.
-        :param _builtins.str adopt_bucket: Confirms adopting an existing bucket: the id that the preview prints, or the bucket's name if it has no marker.
+        :param _builtins.str adopt_bucket: Value that confirms the adoption of an existing bucket. The preview prints this value: the id in the bucket's marker or, without a readable marker, the bucket's name.
         :param pulumi.Input[_builtins.str] alerts: Destinations of outage alerts, as JSON such as `{"slack": "https://hooks.slack.com/…", "after": "5m"}`; a secret. Default: alerts go only to the bot's operators.
-        :param pulumi.Input[_builtins.str] bucket_name: The state bucket's name: 3 to 63 lower-case letters, digits and inner dashes. Default: the stack's existing bucket, else derived from the names of project, stack and component.
+        :param pulumi.Input[_builtins.str] bucket_name: The state bucket's name: 3 to 63 lower-case letters, digits and inner dashes. Default: the stack's existing bucket, else derived from the project, stack and component names.
         :param 'BucketOnDestroy' bucket_on_destroy: Action on a bucket that still has content when the stack is destroyed. `empty` cannot be combined with `protectState`. Default: `keep`.
-        :param Sequence[pulumi.Input[_builtins.str]] canary_tenants: Chats that receive an update first, as tenant ids such as `slack-C0123456789`. Only with `tenancy` `chat`. Default: none.
+        :param Sequence[pulumi.Input[_builtins.str]] canary_tenants: Chats that receive an update first, as tenant ids such as `slack-C0123456789`. Only if `tenancy` is `chat`.
         :param pulumi.Input[Union['CloudflareArgs', 'CloudflareArgsDict']] cloudflare: Default: the credentials of the component's `cloudflare` provider.
         :param 'ConfigRecovery' config_recovery: Policy for a config file that keeps the gateway from starting. Default: `manual`.
         :param pulumi.Input[Union['DiscordArgs', 'DiscordArgsDict']] discord: Default: no Discord.
         :param _builtins.str environment_name: Shown on every admin page: 1 to 40 letters, digits, spaces, dots, `_` and `-`. Default: the stack's name.
-        :param _builtins.float expected_awake_hours: Expected hours a day, 0 to 24, that all containers together run. Used for the cost estimate until usage is measured. With `sleepAfter` `never`, only 24 is valid. Default: 8 conversations a day.
+        :param _builtins.float expected_awake_hours: Expected total running time of all containers, in hours a day (0 to 24), for the cost estimate until usage is measured. If `sleepAfter` is `never`, only 24 is valid. Default: estimated for 8 conversations a day.
         :param pulumi.Input[_builtins.str] hostname: A host name in one of the account's zones, in lower case. Give this or `subdomain`.
-        :param pulumi.Input[_builtins.str] image: Name of an image, or `build` to build the package's own image. Default: the package's published image, by digest and with a verified release signature. An unpublished package builds its image.
-        :param pulumi.Input[_builtins.str] image_public_key: Cosign public key, as PEM. The image named by `image` must have a signature of this key. Default: no signature is required.
+        :param pulumi.Input[_builtins.str] image: Name of an image, or `build` to build the image from the package. Default: the package's published image, pinned by digest after its release signature has been verified; if the package is unpublished, `build`.
+        :param pulumi.Input[_builtins.str] image_public_key: PEM-encoded Cosign public key. The image named by `image` must be signed with the matching private key. Default: no signature is required.
         :param 'InstanceType' instance_type: Size of the container. Default: `lite`.
         :param 'LogLevel' log_level: Default: `info`.
-        :param _builtins.int max_sandboxes: Maximum concurrent containers, 1 to 500. Only with `tenancy` `chat`. Default: 10.
-        :param Sequence[pulumi.Input[Union['MigrationArgs', 'MigrationArgsDict']]] migrations: The Worker's migrations, tagged `v1`, `v2`, … in order. Default: `v1` with the container's class. With `tenancy` `chat` also `v2` with the class of the chat directory.
+        :param _builtins.int max_sandboxes: Maximum concurrent containers, 1 to 500. Only if `tenancy` is `chat`. Default: 10.
+        :param Sequence[pulumi.Input[Union['MigrationArgs', 'MigrationArgsDict']]] migrations: The Worker's migrations, tagged `v1`, `v2`, … in order. By default, `v1` creates the container's class and, if `tenancy` is `chat`, `v2` creates the chat directory's class.
         :param _builtins.float monthly_budget: US dollars a month. A higher estimate is an error, a higher measured cost a warning. Default: no budget.
-        :param _builtins.float monthly_chat_budget: US dollars a month for each chat, excluding the plan and its allowances. Only with `tenancy` `chat`. A preview names the chats whose measured cost is higher. Default: no budget.
+        :param _builtins.float monthly_chat_budget: Budget for each chat's container, in US dollars a month; only if `tenancy` is `chat`. A preview names chats with a higher measured cost. Default: no budget.
         :param _builtins.str origin: Loopback origin that probes use instead of the Worker's address, for rehearsals.
-        :param _builtins.bool protect_state: Refuse to delete the bucket or volume, and keep it when the stack is destroyed. Default: false.
+        :param _builtins.bool protect_state: True to protect the bucket or volume from deletion, even when the stack is destroyed. Default: false.
         :param _builtins.bool public_webhooks: Let platforms send webhooks without signing in. Each platform's signature is still verified. Default: true.
         :param _builtins.str registry: Host of the registry that receives the image. Default: Cloudflare's, or none if `origin` is given.
         :param _builtins.int replay_events: Number of past events, 0 to 500, that a rollout may replay on the next version. The service first redacts everything that people wrote. Default: 0.
@@ -668,8 +668,8 @@ class ServerlessGateway(pulumi.ComponentResource):
         :param pulumi.Input[_builtins.str] subdomain: The account's name on workers.dev. Give this or `hostname`.
         :param pulumi.Input[Union['TelegramArgs', 'TelegramArgsDict']] telegram: Default: no Telegram.
         :param 'Tenancy' tenancy: `shared`: one sandbox serves all chats. `chat`: each chat has a separate sandbox, with its own container and data. Default: `shared`.
-        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] variables: Additional variables that are not secret. See `secrets`.
-        :param _builtins.str worker_name: The Worker's name: 1 to 54 lower-case letters, digits and inner dashes. Default: derived from the names of project, stack and component.
+        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] variables: Additional variables by name, not secret. The config file refers to one as `{"env": "NAME"}`. At most 32.
+        :param _builtins.str worker_name: The Worker's name: 1 to 54 lower-case letters, digits and inner dashes. Default: derived from the project, stack and component names.
         """
         ...
     @overload
@@ -817,7 +817,7 @@ class ServerlessGateway(pulumi.ComponentResource):
     @pulumi.getter(name="bundleHash")
     def bundle_hash(self) -> pulumi.Output[_builtins.str]:
         """
-        Hash of the code of Worker and container.
+        Hash of the Worker's and the container's code.
         """
         return pulumi.get(self, "bundle_hash")
 

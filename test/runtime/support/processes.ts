@@ -15,7 +15,8 @@ export const SECRETS = {
 /** Creates a directory that is removed when the test ends. */
 export async function temporaryDirectory(): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), "steward-test-"));
-  onTestFinished(() => rm(path, { recursive: true, force: true }));
+  // A child of a process that the test ended may still write here for a moment.
+  onTestFinished(() => rm(path, { recursive: true, force: true, maxRetries: 10 }));
   return path;
 }
 
