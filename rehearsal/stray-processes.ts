@@ -39,8 +39,9 @@ export function watchStrayProcesses(dir: string): () => Promise<void> {
 }
 
 /**
- * Returns the process id of the rehearsal to which the process `pid` belongs, from the environment variable of {@link
- * processMark}. Returns `undefined` if the variable is missing or names a directory outside `dir`.
+ * Returns the process id of the rehearsal that started the process `pid`. Reads that id from an environment variable
+ * of `pid` (see {@link processMark}), which also contains the rehearsal's directory. Returns `undefined` if the
+ * variable is missing or the directory is outside `dir`.
  */
 function ownerOf(pid: number, dir: string): number | undefined {
   const prefix = `${VARIABLE}=`;

@@ -104,7 +104,10 @@ export interface GatewayArgs {
    * name that is also in `variables`.
    */
   secrets?: Record<string, pulumi.Input<string>> | undefined;
-  /** Additional variables by name, not secret. The config file refers to one as `{"env": "NAME"}`. At most 32. */
+  /**
+   * Additional non-secret environment variables, by name. The config file refers to one as `{"env": "NAME"}`. At most
+   * 32.
+   */
   variables?: Record<string, pulumi.Input<string>> | undefined;
   /**
    * Destinations of outage alerts, as JSON such as `{"slack": "https://hooks.slack.com/…", "after": "5m"}`; a secret.

@@ -120,7 +120,8 @@ function invalid(name: string, problems: readonly ArgumentProblem[]): pulumi.Run
 }
 
 /**
- * Replaces values that are not known yet: an argument with {@link LATER}, a record's member with a valid placeholder.
+ * Replaces values that are not known yet. An unknown argument becomes {@link LATER}; an unknown member of a record
+ * becomes a placeholder that passes validation.
  */
 function knownNow(value: unknown): unknown {
   if (isLater(value)) return LATER;

@@ -243,7 +243,10 @@ function placeholders(values: Values, words: Wording): ArgumentProblem[] {
     }));
 }
 
-/** Returns the problems that prevent finding out the gateway's public address. */
+/**
+ * Returns the problems because of which the gateway's public address cannot be determined: arguments that still have
+ * the example's values.
+ */
 export function addressProblems(values: Values, words: Wording): ArgumentProblem[] {
   return placeholders(values, words).filter(({ path }) => ["subdomain", "hostname"].includes(path));
 }

@@ -44,8 +44,8 @@ export function nameHooks({ container, volume }: HostNames, dockerHost: string |
 }
 
 /**
- * Returns a transformation that runs `hooks` before each resource's creation. Unlike with the resource option
- * `hooks`, the list can still grow later.
+ * Returns a transformation that runs `hooks` before each resource's creation. Unlike the array in the resource option
+ * `hooks`, this array may be extended after the transformation is registered.
  */
 export function runBeforeCreate(hooks: pulumi.ResourceHook[] = []): pulumi.ResourceTransformation {
   return ({ props, opts }) => ({ props, opts: { ...opts, hooks: { beforeCreate: hooks } } });

@@ -25,8 +25,8 @@ const MAX_BYTES = 400 * 1024 * 1024;
  * Serves this package's resources on a free loopback port and returns the port. Implements Pulumi's resource provider
  * protocol (pulumi proto/pulumi/provider.proto).
  *
- * Does not use `main` of `@pulumi/pulumi/provider`, which stores the configuration under the provider's name
- * (`steward:*`), including secrets, in the state.
+ * Does not use `main` of `@pulumi/pulumi/provider`, because `main` copies all `steward:*` configuration, including
+ * secrets, into the state.
  *
  * @param engine the engine's address, for log messages
  */

@@ -20,8 +20,9 @@ export function isDigest(reference: string): boolean {
 }
 
 /**
- * Parses an image's name. If the part before the first slash contains a dot or port, or is `localhost`, it is the
- * registry's host. Otherwise, the registry is Docker Hub: https://pkg.go.dev/github.com/distribution/reference
+ * Parses an image's name by Docker's rules (https://pkg.go.dev/github.com/distribution/reference). If the part before
+ * the first slash contains a dot or port, or is `localhost`, it is the registry's host. Otherwise, the registry is
+ * Docker Hub.
  */
 export function parseImageName(image: string): ImageName {
   const [beforeDigest = "", digest] = image.split("@");

@@ -47,8 +47,8 @@ export interface CostInputs {
   /** Maximum number of containers that run at the same time. Absent if one container serves all chats. */
   maxSandboxes?: number | undefined;
   /**
-   * Expected total running time of all containers, in hours a day. Default for one container: estimated from
-   * `sleepAfter`.
+   * Expected total running time of all containers, in hours a day. If omitted and one container serves all chats, the
+   * running time is estimated from `sleepAfter`.
    */
   awakeHours?: number | undefined;
   /** Overrides `awakeHours`. */

@@ -5,7 +5,7 @@ import { runProcess } from "../../infra/shell/process.ts";
 import { downloadModule, goBuild, type GoBuild } from "./go.ts";
 import { isExecutable } from "./plugins.ts";
 
-/** Folder of the Go module that pins the engine's version, the newest available on public Go proxies. */
+/** Folder of the Go module that pins the engine's version: the newest version that public Go proxies offer. */
 export const ENGINE_MODULE = join(import.meta.dirname, "pulumi");
 
 /** Returns flags that set the CLI's version. The Automation API rejects a CLI without a version. */

@@ -25,8 +25,8 @@ export interface EngineOptions {
 }
 
 /**
- * Finds a Pulumi engine on PATH or in the cache, or builds one. If an official provider other than Docker's is
- * missing, the engine's home directory contains the rehearsal's own provider instead.
+ * Finds a Pulumi engine on PATH or in the cache, or builds one. In the engine's home directory, the rehearsal's own
+ * provider replaces each official provider that is not installed, except Docker's.
  *
  * @throws BuildFailure `engine_go_missing`, `engine_build_failed`
  */

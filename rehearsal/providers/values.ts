@@ -14,8 +14,8 @@ export function isProperties(value: unknown): value is Properties {
 }
 
 /**
- * Converts any value to a JSON value. Values of types that JSON does not have become null, and properties that are
- * `undefined` are omitted.
+ * Converts any value to a JSON value. Replaces values of types that JSON lacks with null, and omits properties that
+ * are `undefined`.
  */
 export function toValue(value: unknown): Value {
   if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") return value;

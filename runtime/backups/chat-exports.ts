@@ -45,7 +45,7 @@ export class ChatExports {
 
   /**
    * Exports a chat's part of the shared state if that part exists and is not older than the chat's backup. Does not
-   * start the container if the part cannot exist.
+   * start the container if it is already certain that there is no such part.
    */
   async moveOut(tenant: TenantId): Promise<void> {
     const { bucket, container, service, clock } = this.#options;

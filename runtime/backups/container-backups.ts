@@ -152,7 +152,7 @@ export class ContainerBackups {
   async #restore(): Promise<void> {
     const { returns, running, clock, log } = this.#options;
     const [record, store, run] = [this.#record, this.#store, this.#run];
-    // Begin the wait first, to read the bucket while the container boots.
+    // Do not await this promise yet, so that the bucket is read while the container boots.
     const listening = this.#state.listening(running);
     const reading = [store.stored(), store.cached.read(), returns?.find(), listening] as const;
     const [stored, cached, found] = await Promise.all(reading);

@@ -41,8 +41,8 @@ export interface Seen {
   config?: string | undefined;
   marker?: string | undefined;
   /**
-   * Text of a marker whose write is unconfirmed, for example because the response was lost. The text shows whether
-   * the stored marker is this Durable Object's own.
+   * Text of a marker whose write is unconfirmed, for example because the response was lost. If the stored marker has
+   * this text, this Durable Object wrote the marker.
    */
   tried?: string | undefined;
 }

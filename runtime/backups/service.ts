@@ -59,7 +59,7 @@ export class BackupService<Content> implements Backups {
 
   constructor(options: BackupServiceOptions<Content>) {
     this.#options = options;
-    // Time before this service's start does not make a backup late.
+    // Do not count the time before this service's start when checking whether a backup is late.
     this.#provenAt = options.clock();
   }
 

@@ -55,8 +55,9 @@ export const CONTROL_ROUTES = {
   restore: "/restore",
   /**
    * - GET: {@link ChatsReport}.
-   * - POST `/<tenant>`, {@link SnapshotRequest} with an `id`: backs up one chat and returns the manifest.
-   * - PUT `/approvals` (`Approvals` of tenant.ts): replaces the approvals (204). The gateway must not be running.
+   * - POST `/<tenant>` with a {@link SnapshotRequest} that has an `id`: backs up one chat and returns the manifest.
+   * - PUT `/approvals` with `Approvals` (tenant.ts): replaces the approvals and returns 204. Send this request only
+   * while the gateway is stopped.
    */
   chats: "/chats",
   /**
@@ -373,8 +374,8 @@ export interface UsageReport {
   /** Prices of the models in this report, if known. Keys are `<provider>/<model id>`. */
   prices: Record<string, ModelPrice>;
   /**
-   * The people, then the chats that used the most tokens, each in descending order. Absent from older gateways'
-   * responses.
+   * The people who used the most tokens, then the chats that used the most, each group in descending order. Each
+   * group ends with the sums for all others. Absent from older gateways' responses.
    */
   sources?: Record<UsageRange, SourceUsage[]>;
 }

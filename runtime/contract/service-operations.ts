@@ -218,8 +218,9 @@ const DISCORD_MESSAGE = z.extend(DISCORD_TEXT, {
   ),
 });
 /**
- * Returns true if a string is a valid Discord message, exactly as JSON.stringify writes it. Other spellings are
- * refused, because Discord could read them, for example a repeated field, differently from this check.
+ * Returns true if a string is a valid Discord message, exactly as JSON.stringify writes it. Returns false for any
+ * other JSON, such as an object with a repeated field, because Discord could interpret it differently from this
+ * check.
  */
 function isDiscordText(json: string): boolean {
   try {
@@ -438,9 +439,9 @@ export const SERVICE_OPERATIONS = {
     "parts",
   ),
   /**
-   * Path of a file: https://core.telegram.org/bots/api#getfile. The request need not name a chat, because a file's id
-   * contains a random access hash (https://core.telegram.org/api/files#downloading-files) that other chats cannot
-   * guess.
+   * Returns the path for downloading a file: https://core.telegram.org/bots/api#getfile. The request need not name a
+   * chat: a file's id contains a random, secret hash (https://core.telegram.org/api/files#downloading-files), so the
+   * id cannot be guessed from another chat.
    */
   "telegram/getFile": telegram("getFile", "none", z.strictObject({ file_id: id })),
   /**

@@ -18,7 +18,7 @@ export interface TenantChat {
 
 /** Progress of replacing the running containers after an update. */
 export interface Renewal {
-  /** Number of containers that may be replaced now or have already been replaced. */
+  /** Number of containers whose replacement is allowed, including those already replaced. */
   begun: number;
   /** Number of containers started for this update that have become ready. */
   answering: number;
@@ -84,7 +84,10 @@ export function stateKeys(tenant?: TenantId): StateKeys {
 
 export const TENANTS_PREFIX = `${AGENT}/tenants/`;
 
-/** Returns the key of the object that records when a chat's existing data, if any, was exported to its tenant. */
+/**
+ * Returns the key of the bucket object that records when a chat's data, if any, was exported from the shared state to
+ * the chat's tenant.
+ */
 export function tenantMark(tenant: TenantId): string {
   return `${TENANTS_PREFIX}${tenant}/tenant.json`;
 }

@@ -96,9 +96,9 @@ export function noStore(): MiddlewareHandler {
 }
 
 /**
- * Refuses changes requested by another origin's page. The Sec-Fetch-Site header decides or, on plain HTTP, where
- * browsers omit it, the Origin header. If both are missing, a request with a cookie is refused. In addition, the API
- * accepts only JSON, which a plain HTML form cannot send.
+ * Refuses changes requested by another origin's page. Checks the Sec-Fetch-Site header. Browsers omit this header on
+ * plain HTTP; the Origin header is then checked instead. If both are missing, refuses a request that has a cookie. In
+ * addition, the API accepts only JSON, which a plain HTML form cannot send.
  */
 export function refuseForeignChanges(): MiddlewareHandler {
   return async function foreignChangesMiddleware(context, next) {

@@ -5,8 +5,8 @@ import { isRecord, parseJson } from "../shared/json.ts";
 import { readBytes } from "../shared/read-bytes.ts";
 
 /**
- * Maximum number of remembered files. Few suffice, because a gateway uses a file soon after a response has named the
- * file.
+ * Maximum number of remembered files. No more are needed, because a gateway uses a file soon after a response names
+ * the file.
  */
 const MAX_FILES = 256;
 const LONGEST_ANSWER_BYTES = 64 * 1024;

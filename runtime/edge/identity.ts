@@ -21,8 +21,8 @@ export type IdentityDecision =
 export type Identify = (request: Request, client: string) => Promise<IdentityDecision>;
 
 /**
- * Returns the identity gateway's origin; `undefined` if `teamDomain` is invalid. A full origin is valid only for a
- * loopback host, which the rehearsal uses.
+ * Returns the identity gateway's origin, or `undefined` if `teamDomain` is invalid. `teamDomain` may be a full origin
+ * only if its host is a loopback host, as in the rehearsal.
  */
 function teamOrigin(teamDomain: string): string | undefined {
   if (LOOPBACK.test(teamDomain)) return teamDomain;

@@ -45,8 +45,8 @@ export interface RunningBackups extends Backups {
   /** Stops automatic backups. May interrupt a backup in progress. */
   stop(): void;
   /**
-   * Enables recovery: if a config prevents the gateway's start, it is replaced with the last valid config. After a
-   * recovery, no other takes place until the gateway has become ready.
+   * Enables recovery: a config that prevents the gateway from starting is replaced with the last valid config. After
+   * a recovery, the gateway must become ready before another recovery is possible.
    */
   recoverConfigs(): void;
 }

@@ -186,8 +186,8 @@ try {
     clock: Date.now,
     log,
   });
-  // Record the deployment only after the ledger has accepted the database, because the ledger refuses one from a
-  // newer version.
+  // Record the deployment only after the ledger has accepted the database: the ledger refuses a database that a newer
+  // version has written.
   activity.deployed(VERSION, bundle);
   const answers = new AnswerStore(sql, Date.now);
   const signatures = new SignatureStore(sql, Date.now);

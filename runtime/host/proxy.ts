@@ -41,8 +41,8 @@ interface ProxyOptions {
 }
 
 /**
- * Creates a function that returns an HTTP client for a proxy. The function reuses a client for a minute if the proxy
- * is the same, and checks the proxy's address for each new client.
+ * Creates a function that returns an HTTP client for a proxy. Consecutive calls with the same proxy share a client
+ * for a minute. The function checks the proxy's address before it creates a client.
  */
 export function proxyClients({ clock, resolve = resolveAll }: ProxyOptions): (proxy: string) => Fetch {
   let last: { proxy: string; until: number; client: Promise<Fetch> } | undefined;

@@ -24,9 +24,9 @@ export function runtimeProgramFile(name: string): string {
 }
 
 /**
- * Wraps `command` in a shell that first raises its own out-of-memory kill priority
- * (https://man7.org/linux/man-pages/man5/proc_pid_oom_score_adj.5.html). A running Node process may need root rights
- * to do so.
+ * Wraps `command` in a shell that raises its own out-of-memory kill priority before it runs the command
+ * (https://man7.org/linux/man-pages/man5/proc_pid_oom_score_adj.5.html). Without the shell, a running Node process
+ * may need root rights to raise its priority.
  *
  * @param score From 0 to 1,000. The kernel kills the process with the highest score first.
  */

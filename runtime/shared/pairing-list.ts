@@ -21,8 +21,8 @@ export interface PairingList {
 
 /**
  * Lists that a change replaces. A store without transactions must write `operators` first, then `allowFrom`, then
- * `requests`. In another order, a crash between two writes could give a person who is approved again the operator
- * rights of a previous approval.
+ * `requests`. Otherwise, if a newly approved person is still in `operators` from a previous approval, a crash between
+ * two writes could make that person an operator again.
  */
 export type PairingChange = Partial<PairingList>;
 

@@ -81,9 +81,9 @@ const USER_OF_URL = /^([a-z]+:\/\/)[^/?#@]*@/i;
 const QUERY_VALUE = /([?&][^=?&#]*=)[^?&#]+/g;
 
 /**
- * Returns a copy of a JSON value with all secrets masked. Secrets are tokens, values of suspicious keys, credentials
- * and query values in URLs, and MCP servers' headers, variables and secret arguments. Does not mask references to
- * variables.
+ * Returns a copy of a JSON value with all secrets masked: tokens, the values of keys whose names suggest a secret,
+ * and credentials and query values in URLs. Also masks MCP servers' headers, variables and secret-looking arguments.
+ * Does not mask references to variables.
  */
 export function redactValue(value: unknown, redact: Redactor, key = ""): unknown {
   if (typeof value === "string") return isSecretKey(key) ? MASK : redactText(value, redact);

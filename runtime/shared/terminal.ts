@@ -7,8 +7,8 @@ const UNSEEN =
   /[[\p{Cc}--[\n\t]]\p{Cs}\u061C\u200B\u200E\u200F\u2028-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB\u{E0000}-\u{E007F}]/gv;
 
 /**
- * Beginning of an escape sequence. A constant, because evaluating `String.raw` again for each character would more
- * than double the time.
+ * Beginning of an escape sequence. A constant, because evaluating `String.raw` for each character would make the
+ * escaping take more than twice as long.
  */
 const BACKSLASH_U = String.raw`\u`;
 

@@ -16,7 +16,7 @@ class KeptFile {
     this.#log = log;
   }
 
-  /** Returns the content of the JSON file, or `undefined` if the file is missing or unreadable. */
+  /** Returns this file's text, or `undefined` if the file is missing or unreadable. */
   read(): string | undefined {
     try {
       return readFileSync(this.#path, "utf8");

@@ -93,11 +93,12 @@ export interface Supervisor {
   /** Retries a crashed gateway without waiting for its backoff, unless a retry cannot help. Returns immediately. */
   needed(): void;
   /**
-   * Stops the gateway and keeps it from starting until `release` or `stop` is called. The status shows the reason.
+   * Stops the gateway and does not let it start again until `release` is called. Calling `stop` also ends the hold.
+   * The status shows the reason.
    */
   hold(why: Reason): Promise<void>;
   /**
-   * Starts a check whether the data directory is still writable, without waiting for the result. Call this method
+   * Starts checking whether the data directory is still writable, without waiting for the result. Call this method
    * after a failed write.
    */
   checkVolume(): void;

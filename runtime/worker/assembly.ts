@@ -349,7 +349,7 @@ function recordTenancy(memory: ContainerMemory, { tenancy }: EdgeSettings, clock
 }
 
 /**
- * Returns a gate if this Durable Object serves no chats in the current tenancy, or `undefined` if it does. The gate
+ * Returns `undefined` if this Durable Object serves chats in the current tenancy. Otherwise, returns a gate that
  * forwards the events that the object still holds to the objects that serve their chats now.
  */
 function drainingGate({ tenancy }: EdgeSettings, ownTenant: TenantId | undefined): Gate | undefined {

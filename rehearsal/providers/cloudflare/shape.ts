@@ -46,8 +46,8 @@ export function overlay(live: Value | undefined, input: Value): Value {
 }
 
 /**
- * Converts `live`, a resource's values in the account, to the resource's outputs. Takes from `input` which values are
- * secret, and the values that the API never returns.
+ * Converts `live`, a resource's values in the account, to the resource's outputs. Marks as secret the values that are
+ * secret in `input`, and copies from `input` the values that the API never returns.
  *
  * @param unanswered keys, at any depth, that the API never returns
  */

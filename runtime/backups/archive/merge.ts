@@ -26,8 +26,8 @@ export interface MergedTranscript {
   /** Messages to delete from our transcript, by `seq`, because they were deleted from the other copy. */
   deleted: number[];
   /**
-   * New end of our transcript, ordered by time: the messages that only the other copy has, and our messages that are
-   * newer than the oldest of those.
+   * New end of our transcript, ordered by time: the messages that only the other copy has, and our messages newer
+   * than the oldest message that only the other copy has.
    */
   appended: Side[];
   /** Ours has messages that theirs lacks. */

@@ -43,9 +43,7 @@ export class Items {
     this.#ticket = "";
   }
 
-  /**
-   * Returns true on the first call with the id of a message that a button press on this page sent, otherwise false.
-   */
+  /** Returns true if a button press on this page sent the message `id`. Later calls with the same id return false. */
   isPressed(id: string): boolean {
     return this.#pressed.delete(id);
   }

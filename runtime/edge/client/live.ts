@@ -11,7 +11,7 @@ const AT_LEAST_EVERY_MS = 60_000;
 const ASK_EVERY_MS = 10_000;
 const TICK_MS = 250;
 const PAUSE_MS = 750;
-/** Milliseconds until a notice disappears. The notice stays while it has the pointer or the focus. */
+/** Milliseconds until a notice disappears. The notice stays while it is hovered or focused. */
 const NOTICE_MS = 10_000;
 
 const COPIED_MS = 1_500;

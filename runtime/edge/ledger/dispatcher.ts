@@ -217,7 +217,8 @@ export class Dispatcher {
     try {
       store.names.storeFound(names, clock());
     } catch (error) {
-      // Only warn, for example about a full disk: the names are requested again at the next event.
+      // Only warn if the write fails, for example because the disk is full: the names will be requested again at the
+      // next event.
       log.warn("names could not be stored", { error: String(error) });
     }
   }

@@ -127,10 +127,10 @@ export class LedgerStore {
   }
 
   /**
-   * Marks due entries as `delivering` and returns them by chat, for at most `limit` chats. Takes chats with
-   * deliveries in progress last, until `followerLimit` chats are taken in total. Settles an unreadable entry as
-   * failed, so that it does not block its chat. Records that an event received before `readyAt` waited for the
-   * gateway's start.
+   * Marks due entries as `delivering` and returns them by chat. Takes at most `limit` chats, starting with chats that
+   * have no delivery in progress. Takes a chat with a delivery in progress only if fewer than `followerLimit` chats
+   * are taken. Settles an unreadable entry as failed, so that it does not block its chat. Records that an event
+   * received before `readyAt` waited for the gateway's start.
    */
   take(
     now: number,
@@ -152,7 +152,8 @@ export class LedgerStore {
           const begun = turns.flatMap((turn) => this.#begin(turn, now, readyAt) ?? []);
           for (const { chatKey } of begun) passed.add(chatKey);
           taken.push(...begun);
-          // If an unreadable entry has failed, look for due entries again: the chat's next entry may be due.
+          // If an unreadable entry was marked as failed, look for due entries again: the chat's next entry may now be
+          // due.
           again = begun.length < turns.length;
         }
       };

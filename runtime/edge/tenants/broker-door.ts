@@ -12,8 +12,8 @@ const PASS = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/;
 /** Maximum number of directory searches for unknown tenants that one client may cause per minute. */
 const UNKNOWN_PER_MINUTE = 60;
 /**
- * Milliseconds to cache a refusal. A container takes longer to start, so a newly admitted chat's container is not
- * refused.
+ * Milliseconds to cache a refusal. Shorter than a container's start, so a refusal cached before a chat was admitted
+ * has expired when the chat's new container sends its first request.
  */
 const REFUSED_MS = 2_000;
 const MAX_REFUSED = 1_000;

@@ -49,8 +49,8 @@ export interface TenantReceptionOptions {
   /** Shared sandbox, which served every chat before. */
   sandbox: Sandbox;
   /**
-   * Returns the ISO 8601 time at which the sandbox shared by all chats began to serve them; another string if the
-   * time is unknown, `undefined` if the sandbox has no state.
+   * Returns the ISO 8601 time at which the sandbox shared by all chats began to serve them. Returns `"unknown"` if
+   * the time is unknown, or `undefined` if the sandbox has no state.
    */
   servedAllSince(): Promise<string | undefined>;
   /** Stores the approvals for the shared sandbox, in case all chats move back to that sandbox. */
@@ -188,7 +188,8 @@ export class TenantReception {
   }
 
   /**
-   * Copies the approvals from the sandbox that previously served every chat, once for each period in which it did so.
+   * Copies the approvals to the tenant directory from the sandbox that previously served every chat. If the
+   * deployment returns to one shared sandbox for a time, copies them again afterwards.
    */
   async #adopt(): Promise<void> {
     if (this.#isAdopted) return;
@@ -271,7 +272,10 @@ export class TenantReception {
     return channelAccess(rules, this.#people.lists(platform));
   }
 
-  /** Tells each operator who has a direct chat with the bot that access requests await a decision. */
+  /**
+   * Tells operators that access requests await a decision. Reaches only operators who have a direct chat with the
+   * bot.
+   */
   async #tellOperators(platform: Platform): Promise<void> {
     const { readConfig, environment } = this.#options;
     const config = await readConfig();

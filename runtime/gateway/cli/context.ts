@@ -20,8 +20,8 @@ interface Output {
   /** Prints `text`, or `value` as JSON if `json` is true. */
   answer(json: boolean | undefined, value: unknown, text: string): void;
   /**
-   * Prints a file's text. If stdout is not a terminal, prints the text unchanged, so that it can be redirected to a
-   * file.
+   * Prints a file's text. On a terminal, escapes control characters; otherwise prints the text unchanged, so that it
+   * can be redirected to a file.
    */
   file(text: string): void;
   /** Prints text unchanged. */

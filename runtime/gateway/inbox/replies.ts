@@ -92,8 +92,8 @@ export class Replies {
     const { text, delivery: owner, shown } = made;
 
     const place = ids.indexOf(owner);
-    // If the answer belongs to a delivery that is not in `asked`, move that delivery's draft back, in case `take`
-    // moved it to `last`.
+    // If the answer belongs to a delivery that is not in `asked`, `take` may have moved that delivery's draft to
+    // `last`. Move the draft back.
     if (place === -1) records.moveDraft(platform, last.id, owner, clock());
     const record = records.of({ platform, id: owner });
     const parts = channel.split(text);
@@ -363,8 +363,8 @@ export async function dismiss(channel: Channel, target: ReplyTarget): Promise<vo
 }
 
 /**
- * Returns `own`, which may include a ticket, unless a different chat or thread was recorded; in that case, the
- * recorded target.
+ * Returns the recorded target if its chat or thread differs from that of `own`; otherwise returns `own`, which may
+ * include a ticket.
  */
 function resumeTarget({ target }: DeliveryRecord, own: ReplyTarget): ReplyTarget {
   if (target === undefined || (target.chat === own.chat && target.thread === own.thread)) return own;

@@ -69,8 +69,8 @@ class Packer {
   #part = "";
   #frame: Frame | undefined;
   /**
-   * Offset of a heading at the end of the current part; otherwise `undefined`. When the part is full, the heading
-   * moves to the next part with the text that it introduces.
+   * Offset of the heading that ends the current part, or `undefined` if the part does not end with a heading. When
+   * the part is full, the heading moves to the next part with the text that it introduces.
    */
   #leads: number | undefined;
 

@@ -37,9 +37,10 @@ interface Entry extends RelayedModel {
 type Failures = Map<Entry, ModelTrouble | ModelRefusal>;
 
 /**
- * Relay that combines several models. If a failure may pass within seconds, the relay tries the same model up to
- * three times. After other failures, or if all attempts fail, it tries the next model. For a while, the failed model
- * is then tried last or not at all. The edge retries after longer failures.
+ * Relay that combines several models. If a failure may pass within seconds, the relay tries the same model again,
+ * with at most three attempts in total. If all attempts fail, or after any other failure of the model, it tries the
+ * next model. For a while, it then tries the failed model last or, if the provider requested a long wait, not at all.
+ * If no model answers, the edge may retry later.
  */
 export class ModelRelay implements Model {
   readonly #options: RelayOptions;

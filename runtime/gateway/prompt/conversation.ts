@@ -155,8 +155,8 @@ function answerBlock(text: ModelText): Prompt {
 }
 
 /**
- * Returns a message as prompt text. The text begins with a mark that tells the model what follows: `[#person]` if
- * `said` contains only `text`.
+ * Returns a message as prompt text. The text always begins with a mark that names the sender or the kind of text. If
+ * `said` contains only `text`, the mark is `[#person]`.
  */
 function saidBlock(said: Said): Prompt {
   const isMarked =

@@ -1,11 +1,10 @@
 /**
  * Types of text by trust level, and the functions that add text to a prompt.
  *
- * In a prompt, every line that begins in column zero begins with text from the gateway or the operator. Text from any
- * other source is indented by four spaces or follows a mark that the gateway wrote, such as `[#person]:`. As a
- * result, headings, fences, names and marks in such text do not affect the rest of the prompt. {@link unmarked} and
- * {@link modelPrompt} do not follow the rule about column zero, because each of these functions returns a whole
- * message or a whole tool result.
+ * In a prompt, only text from the gateway or the operator starts in column zero. Text from any other source is
+ * indented by four spaces or follows a mark that the gateway wrote, such as `[#person]:`. As a result, headings,
+ * fences, names and marks in such text do not affect the rest of the prompt. {@link unmarked} and {@link modelPrompt}
+ * are exempt, because each returns a whole message or a whole tool result.
  */
 
 declare const trust: unique symbol;

@@ -55,8 +55,8 @@ export interface QuotasOptions {
 }
 
 /**
- * Limits the size of the workspace's roots, and locks file changes across processes. Stores sizes as running totals,
- * so that a change need not measure all files again.
+ * Limits the size of the workspace's roots, and lets only one process at a time change files. Keeps running totals of
+ * the sizes, so that not all files need to be measured again after a change.
  *
  * All chats together may use at most half of the workspace's bytes; the shared root may use every byte that the chats
  * do not use.

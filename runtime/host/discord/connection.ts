@@ -214,8 +214,8 @@ export class DiscordConnection {
       this.#isReady = true;
       log.info("the session with Discord is resumed");
     }
-    // Store the sequence number only for deliveries and `RESUMED`. Other events' numbers are stored after the next
-    // heartbeat, and handling these events twice is harmless.
+    // Store the sequence number immediately only for deliveries and `RESUMED`. Other events' numbers can wait until
+    // after the next heartbeat, because handling those events twice is harmless.
     if (kind === "RESUMED" || delivery !== undefined) record.answered(place);
   }
 

@@ -130,8 +130,10 @@ interface AskOptions {
 }
 
 /**
- * Asks Discord for its gateway's address. If `begins` is true, a new session follows: returns an error if the daily
- * limit on new sessions is nearly reached.
+ * Asks Discord for its gateway's address.
+ *
+ * @param begins True if the caller will start a new session. In that case, a nearly reached daily limit on new
+ * sessions is an error.
  */
 async function askAddress(
   { token, apiUrl, check, clock }: AskOptions,

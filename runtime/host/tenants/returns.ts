@@ -26,8 +26,8 @@ interface ReturnOptions {
  * Merges the data of chats that had their own gateways, then starts the single gateway that serves all chats. If the
  * merge is interrupted, the next start completes it.
  *
- * Does not start the gateway (`chats_not_copied`) if a chat's last messages were perhaps never backed up. Such
- * messages are only in the chat's folder, which this process cannot read. To give up these messages, an operator
+ * Does not start the gateway (`chats_not_copied`) if a chat's last messages might not have been backed up. Messages
+ * without a backup exist only in the chat's folder, which this process cannot read. To give them up, an operator
  * removes the file `changed` from the chat's backups.
  */
 export async function startWithChatData(options: ReturnOptions): Promise<void> {

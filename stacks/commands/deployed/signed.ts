@@ -68,8 +68,8 @@ export function openStackBackups(state: DeployedState, gateway?: string): StackB
 
 /**
  * Returns a function that fetches the record of past events, or `undefined` if the state has no URL or signing key.
- * The returned function rejects with StewardError `replay_not_allowed`, or with `not_found` if the deployment runs an
- * older version.
+ * The returned function rejects with StewardError `replay_not_allowed` if the deployment does not allow replay, and
+ * with `not_found` if the deployed version has no replay.
  */
 export function openStackReplay(state: DeployedState): (() => Promise<ReplayRecord>) | undefined {
   const ask = askerOf(state);

@@ -274,8 +274,8 @@ export interface PlannedStep {
 }
 
 /**
- * Returns a list with the step that an engine event plans. The list is empty for an event without a step, a provider,
- * an unchanged resource, or a partial step of a replacement.
+ * Returns a list with the step that an engine event plans. The list is empty if the event has no step, or if the step
+ * is for a provider, leaves the resource unchanged, or is only part of a replacement.
  */
 export function stepsOf({ resourcePreEvent: event }: EngineEvent): PlannedStep[] {
   if (event === undefined) return [];

@@ -31,8 +31,8 @@ import { settingsFileOf } from "../settings.ts";
 export interface MigrateOptions extends CommandOptions {
   workerName: string;
   /**
-   * Tag of the migration that the operator accepts. If it is set, the Worker's name and migrations in the stack's
-   * settings are changed; otherwise the settings stay unchanged.
+   * Tag of the migration that the operator accepts. If set, the command writes the Worker's new name and migrations
+   * to the stack's settings; otherwise it leaves the settings unchanged.
    */
   accept?: string | undefined;
 }

@@ -94,8 +94,8 @@ async function answerOf(url: string): Promise<string | undefined> {
 }
 
 /**
- * Waits until the deployment identifies itself as `wanted`. If `wanted` is `undefined`, because nothing answered
- * before the update, returns immediately.
+ * Waits until the deployment reports the version `wanted`. Returns immediately if `wanted` is `undefined`, which
+ * means that no deployment answered before the update.
  *
  * @throws Error if the wait takes too long.
  */
