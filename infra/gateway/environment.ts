@@ -84,7 +84,10 @@ function tenancyOf({
   };
 }
 
-/** Returns a variable that lists the names of the operator's custom variables, or nothing if there are none. */
+/**
+ * Returns one environment variable, which lists the names of the custom variables in `values`, or an empty record if
+ * there are none.
+ */
 function listed(variable: VariableName, values: object): Record<string, string> {
   const names = Object.keys(values).sort().join(",");
   return names === "" ? {} : { [variable]: names };

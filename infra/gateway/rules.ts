@@ -244,8 +244,8 @@ function placeholders(values: Values, words: Wording): ArgumentProblem[] {
 }
 
 /**
- * Returns the problems because of which the gateway's public address cannot be determined: arguments that still have
- * the example's values.
+ * Returns the problems that prevent the gateway's public address from being determined: arguments that still have the
+ * example's values.
  */
 export function addressProblems(values: Values, words: Wording): ArgumentProblem[] {
   return placeholders(values, words).filter(({ path }) => ["subdomain", "hostname"].includes(path));

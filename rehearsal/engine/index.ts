@@ -26,7 +26,7 @@ export interface EngineOptions {
 
 /**
  * Finds a Pulumi engine on PATH or in the cache, or builds one. In the engine's home directory, the rehearsal's own
- * provider replaces each official provider that is not installed, except Docker's.
+ * provider stands in for each official provider that is not installed, except Docker's.
  *
  * @throws BuildFailure `engine_go_missing`, `engine_build_failed`
  */

@@ -57,7 +57,7 @@ const leftSchema = z.object({
   changed: z.number(),
 });
 
-/** Redacted record of the newest events, each with the running version's outcome. */
+/** Redacted record of the newest events, each with the result that the running version produced for it. */
 export const replayRecordSchema = z.object({
   /** Version of the record's format. */
   form: z.literal(1),

@@ -85,8 +85,8 @@ export function stateKeys(tenant?: TenantId): StateKeys {
 export const TENANTS_PREFIX = `${AGENT}/tenants/`;
 
 /**
- * Returns the key of the bucket object that records when a chat's data, if any, was exported from the shared state to
- * the chat's tenant.
+ * Returns the key of the bucket object that records when a chat's data was exported from the shared state to the
+ * chat's tenant. The object is also written if the chat had no data there.
  */
 export function tenantMark(tenant: TenantId): string {
   return `${TENANTS_PREFIX}${tenant}/tenant.json`;

@@ -17,7 +17,8 @@ try {
   reduceMemoryUse();
   process.on("SIGHUP", () => void gateway.reload());
   onStopRequest(environment, async (cause) => {
-    // Abandon the answers in progress: the next gateway redoes them, so finishing them here would send them twice.
+    // If this gateway was abandoned, drop the answers in progress: the next gateway redoes them, so finishing them
+    // here would send them twice.
     await gateway.close(cause === "abandoned" ? { graceMs: 0 } : {});
     if (cause === "asked") process.exit(0);
   });

@@ -115,7 +115,7 @@ const FILE_PLACE = /^\/files-(?:pri|tmb)\/\w+-(?<file>\w+)(?:-\w+)?\/(?:download
  */
 const AMBIGUOUS = /%(?:25|2f|5c|7f|[01][0-9a-f])/i;
 
-/** Returns true if a URL may serve this file's content. The server in `SLACK_API_URL` is also allowed. */
+/** Returns true if `url` is an address of file `id` on Slack's file host or on the server in `SLACK_API_URL`. */
 function isPlaceOf(id: string, url: URL, environment: Environment): boolean {
   const { origin, username, password, pathname } = url;
   const ownOrigin = new URL(directAddress("slack", environment)).origin;

@@ -3,8 +3,8 @@ import type { Backups } from "../edge/ports.ts";
 import { toResult, unwrap, type Result } from "./rpc.ts";
 
 /**
- * The Durable Object's one method for all backup calls. Separate methods would clash with names of the ledger and the
- * sandbox.
+ * Single method through which the Durable Object receives all backup calls. Separate methods would clash with methods
+ * of the ledger and the sandbox.
  */
 export interface BackupsDoor {
   callBackups(method: keyof Backups, parameters: unknown[]): Promise<Result<unknown>>;

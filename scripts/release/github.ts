@@ -15,7 +15,6 @@ export interface GitHub {
 
 export interface GitHubRelease {
   tag: string;
-  /** Markdown. */
   notes: string;
   prerelease: boolean;
   files: readonly string[];

@@ -4,7 +4,6 @@ import { openBrowser, PHONE, refusalsByPolicy, signIn } from "./browser.ts";
 import { startHost, type HostOptions } from "./host.ts";
 import { shoot } from "./screenshots.ts";
 
-/** Admin paths that are not pages. */
 const NO_PAGES: readonly string[] = [
   ROUTES.logsDownload.path,
   ROUTES.usageExport.path,

@@ -2,7 +2,6 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { runProcess } from "../../infra/shell/process.ts";
 
-/** PEM texts. */
 export interface Certificate {
   key: string;
   cert: string;

@@ -14,7 +14,6 @@ export interface OwnEngine {
   address: string;
   /** Address at which the engine's containers reach this machine. */
   hostname: string;
-  /** Restarts the engine and its containers. */
   reboot(): Promise<void>;
   close(): Promise<void>;
 }

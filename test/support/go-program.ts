@@ -9,7 +9,6 @@ interface GoProgram {
   codePrefix: string;
   /** Contains go.mod and go.sum. */
   module: string;
-  /** Import path of the program. */
   command: string;
   ldflags: string;
   /** Folder in the cache, without its hash. */

@@ -26,7 +26,6 @@ export interface HostOptions {
   /** `steward.json` before the first start. */
   config?: unknown;
   prepare?(home: string): Promise<void>;
-  /** Command prefix of the host process. */
   before?: readonly string[];
 }
 

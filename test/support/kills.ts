@@ -15,7 +15,6 @@ export interface Victim {
   operator: Record<string, string>;
   /** Ids of the tenants, if each has a separate ledger. */
   tenants?: readonly string[];
-  /** Kills processes with SIGKILL. */
   kill(random: () => number): Promise<void>;
   /** Restarts processes that nothing else restarts. */
   revive(): Promise<void>;
@@ -33,7 +32,6 @@ export interface Aftermath {
   events: number;
   /** Texts of events without a reply that the ledger does not list as failed. */
   lost: string[];
-  /** Unsettled ledger entries. */
   open: LedgerEntry[];
   /** Messages that were repeated between the same two kills. */
   twiceInALife: string[];

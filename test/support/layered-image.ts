@@ -7,7 +7,6 @@ import { join } from "node:path";
 import { pack } from "tar-stream";
 import { docker } from "../../infra/shell/docker.ts";
 
-/** An empty tar archive. */
 const EMPTY = Buffer.alloc(1_024);
 
 /** Loads an image with many empty layers into Docker (https://github.com/moby/docker-image-spec). */

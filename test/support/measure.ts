@@ -24,7 +24,6 @@ export interface Figure {
   atLeast?: number;
 }
 
-/** Rounds to two decimals. */
 export function figure(
   name: string,
   unit: Figure["unit"],

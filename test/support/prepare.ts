@@ -12,7 +12,6 @@ declare module "vitest" {
   interface ProvidedContext {
     /** Reason why there is no Pulumi engine, or empty. */
     engineMissing: string;
-    /** Folder of the bundled programs. */
     programs: string;
     /** Folder for npm packages that this test run packs. */
     packages: string;

@@ -18,7 +18,6 @@ export const REGISTRY_LOGIN = { username: "pusher", password: "the-password-that
 const HTPASSWD = "pusher:$2b$04$PoKnssQVjyhgmM6V09nqiO.yzGrsGNWh49PR.VJIWR/CPi4ckvzpy\n";
 
 export interface Registry {
-  /** Host and port. */
   host: string;
   /** https://distribution.github.io/distribution/spec/api/#existing-manifests */
   digest(repository: string, tag: string): Promise<string | null>;

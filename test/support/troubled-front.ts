@@ -6,7 +6,6 @@ export interface TroubledFront {
   modelUrl: string;
   slackApiUrl: string;
   connect(slackApiUrl: string): void;
-  /** Lets requests fail at random. */
   trouble: boolean;
   /** Faults of every request, even without `trouble`. */
   always: { model?: ModelFault | undefined; slack?: SlackFault | undefined };

@@ -11,7 +11,7 @@ export interface AccountContext {
   runner: WorkerRunner;
   clock: () => number;
   log: Log;
-  /** Issues credentials for a real container registry. Default: the emulation has no registry. */
+  /** Issues credentials for a real container registry. If omitted, the emulation has no registry. */
   issueCredentials?: IssueCredentials | undefined;
   faults: Faults;
 }

@@ -64,7 +64,7 @@ function draw(place: HTMLElement): void {
         { label: "Day (UTC)", value: (_, at) => labels[at ?? -1] ?? "–" },
         ...series.map(({ name }, index): uPlot.Series => {
           const color = bars[index] ?? style.color;
-          // A single bar is centred at the label; of two bars, one stands on each side.
+          // A single bar is centred at the label; two bars stand to the left and right of the label.
           const align = series.length === 1 ? 0 : index === 0 ? -1 : 1;
           const paths = uPlot.paths.bars?.({ size: [BARS / series.length, WIDEST_BAR], align });
           return {

@@ -103,8 +103,8 @@ export class LedgerStore {
     const isChange = carried?.change !== undefined;
     const { sender, place, sightings } = peopleOf(delivery);
     const inserted = this.#sql.all(
-      // A delay notice is due NOTICE_MS after the event's receipt, or immediately if the chat's earlier events must
-      // wait longer than NOTICE_MS. Edits and deletions get no notice.
+      // A delay notice is due NOTICE_MS after the event's receipt, or immediately if the chat's oldest waiting event
+      // will not be retried within NOTICE_MS. Edits and deletions get no notice.
       `INSERT INTO ledger (key, conversation, delivery, state, received_at, next_at, notice_at, message, sender,
          place, times)
        VALUES (?1, ?2, ?3, 'waiting', ?4, ?4, ?4 + iif(
@@ -128,9 +128,9 @@ export class LedgerStore {
 
   /**
    * Marks due entries as `delivering` and returns them by chat. Takes at most `limit` chats, starting with chats that
-   * have no delivery in progress. Takes a chat with a delivery in progress only if fewer than `followerLimit` chats
-   * are taken. Settles an unreadable entry as failed, so that it does not block its chat. Records that an event
-   * received before `readyAt` waited for the gateway's start.
+   * have no delivery in progress. Adds chats that have a delivery in progress only until this call has taken
+   * `followerLimit` chats in total. Settles an unreadable entry as failed, so that it does not block its chat.
+   * Records that an event received before `readyAt` waited for the gateway's start.
    */
   take(
     now: number,
@@ -141,7 +141,8 @@ export class LedgerStore {
   ): DueChat[] {
     // This check is cheaper than a transaction, and most calls find nothing due.
     if (!this.#turns.isDue(now)) return [];
-    // Reopening the table resets `delivering` entries, so losing this write in a power cut is harmless.
+    // The ledger resets `delivering` entries to `waiting` when it is opened, so losing this write in a power cut is
+    // harmless.
     return this.#sql.lightTransaction(() => {
       const taken: DueChat[] = [];
       const passed = new Set(except);

@@ -124,10 +124,10 @@ export class WebChat {
   }
 
   /**
-   * Returns a file sent to the device of a connected page.
+   * Returns a file that the assistant sent to a device. `ticket` must belong to a connected page of that device.
    *
-   * @throws StewardError `chat_file_refused` if no connected page has this ticket; `chat_file_unknown` if the file
-   * is not available.
+   * @throws StewardError `chat_file_refused` if no connected page has this ticket; `chat_file_unknown` if the file is
+   * not available.
    */
   file(ticket: string, item: string): { data: Uint8Array; picture?: string } {
     const { outbox, workspace } = this.#options;

@@ -132,8 +132,8 @@ interface AskOptions {
 /**
  * Asks Discord for its gateway's address.
  *
- * @param begins True if the caller will start a new session. In that case, a nearly reached daily limit on new
- * sessions is an error.
+ * @param begins True if the caller will start a new session. In that case, rejects if the daily limit on new sessions
+ * is nearly reached.
  */
 async function askAddress(
   { token, apiUrl, check, clock }: AskOptions,

@@ -182,7 +182,10 @@ export class ChatData {
     if (isNew || isUnplaced) await this.#place(tenant, newest.id);
   }
 
-  /** Backs up a chat's part of the deployment's state, unless the chat already has a newer backup. */
+  /**
+   * Backs up a chat's part of the deployment's state, unless the chat's newest backup is not yet merged into that
+   * state.
+   */
   async #export(tenant: TenantId, store: DiskStore): Promise<void> {
     const { tenants, broughtBack } = await this.known();
     if (!tenants.includes(tenant)) return;

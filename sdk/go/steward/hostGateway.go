@@ -119,7 +119,7 @@ type hostGatewayArgs struct {
 	Telegram *Telegram `pulumi:"telegram"`
 	// `shared`: one gateway serves all chats. `chat`: each chat has a separate gateway process, with its own user and data. The container then starts as root with CHOWN, KILL, SETGID and SETUID. Default: `shared`.
 	Tenancy *Tenancy `pulumi:"tenancy"`
-	// Additional variables by name, not secret. The config file refers to one as `{"env": "NAME"}`. At most 32.
+	// Additional non-secret environment variables, by name. The config file refers to one as `{"env": "NAME"}`. At most 32.
 	Variables map[string]string `pulumi:"variables"`
 	// Name of the volume for the data. Cannot be combined with `dataDirectory`. Default: the container's name plus `-data`.
 	VolumeName *string `pulumi:"volumeName"`
@@ -184,7 +184,7 @@ type HostGatewayArgs struct {
 	Telegram TelegramPtrInput
 	// `shared`: one gateway serves all chats. `chat`: each chat has a separate gateway process, with its own user and data. The container then starts as root with CHOWN, KILL, SETGID and SETUID. Default: `shared`.
 	Tenancy *Tenancy
-	// Additional variables by name, not secret. The config file refers to one as `{"env": "NAME"}`. At most 32.
+	// Additional non-secret environment variables, by name. The config file refers to one as `{"env": "NAME"}`. At most 32.
 	Variables pulumi.StringMapInput
 	// Name of the volume for the data. Cannot be combined with `dataDirectory`. Default: the container's name plus `-data`.
 	VolumeName *string

@@ -131,7 +131,7 @@ type serverlessGatewayArgs struct {
 	Telegram *Telegram `pulumi:"telegram"`
 	// `shared`: one sandbox serves all chats. `chat`: each chat has a separate sandbox, with its own container and data. Default: `shared`.
 	Tenancy *Tenancy `pulumi:"tenancy"`
-	// Additional variables by name, not secret. The config file refers to one as `{"env": "NAME"}`. At most 32.
+	// Additional non-secret environment variables, by name. The config file refers to one as `{"env": "NAME"}`. At most 32.
 	Variables map[string]string `pulumi:"variables"`
 	// The Worker's name: 1 to 54 lower-case letters, digits and inner dashes. Default: derived from the project, stack and component names.
 	WorkerName *string `pulumi:"workerName"`
@@ -204,7 +204,7 @@ type ServerlessGatewayArgs struct {
 	Telegram TelegramPtrInput
 	// `shared`: one sandbox serves all chats. `chat`: each chat has a separate sandbox, with its own container and data. Default: `shared`.
 	Tenancy *Tenancy
-	// Additional variables by name, not secret. The config file refers to one as `{"env": "NAME"}`. At most 32.
+	// Additional non-secret environment variables, by name. The config file refers to one as `{"env": "NAME"}`. At most 32.
 	Variables pulumi.StringMapInput
 	// The Worker's name: 1 to 54 lower-case letters, digits and inner dashes. Default: derived from the project, stack and component names.
 	WorkerName *string

@@ -83,7 +83,7 @@ class HostGatewayArgs:
         :param pulumi.Input['SlackArgs'] slack: Default: no Slack.
         :param pulumi.Input['TelegramArgs'] telegram: Default: no Telegram.
         :param 'Tenancy' tenancy: `shared`: one gateway serves all chats. `chat`: each chat has a separate gateway process, with its own user and data. The container then starts as root with CHOWN, KILL, SETGID and SETUID. Default: `shared`.
-        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] variables: Additional variables by name, not secret. The config file refers to one as `{"env": "NAME"}`. At most 32.
+        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] variables: Additional non-secret environment variables, by name. The config file refers to one as `{"env": "NAME"}`. At most 32.
         :param _builtins.str volume_name: Name of the volume for the data. Cannot be combined with `dataDirectory`. Default: the container's name plus `-data`.
         """
         pulumi.set(__self__, "models", models)
@@ -505,7 +505,7 @@ class HostGatewayArgs:
     @pulumi.getter
     def variables(self) -> pulumi.Input[Optional[Mapping[str, pulumi.Input[_builtins.str]]]]:
         """
-        Additional variables by name, not secret. The config file refers to one as `{"env": "NAME"}`. At most 32.
+        Additional non-secret environment variables, by name. The config file refers to one as `{"env": "NAME"}`. At most 32.
         """
         return pulumi.get(self, "variables")
 
@@ -597,7 +597,7 @@ class HostGateway(pulumi.ComponentResource):
         :param pulumi.Input[Union['SlackArgs', 'SlackArgsDict']] slack: Default: no Slack.
         :param pulumi.Input[Union['TelegramArgs', 'TelegramArgsDict']] telegram: Default: no Telegram.
         :param 'Tenancy' tenancy: `shared`: one gateway serves all chats. `chat`: each chat has a separate gateway process, with its own user and data. The container then starts as root with CHOWN, KILL, SETGID and SETUID. Default: `shared`.
-        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] variables: Additional variables by name, not secret. The config file refers to one as `{"env": "NAME"}`. At most 32.
+        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] variables: Additional non-secret environment variables, by name. The config file refers to one as `{"env": "NAME"}`. At most 32.
         :param _builtins.str volume_name: Name of the volume for the data. Cannot be combined with `dataDirectory`. Default: the container's name plus `-data`.
         """
         ...

@@ -91,7 +91,7 @@ class ServerlessGatewayArgs:
         :param pulumi.Input[_builtins.str] subdomain: The account's name on workers.dev. Give this or `hostname`.
         :param pulumi.Input['TelegramArgs'] telegram: Default: no Telegram.
         :param 'Tenancy' tenancy: `shared`: one sandbox serves all chats. `chat`: each chat has a separate sandbox, with its own container and data. Default: `shared`.
-        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] variables: Additional variables by name, not secret. The config file refers to one as `{"env": "NAME"}`. At most 32.
+        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] variables: Additional non-secret environment variables, by name. The config file refers to one as `{"env": "NAME"}`. At most 32.
         :param _builtins.str worker_name: The Worker's name: 1 to 54 lower-case letters, digits and inner dashes. Default: derived from the project, stack and component names.
         """
         pulumi.set(__self__, "account_id", account_id)
@@ -568,7 +568,7 @@ class ServerlessGatewayArgs:
     @pulumi.getter
     def variables(self) -> pulumi.Input[Optional[Mapping[str, pulumi.Input[_builtins.str]]]]:
         """
-        Additional variables by name, not secret. The config file refers to one as `{"env": "NAME"}`. At most 32.
+        Additional non-secret environment variables, by name. The config file refers to one as `{"env": "NAME"}`. At most 32.
         """
         return pulumi.get(self, "variables")
 
@@ -668,7 +668,7 @@ class ServerlessGateway(pulumi.ComponentResource):
         :param pulumi.Input[_builtins.str] subdomain: The account's name on workers.dev. Give this or `hostname`.
         :param pulumi.Input[Union['TelegramArgs', 'TelegramArgsDict']] telegram: Default: no Telegram.
         :param 'Tenancy' tenancy: `shared`: one sandbox serves all chats. `chat`: each chat has a separate sandbox, with its own container and data. Default: `shared`.
-        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] variables: Additional variables by name, not secret. The config file refers to one as `{"env": "NAME"}`. At most 32.
+        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] variables: Additional non-secret environment variables, by name. The config file refers to one as `{"env": "NAME"}`. At most 32.
         :param _builtins.str worker_name: The Worker's name: 1 to 54 lower-case letters, digits and inner dashes. Default: derived from the project, stack and component names.
         """
         ...

@@ -226,8 +226,8 @@ function gatewaysIn({ resources }: DeployedState): DeployedGateway[] {
 }
 
 /**
- * Returns the gateway with this name or, without a name, the only gateway. Without a name, an older stack without
- * components counts as one gateway at the stack's URL.
+ * Returns the gateway named `wanted`. If `wanted` is omitted, returns the only gateway or, for an older stack without
+ * gateway components, a gateway with the default name and the stack's URL.
  *
  * @throws BuildFailure `gateway_unknown` unless exactly one gateway matches.
  */

@@ -11,11 +11,8 @@ export interface Target {
   settings: RehearsalSettings;
   platforms: Platforms;
   operator: Record<string, string>;
-  /** State of the gateway at first. */
   down: Down;
-  /** Origin of the identity gateway. */
   signInOrigin?: string;
-  /** Lets the gateway start. */
   mend(): Promise<void>;
   stop(): Promise<void>;
 }

@@ -57,7 +57,6 @@ function worldOf({ id }: DurableObjectState, env: WorkerEnvironment): World {
   return world;
 }
 
-/** Variables of a later Worker version. */
 let variables: Record<string, string> = {};
 let offsetMs = 0;
 const realNow = Date.now.bind(Date);
