@@ -11,10 +11,10 @@ const SCRIPT = commandLine("backup");
 const NOT_FINE = 2;
 
 async function main(argv: string[], { say, log, report }: CommandOutput): Promise<number> {
-  const command = commandParser(SCRIPT, "Lists a deployed stack's backups, and makes or checks one.")
+  const command = commandParser(SCRIPT, "Lists a deployed stack's backups. Can also make or check one.")
     .addArgument(new Argument("<stack>", "a stack in the backend that Pulumi is logged in to"))
-    .option("--create", "make a backup now; starts a stopped container", false)
-    .option("--verify", "unpack and check the newest backup; starts a stopped container", false)
+    .option("--create", "make a backup now, starting the container if it is stopped", false)
+    .option("--verify", "unpack and check the newest backup, starting the container if it is stopped", false)
     .option("--gateway <name>", "component name, if your own Pulumi program has several gateways")
     .option("--json", "print one JSON object", false)
     .addHelpText(

@@ -15,7 +15,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
   orphans: "lists container applications left behind by deleted Workers, or removes one",
   policies: "runs the policy pack on a stack's preview",
   preview: "writes a stack's preview as Markdown",
-  pulumi: "runs the Pulumi CLI with this version of Node.js",
+  pulumi: "runs the Pulumi CLI with the Node.js that runs this command",
   rollout: "updates a stack: preview, backup, update, probe, rollback on failure",
   "slack-manifest": "writes the manifest of a stack's Slack app",
   upgrade: "upgrades a stack to a newer version of this package, with rollback on failure",
@@ -32,7 +32,10 @@ if (Object.hasOwn(COMMANDS, given)) {
 
 async function refuse(argv: string[]): Promise<number> {
   const list = Object.entries(COMMANDS).map(([name, told]) => `  ${name.padEnd(16)}${told}`);
-  commandParser(SCRIPT, "Runs an operator command. Add --help to a command to see its options.")
+  commandParser(
+    SCRIPT,
+    "Manages deployed stacks: rollouts, backups, upgrades and more. Add --help to a command to see its options.",
+  )
     .argument("<command>")
     .argument("[words...]")
     .version(VERSION)

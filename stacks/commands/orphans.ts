@@ -37,7 +37,7 @@ async function main(argv: string[], { say, log, report }: CommandOutput): Promis
 
 function describe(stack: string, { id, name, namespaceId }: Orphan): string {
   const remedy = commandsFor(stack).script("orphans", "--remove", id);
-  return `${name}, which belongs to the deleted namespace ${namespaceId}\n  remove: ${remedy}\n`;
+  return `${name}, which belongs to the deleted namespace ${namespaceId}\n  To remove it: ${remedy}\n`;
 }
 
 await runCommand(SCRIPT, main);

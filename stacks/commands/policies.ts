@@ -13,7 +13,7 @@ async function main(argv: string[], { say, log }: CommandOutput): Promise<number
   const command = commandParser(SCRIPT, "Runs the policy pack on a stack's preview. Nothing is changed.")
     .addArgument(new Argument("[stack]", "a stack in the backend that Pulumi is logged in to"))
     .option("--config <file>", "file that sets the enforcement level and the parameters of each policy rule")
-    .option("--backup <time>", "time of the last backup, as ISO 8601")
+    .option("--backup <time>", "time of the last backup, in ISO 8601 format")
     .option(
       "--publish-dir <folder>",
       "build the policy pack and its dependencies in this folder, for publishing",

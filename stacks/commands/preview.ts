@@ -19,7 +19,7 @@ async function main(argv: string[], output: CommandOutput): Promise<number> {
     .addArgument(new Argument("<stack>", "a stack in the backend that Pulumi is logged in to"))
     .option("--out <file>", "output file (default: .steward/previews/<stack>.md)")
     .option("--config <file>", "file that sets the enforcement level and the parameters of each policy rule")
-    .option("--backup <time>", "time of the last backup, as ISO 8601")
+    .option("--backup <time>", "time of the last backup, in ISO 8601 format")
     .option("--json", "print one JSON object", false)
     .addHelpText(
       "after",

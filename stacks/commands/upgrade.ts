@@ -26,7 +26,7 @@ function readOptions(argv: readonly string[]): UpgradeOptions & { stack: string 
     .option("--check", "only report versions and changes", false)
     .option(
       "--propose <folder>",
-      "only write the preview, package.json and package-lock.json, for a pull request",
+      "write the preview, package.json and package-lock.json for a pull request, without deploying",
     )
     .option(
       "--unattended",
@@ -34,15 +34,15 @@ function readOptions(argv: readonly string[]): UpgradeOptions & { stack: string 
       false,
     )
     .option("--yes", "skip confirmation", false)
-    .option("--accept-migration <tag>", "allow this migration, such as v2")
-    .option("--accept-replay", "accept that the new version interprets past events differently", false)
+    .option("--accept-migration <tag>", "migration tag to allow, for example v2")
+    .option("--accept-replay", "deploy even if the new version interprets replayed events differently", false)
     .option("--without-trial", "for a host stack, skip trying the new version on a copy of its data", false)
     .option("--without-backup", "skip the backup before the update", false)
     .option("--config <file>", "file that sets the enforcement level and the parameters of each policy rule")
     .option("--json", "print one JSON object", false)
     .addHelpText(
       "after",
-      "\nExit codes: 0 deployed or nothing newer; 2 approval is needed, a newer version exists (with --check)," +
+      "\nExit codes: 0 deployed, or nothing newer; 2 approval needed, newer version available (with --check)," +
         "\nor invalid arguments; 3 policy violated; 4 upgrade failed, rolled back; 5 upgrade failed, not rolled back;" +
         "\n1 it did not start.",
     )

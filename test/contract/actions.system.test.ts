@@ -39,7 +39,7 @@ test.skipIf(browserIsMissing).each([true, false])(
     await button(/^Approve as operator slack/).click();
 
     await button(/^Revoke slack/).click();
-    await page.getByText("Revoked. This person needs a new approval").waitFor();
+    await page.getByText("Revoked. This person must be approved again").waitFor();
     expect(await button(/^Revoke slack/).count()).toBe(0);
     await button("Undo").click();
     await page.getByText("Undone.").waitFor();

@@ -35,7 +35,7 @@ test.skipIf(browserIsMissing)("the operator approves a sender and rejects anothe
   await look("devices");
   const card = (user: string) => page.getByRole("listitem").filter({ hasText: user });
   await card("UANN").getByRole("button", { name: "Approve as person slack" }).press("Enter");
-  await page.getByRole("status").getByText("Approved without operator rights").waitFor();
+  await page.getByRole("status").getByText("Approved, but not as an operator").waitFor();
   await look("devices-approved");
   await card("UBOB").getByRole("button", { name: "Reject slack" }).click();
   await page.getByText("Rejected.").waitFor();
@@ -50,7 +50,7 @@ test.skipIf(browserIsMissing)("the operator approves a sender and rejects anothe
 
   // Undone on the same page, and both are in the record.
   await page.getByRole("button", { name: "Revoke slack UANN" }).click();
-  await page.getByText("Revoked. This person needs a new approval").waitFor();
+  await page.getByText("Revoked. This person must be approved again").waitFor();
   await page.getByRole("heading", { name: "People (0)" }).waitFor();
   expect((await allowed(host)).body).not.toContain("UANN");
   await go(page, "Activity");

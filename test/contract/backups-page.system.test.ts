@@ -32,7 +32,7 @@ async function approve({ host, page }: Admin, id: string, user: string): Promise
     }, SOON)
     .toBe(1);
   await button.click();
-  await page.getByText("Approved without operator rights").waitFor();
+  await page.getByText("Approved, but not as an operator").waitFor();
   const told = ({ channel, text }: { channel: string; text: string }) =>
     channel === `D${user}` && text.includes("You are approved");
   await host.slack.waitFor(told, SOON.timeout);
@@ -107,7 +107,7 @@ test.skipIf(browserIsMissing)(
     await page.keyboard.type("restore");
     await tabTo(admin, /^Restore this backup/);
     await page.keyboard.press("Enter");
-    await page.getByText("The backup is restored.").waitFor();
+    await page.getByText("The backup has been restored").waitFor();
     await look("backups-restored");
     await page.getByRole("row").filter({ hasText: "Before a restore" }).waitFor();
     await page.getByRole("row").filter({ hasText: "On request" }).waitFor();

@@ -69,7 +69,7 @@ test.skipIf(browserIsMissing)("a stranger is approved in one step", async () => 
   await overviewWith(admin, "Waiting for approval (1)");
   const task = operator(admin);
   await task.click("button", /^Approve as person slack/);
-  await admin.page.getByText("Approved without operator rights").waitFor();
+  await admin.page.getByText("Approved, but not as an operator").waitFor();
   expect(await task.done("approve a stranger")).toBe("within its limits");
   expect(task.took).toEqual({ pages: 1, actions: 1 });
 });
@@ -117,7 +117,7 @@ test.skipIf(browserIsMissing)("a backup of before is restored", async () => {
   await task.click("button", /^Restore 00000001-00000001/);
   await task.fill("To confirm, type restore", "restore");
   await task.click("button", "Restore this backup");
-  await admin.page.getByText("The backup is restored.").waitFor(SOON);
+  await admin.page.getByText("The backup has been restored").waitFor(SOON);
   expect(await task.done("restore yesterday's backup")).toBe("within its limits");
 });
 

@@ -35,7 +35,7 @@ export const ACCESS_ERRORS = {
   access_unreachable: {
     status: 503,
     title: "The identity gateway's keys cannot be fetched",
-    cause: "The identity gateway did not answer with its signing keys.",
+    cause: "The identity gateway did not return its signing keys.",
     fix: "Check EDGE_ACCESS_TEAM_DOMAIN and that the identity gateway is up, then try again.",
   },
   cross_site: {
@@ -46,7 +46,7 @@ export const ACCESS_ERRORS = {
   },
   change_unproven: {
     status: 403,
-    title: "This command needs a token or a POST request",
+    title: "Send this command with a token or as a POST request",
     cause: "Another site's page could have made a browser send this request.",
     fix: 'Send a service token or ADMIN_TOKEN as a Bearer token, or send `cmd` in a POST request whose Origin header is the address of this service (curl -H "Origin: https://…" --data-urlencode "cmd=…").',
   },

@@ -60,7 +60,7 @@ export const CHANNELS_ERRORS = {
     status: 502,
     title: "Telegram does not answer",
     cause: "A request to Telegram's API got no answer, or a server error.",
-    fix: "steward retries. If it persists, check the network, the proxy and TELEGRAM_API_ROOT.",
+    fix: "steward retries. If the error persists, check the network, the proxy and TELEGRAM_API_ROOT.",
   },
   telegram_webhook_failed: {
     status: 502,
@@ -86,7 +86,7 @@ export const CHANNELS_ERRORS = {
     status: 502,
     title: "Discord refuses the connection",
     cause: "Discord closed the connection with a code that forbids reconnecting.",
-    fix: "Look the code up in Discord's list of gateway close codes. 4011: the bot is in too many servers for one connection. Otherwise update steward and restart.",
+    fix: "Look the code up in Discord's list of gateway close codes. If it is 4011, the bot is in too many servers for one connection: remove it from some. For any other code, update steward and restart.",
   },
   discord_session_limit: {
     status: 502,
@@ -98,7 +98,7 @@ export const CHANNELS_ERRORS = {
     status: 502,
     title: "Discord cannot be reached",
     cause: "A request to Discord failed, or the connection to it was closed.",
-    fix: "steward retries. If it persists, check the network, discordstatus.com and DISCORD_API_URL.",
+    fix: "steward retries. If the error persists, check the network, discordstatus.com and DISCORD_API_URL.",
   },
   discord_stalled: {
     status: 502,

@@ -4,7 +4,7 @@ import type { ErrorText } from "./error-text.ts";
 export const DEPLOYMENT_ERRORS = {
   application_orphaned: {
     status: 409,
-    title: "Container application is tied to a different Durable Object namespace",
+    title: "The container application is tied to a different Durable Object namespace",
     cause: "A container application of this name was left behind by a deleted Worker.",
     fix: ({ script }) =>
       `Remove it with \`${script("orphans", "--remove", "<id>")}\`, or change steward:workerName and add a migration with the next tag, then deploy again.`,
@@ -18,7 +18,7 @@ export const DEPLOYMENT_ERRORS = {
   bucket_foreign: {
     status: 409,
     title: "The bucket belongs to another stack",
-    cause: "A bucket of this name exists, and its marker names another deployment.",
+    cause: "A bucket with this name already exists and is marked as belonging to another deployment.",
     fix: "Set steward:bucketName to another name. If that deployment no longer exists, set steward:adoptBucket to the id that the preview prints.",
   },
   bucket_unmarked: {
@@ -73,28 +73,28 @@ export const DEPLOYMENT_ERRORS = {
   },
   migration_tag_missing: {
     status: 409,
-    title: "The Worker's name changes without a new migration tag",
+    title: "The deployment would rename the Worker without a new migration tag",
     cause: "The Durable Object classes belong to the Worker with the old name.",
     fix: ({ script }) =>
       `Rename it with \`${script("migrate", "--worker-name", "<name>")}\`, which adds the tag, or keep steward:workerName.`,
   },
   migration_changed: {
     status: 409,
-    title: "The account has applied other migrations",
+    title: "The migrations applied in the account differ from steward:migrations",
     cause:
-      "Cloudflare applies each tag once, so entries of steward:migrations must not change once they have been applied.",
-    fix: "Write the applied entries into steward:migrations as the account has them, and add new entries after them.",
+      "Cloudflare applies the migration with a given tag only once, so an entry of steward:migrations must not change after it has been applied.",
+    fix: "List the applied entries in steward:migrations exactly as the account records them, then add new ones after them.",
   },
   migration_refused: {
     status: 502,
     title: "A migration was not applied",
-    cause: "Cloudflare refused the migration and recorded none of it.",
+    cause: "Cloudflare refused the migration and did not record it.",
     fix: "Correct or remove the entries of steward:migrations that have not been applied, then deploy again.",
   },
   worker_gone: {
     status: 409,
     title: "The stack's Worker is gone",
-    cause: "Somebody deleted the Worker, with its classes and their data.",
+    cause: "Somebody deleted the Worker, including its Durable Object classes and their data.",
     fix: ({ pulumi }) => `Run \`${pulumi("up", "--refresh")}\`, which creates it again.`,
   },
   worker_name_taken: {
@@ -106,13 +106,13 @@ export const DEPLOYMENT_ERRORS = {
   migration_not_accepted: {
     status: 409,
     title: "--accept-migration names another migration",
-    cause: "The accepted tag is not the one that this change adds.",
-    fix: "Run the preview without --accept-migration and accept the tag that it names.",
+    cause: "The migration tag that you accepted is not the one that this change adds.",
+    fix: "Run the preview without --accept-migration, then run it again with --accept-migration and the tag that the first preview names.",
   },
   token_permission_missing: {
     status: 403,
     title: "The API token lacks a permission",
-    cause: "The token lacks a permission that the stack needs.",
+    cause: "Deploying this stack needs permissions that the Cloudflare API token does not have.",
     fix: "Give the token the named permissions, each with Edit access.",
   },
   token_refused: {
@@ -120,7 +120,7 @@ export const DEPLOYMENT_ERRORS = {
     title: "The API token is refused",
     cause: "The token is expired, revoked or mistyped, or belongs to another account.",
     fix: ({ configSet }) =>
-      `Run \`${configSet("cloudflare:apiToken", "<token>", { secret: true })}\` with a valid token of the account that steward:accountId names.`,
+      `Run \`${configSet("cloudflare:apiToken", "<token>", { secret: true })}\` with a valid token for the account in steward:accountId.`,
   },
   cloudflare_refused: {
     status: 502,
@@ -138,7 +138,7 @@ export const DEPLOYMENT_ERRORS = {
   cloudflare_unreachable: {
     status: 502,
     title: "Cloudflare cannot be reached",
-    cause: "No answer came from Cloudflare's API.",
+    cause: "Cloudflare's API did not respond.",
     fix: "Check this machine's network, DNS and proxy, then try again.",
   },
   rehearsal_ended: {
@@ -189,7 +189,7 @@ export const DEPLOYMENT_ERRORS = {
   registration_unreachable: {
     status: 502,
     title: "The chat platform does not answer",
-    cause: "A registration got no answer from the platform, or a server error.",
+    cause: "The platform did not answer a registration request, or answered with a server error.",
     fix: "Check that this machine can reach the platform (and steward:endpoints, if set), then deploy again.",
   },
   secret_refused: {
@@ -221,8 +221,8 @@ export const DEPLOYMENT_ERRORS = {
   registry_refused: {
     status: 502,
     title: "The registry refuses the push",
-    cause: "The credentials, issued for one push, have expired or lack a permission.",
-    fix: "Deploy again: each update gets new credentials and skips layers that are already pushed. If it persists, grant the API token Containers: Edit.",
+    cause: "The registry credentials, which are issued for a single push, have expired or lack a permission.",
+    fix: "Deploy again: each update gets new credentials and skips layers that are already pushed. If the error persists, grant the API token Containers: Edit.",
   },
   image_push_failed: {
     status: 502,
@@ -234,14 +234,14 @@ export const DEPLOYMENT_ERRORS = {
     status: 409,
     title: "The running config is not valid",
     cause: "The gateway cannot start with the config in the data directory.",
-    fix: "Repair it on the service's page `/_admin/config`, then deploy again. `steward config unset <path>` in the container also removes a wrong key, but cannot change a file that is not JSON or has a key twice.",
+    fix: "Repair it on the service's page `/_admin/config`, then deploy again. `steward config unset <path>` in the container also removes an invalid key, but cannot change a file that is not JSON or contains a duplicate key.",
   },
   config_variables_missing: {
     status: 409,
     title: "The config refers to variables that the deployment does not set",
     cause:
       "After deploying, environment variables that the running config uses would be missing, or an API key would be sent to a different service.",
-    fix: "Set each variable again, or first remove the reference from the config: on `/_admin/config/edit`, or with `steward config unset` in the container.",
+    fix: "Set each variable again, or remove the references to them from the config before you deploy: on `/_admin/config/edit`, or with `steward config unset` in the container.",
   },
   host_not_ready: {
     status: 500,
@@ -263,7 +263,7 @@ export const DEPLOYMENT_ERRORS = {
   },
   host_name_taken: {
     status: 409,
-    title: "A name on the Docker engine is taken",
+    title: "A name that the stack needs is already in use on the Docker engine",
     cause: "The engine already has a container or volume of that name, which this stack did not create.",
     fix: "Rename or remove it, as the message says, then deploy again.",
   },
@@ -322,7 +322,7 @@ export const DEPLOYMENT_ERRORS = {
     status: 409,
     title: "This checkout differs from what was rolled out",
     cause: "This checkout builds a different bundle than the one that the source stack runs.",
-    fix: "Check out the commit of the source stack's rollout, install its packages and promote again; or first roll this checkout out to the source stack.",
+    fix: "Check out the commit of the source stack's rollout and install its packages, or roll out this checkout to the source stack. Then promote again.",
   },
   promotion_image_elsewhere: {
     status: 409,
@@ -333,7 +333,7 @@ export const DEPLOYMENT_ERRORS = {
   stack_config_invalid: {
     status: 500,
     title: "Invalid stack configuration",
-    cause: "The stack's configuration has unknown, missing or wrong keys.",
+    cause: "The stack's configuration has unknown or missing keys, or invalid values.",
     fix: ({ configSet }) => `Correct each named key with \`${configSet("<key>", "<value>")}\`.`,
   },
 } as const satisfies Record<string, ErrorText>;

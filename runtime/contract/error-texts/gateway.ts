@@ -4,14 +4,14 @@ export const GATEWAY_ERRORS = {
   gateway_not_ready: {
     status: 502,
     title: "The gateway is not ready",
-    cause: "The container is stopped, starting or crashed.",
-    fix: "Wait: a cold start takes seconds, at most 1 to 2 minutes. If it persists, read /debug/processes?logs=true.",
+    cause: "The container is stopped or starting, or has crashed.",
+    fix: "Wait: a cold start usually takes a few seconds, and at most 2 minutes. If the error persists, read /debug/processes?logs=true.",
   },
   gateway_unavailable: {
     status: 503,
     title: "The gateway is not available",
     cause: "The gateway is stopped, starting or failing. Verified events are queued and will be answered.",
-    fix: "Wait: a cold start takes seconds, at most 1 to 2 minutes. If it persists, read /debug/processes?logs=true.",
+    fix: "Wait: a cold start usually takes a few seconds, and at most 2 minutes. If the error persists, read /debug/processes?logs=true.",
   },
   crash_looping: {
     status: 502,
@@ -24,20 +24,20 @@ export const GATEWAY_ERRORS = {
     title: "All allowed containers are in use",
     cause:
       "The maximum number of containers (steward:maxSandboxes) is running, and none can be put to sleep.",
-    fix: "Wait: messages are queued until a container is free. If it persists, raise steward:maxSandboxes and deploy again.",
+    fix: "Wait: messages are queued until a container is free. If the error persists, raise steward:maxSandboxes and deploy again.",
   },
   tenant_unknown: {
     status: 404,
     title: "This chat has no sandbox",
     cause: "The chat has not been admitted, so no container starts for it.",
-    fix: "Approve the person who writes there, or list the group in the config; the next message or schedule starts a container.",
+    fix: "Approve a person who writes in the group, or list the group in the config. The next message or schedule then starts a container.",
   },
   tenancy_unsupported: {
     status: 500,
-    title: "This host cannot give each chat its own user",
+    title: "This host cannot run each chat as its own system user",
     cause:
       "With TENANCY=chat, each chat's gateway runs as a separate user. For this, the container must start as root with the capabilities CHOWN, KILL, SETGID and SETUID.",
-    fix: "Set steward:tenancy to shared and deploy again, or give the container the capability that the detail names.",
+    fix: "Set steward:tenancy to shared and deploy again, or give the container the capability named in the error details.",
   },
   chats_not_copied: {
     status: 500,
@@ -49,7 +49,7 @@ export const GATEWAY_ERRORS = {
     status: 502,
     title: "The container ran out of memory",
     cause: "The kernel killed the gateway because the container ran out of memory (OOM-killed).",
-    fix: "Give the container more (steward:memoryMiB on a host, steward:instanceType on Cloudflare) and deploy again.",
+    fix: "Give the container more memory (steward:memoryMiB on a host, steward:instanceType on Cloudflare) and deploy again.",
   },
   events_waiting: {
     status: 503,
@@ -85,7 +85,7 @@ export const GATEWAY_ERRORS = {
     status: 400,
     title: "The command is not allowed here",
     cause: "This command is not on the list of those allowed in the container.",
-    fix: "Use one of the commands in the detail; for everything else run `steward` in the container.",
+    fix: "Use one of the commands named in the error details. For everything else, run `steward` in the container.",
   },
   file_unreadable: {
     status: 404,
@@ -119,7 +119,7 @@ export const GATEWAY_ERRORS = {
   },
   data_directory_unwritable: {
     status: 500,
-    title: "The data directory cannot be written",
+    title: "The data directory is not writable",
     cause: "steward has no permission to write to the data directory (on a host, the mounted volume).",
     fix: "Give the directory to the user that runs steward (chown), or start with elevated rights.",
   },
@@ -127,6 +127,6 @@ export const GATEWAY_ERRORS = {
     status: 500,
     title: "Invalid environment",
     cause: "An environment variable has a value that is not allowed.",
-    fix: "Correct the variables named in the detail and deploy again.",
+    fix: "Correct the variables named in the error details, then deploy again.",
   },
 } as const satisfies Record<string, ErrorText>;

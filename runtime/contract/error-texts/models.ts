@@ -28,20 +28,20 @@ export const MODELS_ERRORS = {
   model_no_answer: {
     status: 503,
     title: "The model provider does not answer",
-    cause: "The model provider cannot be reached or took too long.",
-    fix: "No action needed: steward retries. If it persists, check the network and the provider's address.",
+    cause: "The model provider could not be reached or took too long to respond.",
+    fix: "No action needed: steward retries. If the error persists, check the network and the provider's address.",
   },
   model_broke_off: {
     status: 503,
     title: "The model's answer broke off",
     cause: "The connection to the model provider broke, or it reported an error, in the middle of an answer.",
-    fix: "No action needed: steward retries. If it persists, check the network and the provider's status page.",
+    fix: "No action needed: steward retries. If the error persists, check the network and the provider's status page.",
   },
   model_empty: {
     status: 503,
     title: "The model's answer was empty",
     cause: "The model's answer contains no readable text.",
-    fix: "No action needed: steward retries. If it persists, use another model (models.primary, models.fallbacks).",
+    fix: "No action needed: steward retries. If the error persists, use another model (models.primary, models.fallbacks).",
   },
   model_not_streamed: {
     status: 503,
@@ -59,8 +59,8 @@ export const MODELS_ERRORS = {
   first_word_late: {
     status: 503,
     title: "People have been waiting for a reply for more than a minute",
-    cause: "A message has had no answer or notice for more than a minute.",
-    fix: "Read the admin pages Models and Events: a platform refused the notice, or the service was down.",
+    cause: "A message has received neither an answer nor a notice for more than a minute.",
+    fix: "A platform refused the notice, or the service was down. For details, see the admin pages Models and Events.",
   },
   model_quota_exhausted: {
     status: 502,

@@ -86,13 +86,13 @@ export const PEOPLE_ERRORS = {
     status: 404,
     title: "No pending device request found",
     cause: "No request with this id is pending: it was approved or rejected, or is older than 5 minutes.",
-    fix: "Run `steward devices list`. An open chat page repeats its request automatically.",
+    fix: "Run `steward devices list` to see the current requests. An open chat page repeats its request automatically.",
   },
   devices_unavailable: {
     status: 504,
     title: "The list of devices is not available",
     cause: "The container did not answer in time; pairing itself still works.",
-    fix: "Read the pending requests with /debug/cli?cmd=cat credentials/slack-pairing.json (or telegram, discord) and approve one with /debug/cli?cmd=pairing approve slack <code>.",
+    fix: "Open /debug/cli?cmd=cat credentials/slack-pairing.json to see Slack's pending requests, and /debug/cli?cmd=pairing approve slack <code> to approve one. Other channels work the same way.",
   },
   device_unknown: {
     status: 404,
@@ -116,7 +116,7 @@ export const PEOPLE_ERRORS = {
     status: 429,
     title: "Too many devices are waiting for approval",
     cause: "At most 10 requests may be pending, 3 from one network; newer ones replaced this one.",
-    fix: "Try again and ask the operator to approve the device (`steward devices list`).",
+    fix: "Try again, then ask the operator to approve the device (`steward devices list` shows it).",
   },
   chat_origin_refused: {
     status: 403,
@@ -127,7 +127,7 @@ export const PEOPLE_ERRORS = {
   chat_upgrade_required: {
     status: 426,
     title: "This address only accepts WebSockets",
-    cause: "The request does not ask for a WebSocket.",
+    cause: "The request is not a WebSocket upgrade request.",
     fix: "Open /chat in a browser.",
   },
   chat_too_many: {

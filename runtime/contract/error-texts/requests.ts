@@ -18,14 +18,14 @@ export const REQUESTS_ERRORS = {
     title: "Not signed by the stack",
     cause: "The request is not signed by the stack that deployed this service, or its signature has expired.",
     fix: ({ script }) =>
-      `Use a stack command, such as \`${script("backup")}\`, and check this machine's clock.`,
+      `Send the request with one of the stack's commands, such as \`${script("backup")}\`. If it is still refused, check this machine's clock.`,
   },
   stack_signature_used: {
     status: 403,
     title: "The signature was used before",
-    cause: "A request with this signature was accepted before, and each signature is accepted only once.",
+    cause: "Each signature is accepted only once.",
     fix: ({ script }) =>
-      `Use a stack command, such as \`${script("backup")}\`: it signs each request. If nobody sent the request twice, check who can read the traffic.`,
+      `Use one of the stack's commands, such as \`${script("backup")}\`, which sign each request. If nobody sent the request twice, check who can read the traffic.`,
   },
   broker_refused: {
     status: 403,
@@ -37,7 +37,7 @@ export const REQUESTS_ERRORS = {
     status: 403,
     title: "The gateway is not allowed to perform this operation",
     cause: "The broker allows only the operations that the gateway needs. This is not one of them.",
-    fix: "If this was not your own test, restart the gateway and check its tools and programs.",
+    fix: "If you did not cause this in a test, restart the gateway and check the tools and programs that it runs.",
   },
   broker_arguments_invalid: {
     status: 400,
@@ -49,25 +49,25 @@ export const REQUESTS_ERRORS = {
     status: 403,
     title: "The request names another chat",
     cause: "With steward:tenancy chat, a gateway serves one chat, and this request is about another one.",
-    fix: "If this was not your own test, check the chat's tools and programs. To make the bot write to another chat, ask it in that chat.",
+    fix: "If you did not cause this in a test, check the tools and programs that the chat uses. To have the bot write to another chat, make the request in that chat.",
   },
   broker_no_proxy: {
     status: 400,
-    title: "Proxies are not available on this target",
+    title: "This deployment does not support proxies",
     cause: "The config sets a proxy, which the serverless stack cannot use.",
     fix: "Remove channels.telegram.proxy, or deploy the host stack, which supports it.",
   },
   broker_proxy_refused: {
     status: 503,
-    title: "The proxy is not the configured one",
+    title: "The requested proxy is not the configured one",
     cause: "The gateway requested a proxy that is not in the config file.",
-    fix: "steward retries. If it persists, check channels.telegram.proxy and restart the gateway.",
+    fix: "steward retries. If the error persists, check channels.telegram.proxy and restart the gateway.",
   },
   broker_no_answer: {
     status: 502,
     title: "The service did not answer",
     cause: "A chat platform or model provider could not be reached.",
-    fix: "steward retries. If it persists, see the service's status page.",
+    fix: "steward retries. If the error persists, see the service's status page.",
   },
   body_too_large: {
     status: 413,
@@ -85,12 +85,12 @@ export const REQUESTS_ERRORS = {
     status: 400,
     title: "The body is not valid",
     cause: "The body is not a JSON object of the expected form.",
-    fix: "Send the JSON that the platform documents.",
+    fix: "Send JSON in the format described in the platform's documentation.",
   },
   form_invalid: {
     status: 400,
     title: "The form is not valid",
-    cause: "A field of the form is missing, unknown or has a value that is not allowed.",
+    cause: "A form field is missing or unknown, or its value is not allowed.",
     fix: "Reload the page and use its buttons.",
   },
   query_invalid: {

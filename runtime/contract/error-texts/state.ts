@@ -41,12 +41,12 @@ export const STATE_ERRORS = {
     status: 502,
     title: "The data was written by a version that is too old",
     cause: "The data is in a format from before 0.1.0, which this version cannot read.",
-    fix: "First deploy the sources from before 0.1.0 (commit 449bf21), which migrate the data, then this version. Until then the data stays untouched.",
+    fix: "First deploy commit 449bf21 (before 0.1.0), which migrates the data; then deploy this version. Until then, the data stays untouched.",
   },
   credentials_incomplete: {
     status: 500,
     title: "A channel's credentials are not complete",
-    cause: "Some of the variables that enable a channel are missing.",
+    cause: "A channel is only partly configured: some of its variables are missing.",
     fix: "Set the missing variables, or remove the others, and deploy again.",
   },
   rights_too_wide: {
@@ -88,7 +88,7 @@ export const STATE_ERRORS = {
   config_changed: {
     status: 409,
     title: "The config file was changed in the meantime",
-    cause: "The file is no longer the one that this change is based on.",
+    cause: "The file has changed since this change was prepared.",
     fix: "Reload the page, review what changed, and repeat the change.",
   },
   config_no_good: {
@@ -119,7 +119,7 @@ export const STATE_ERRORS = {
     status: 503,
     title: "The last backup is too old",
     cause: "No backup was made in time, and the state may have changed since the last one.",
-    fix: "Read the logs, then make a backup on the Backups page.",
+    fix: "Read the logs, then make a backup on the Backups page. If the backup fails, the page shows the reason.",
   },
   backup_refused: {
     status: 409,

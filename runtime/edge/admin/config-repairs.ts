@@ -33,11 +33,11 @@ const groupQuery = () =>
 const LAST_GOOD_LIMIT_MS = 30_000;
 
 const ABOUT_MENDING =
-  "Does the same as steward doctor --fix: migrates deprecated keys, removes unknown keys, and replaces secrets that an environment variable also contains with references to it. Whitespace changes are not shown.";
+  "Does the same as steward doctor --fix: migrates deprecated keys, removes unknown keys, and replaces each secret that is also in an environment variable with a reference to the variable. Whitespace changes are not shown.";
 const NOTHING_TO_MEND =
-  "Nothing can be repaired automatically: the file has no deprecated or unknown keys, and no secrets that an environment variable could replace.";
+  "Nothing can be repaired automatically: the file has no deprecated or unknown keys, and no secrets that can be replaced with a reference to an environment variable.";
 const ABOUT_FRESH =
-  "The current file is set aside. The gateway restarts and writes a new config from its environment. Settings that the environment does not provide are dropped.";
+  "The gateway will keep a copy of the current file, restart, and write a new config from its environment. Settings that the environment does not provide will be lost.";
 
 /** A proposed config text. `nothing` is the message to show if the text would not change. */
 interface Proposal extends ConfigReview {

@@ -5,12 +5,12 @@ import { ERRORS, type ErrorCode } from "../../contract/errors.ts";
 
 /** Messages shown after a button press. */
 export const DONE = {
-  approved: "Approved without operator rights. To grant more, choose Make operator below.",
+  approved: "Approved, but not as an operator. To grant operator rights, choose Make operator below.",
   approvedOperator: "Approved with an operator’s rights.",
   granted: "The new rights apply from the next message.",
   rejected: "Rejected.",
   revoked: "Revoked. The device will be disconnected within a second.",
-  removed: "Revoked. This person needs a new approval to write.",
+  removed: "Revoked. This person must be approved again before writing to the bot.",
   restarting: "The gateway is restarting.",
   scheduled: "Added.",
   rescheduled: "Changed.",
@@ -29,7 +29,7 @@ export const DONE = {
   fresh: "The old file is set aside. The gateway restarts and writes the defaults.",
   backedUp: "Backup created.",
   restored:
-    "The backup is restored. The gateway restarts with it. The previous state is kept as the backup “Before a restore”.",
+    "The backup has been restored, and the gateway is restarting with it. The previous state was saved as the backup “Before a restore”.",
   undone: "Undone.",
   goesOn: "This is taking longer than expected and continues in the background. Check again shortly.",
 } as const;

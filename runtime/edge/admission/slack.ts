@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
-import { catch as recovered } from "zod/mini";
 import type { Delivery } from "../../contract/delivery.ts";
 import { StewardError } from "../../contract/errors.ts";
+import { maybe } from "../../shared/maybe.ts";
 import { once } from "../../shared/once.ts";
 import type { Clock } from "../ports.ts";
 import { parseJsonObject, readJsonText, readBodyText } from "./body.ts";
@@ -33,7 +33,7 @@ const eventCallback = once(() =>
     type: z.literal("event_callback"),
     event_id: z.string().check(z.minLength(1), z.maxLength(200)),
     team_id: z.optional(z.string().check(z.maxLength(64))),
-    authorizations: recovered(z.optional(z.array(z.looseObject({ user_id: z.string() }))), undefined),
+    authorizations: maybe(z.array(z.looseObject({ user_id: z.string() }))),
     event: z.looseObject({
       type: z.string(),
       subtype: z.optional(z.string()),
@@ -41,9 +41,9 @@ const eventCallback = once(() =>
       ...place().shape,
       channel_type: z.optional(z.string().check(z.maxLength(32))),
       /** For an edit: the current message. */
-      message: recovered(z.optional(place()), undefined),
+      message: maybe(place()),
       /** The previous message; present for an edit or a deletion. */
-      previous_message: recovered(z.optional(place()), undefined),
+      previous_message: maybe(place()),
     }),
   }),
 );

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
-import { catch as recovered } from "zod/mini";
 import { parseJson } from "../../shared/json.ts";
+import { maybe } from "../../shared/maybe.ts";
 import { once } from "../../shared/once.ts";
 import { retryAfterMs } from "../../shared/retry-after.ts";
 import { GATEWAY_ROUTES } from "../../contract/control.ts";
@@ -94,7 +94,7 @@ const deliveryEnd = once(() =>
     retryAfter: z.optional(z.nullable(z.string())),
     body: z.optional(z.unknown()),
     firstWordMs: z.optional(z.number().check(z.nonnegative())),
-    admitted: recovered(z.optional(z.enum(ADMITTED)), undefined),
+    admitted: maybe(z.enum(ADMITTED)),
   }),
 );
 const learnedNames = once(() =>

@@ -5,7 +5,6 @@ import type { Button } from "../actions.ts";
 import { StewardError, type Reason } from "../../contract/errors.ts";
 import type { Log } from "../../shared/log.ts";
 import { RefusedError } from "../failure.ts";
-import { catch as recovered, type core, optional } from "zod/mini";
 
 interface SentMessage {
   /** Id of the sent message, for later edits. Absent if the platform returns none. */
@@ -210,6 +209,3 @@ export function unknownFields(part: unknown, name: string, { read, left }: Field
     .filter((field) => !known.has(field))
     .map((field) => (name === "" ? field : `${name}.${field}`));
 }
-
-/** Makes a part of a schema optional. A `null` or malformed part is dropped, so that the other parts remain valid. */
-export const maybe = <T extends core.$ZodType>(part: T) => recovered(optional(part), undefined);

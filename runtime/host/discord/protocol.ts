@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
-import { catch as recovered } from "zod/mini";
 import type { Delivery } from "../../contract/delivery.ts";
 import type { ErrorCode } from "../../contract/errors.ts";
+import { maybe } from "../../shared/maybe.ts";
 
 /** Opcodes: https://docs.discord.com/developers/topics/opcodes-and-status-codes#gateway-gateway-opcodes */
 export const OP = {
@@ -130,8 +130,8 @@ const messageSchema = z.looseObject({
   guild_id: z.optional(z.unknown()),
   author: user,
   webhook_id: z.optional(z.unknown()),
-  mentions: recovered(z.optional(z.array(z.looseObject({ id: z.string() }))), undefined),
-  referenced_message: recovered(z.optional(z.nullable(z.looseObject({ author: user }))), undefined),
+  mentions: maybe(z.array(z.looseObject({ id: z.string() }))),
+  referenced_message: maybe(z.nullable(z.looseObject({ author: user }))),
 });
 
 export interface Reader {

@@ -37,7 +37,7 @@ export async function promotionOf(
   await requireUnchanged(stack, proven);
   const { hash } = await buildBundle();
   if (hash !== proven.bundle) {
-    const built = `${from} has probed the bundle ${proven.bundle}, but this checkout builds ${hash}.`;
+    const built = `${from} has probed bundle ${proven.bundle}, but this checkout builds ${hash}.`;
     const whence = proven.commit === undefined ? "" : ` ${from} was rolled out from commit ${proven.commit}.`;
     throw new StewardError("promotion_differs", `${built}${whence}`);
   }

@@ -17,7 +17,7 @@ export async function askForYes(question: string): Promise<true | string> {
     const answer = await Promise.race([asked, left]);
     if (answer === "yes") return true;
     if (answer === "\n") printError(answer);
-    return "it was not confirmed, so nothing was changed";
+    return "the rollout was not confirmed, so nothing was changed";
   } finally {
     terminal.close();
   }

@@ -66,7 +66,7 @@ async function serverlessBefore(deployed: DeployedStack): Promise<Baseline> {
     replay: openStackReplay(state),
     renewal: config.tenancy === "chat" ? openStackRenewal(state) : undefined,
     strayed: isStray
-      ? `The live version is not the one that this stack deployed: ${sharesText(version.versions)}, not version ${made}.`
+      ? `The live version is not the one that this stack deployed: live is ${sharesText(version.versions)}, deployed was version ${made}.`
       : undefined,
     async restorePrevious(previous) {
       if (previous === undefined)

@@ -53,11 +53,11 @@ export async function readOptions(argv: readonly string[]): Promise<RolloutOptio
     .option("--plan-only", "only preview what would change and what would block it", false)
     .option("--yes", "skip confirmation", false)
     .option("--accept-migration <tag>", "allow this migration, such as v2")
-    .option("--accept-replay", "accept that the new version interprets past events differently", false)
-    .option("--promote-from <stack>", "deploy exactly what this stack has deployed and probed")
+    .option("--accept-replay", "deploy even if the new version interprets replayed events differently", false)
+    .option("--promote-from <stack>", "deploy exactly the version that the named stack deployed and probed")
     .option("--without-backup", "skip the backup before the update", false)
     .option("--config <file>", "file that sets the enforcement level and the parameters of each policy rule")
-    .option("--backup <time>", "time of the last backup, as ISO 8601")
+    .option("--backup <time>", "time of the last backup, in ISO 8601 format")
     .option("--json", "print one JSON object", false)
     .addHelpText(
       "after",
@@ -78,7 +78,7 @@ export async function readOptions(argv: readonly string[]): Promise<RolloutOptio
       backup?: string;
     }>();
   if (promoteFrom === stack) {
-    throw usageError(`${stack} cannot be promoted to itself; give --promote-from another stack`);
+    throw usageError(`${stack} cannot be promoted to itself; name a different stack in --promote-from`);
   }
   return {
     stack,

@@ -100,7 +100,7 @@ export function replayLines(result: ReplayResult): string[] {
   const slower = factor !== undefined && factor >= SLOW_FACTOR;
   const out = [
     [left.tooLarge, "too large"],
-    [left.unread, "of a channel that is off, or unreadable"],
+    [left.unread, "unreadable, or of a channel that is off"],
     [left.changed, "that redaction would change"],
   ].filter(([count]) => count !== 0);
   return [

@@ -268,7 +268,7 @@ function downgrade({ deployed, installed, target }: PackageVersions): BuildFailu
   return new BuildFailure(
     "upgrade_is_downgrade",
     `${target} is older (${newer}) and cannot read newer data, so nothing was changed`,
-    ({ script }) => `Use a version that is not older: \`${script("upgrade", "--to", newest)}\``,
+    ({ script }) => `Use the deployed version or a later one: \`${script("upgrade", "--to", newest)}\``,
   );
 }
 

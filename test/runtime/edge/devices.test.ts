@@ -241,7 +241,7 @@ describe("GET /_admin/devices", () => {
       const page = await text(`/_admin/devices${query}`);
       expect([query, page.includes("hello"), page.includes("<aside")]).toEqual([query, false, false]);
     }
-    expect(await text("/_admin/devices?done=approved")).toContain("<p>Approved without operator rights.");
+    expect(await text("/_admin/devices?done=approved")).toContain("<p>Approved, but not as an operator.");
     expect(await text("/_admin/devices?problem=pairing_code_unknown")).toContain('role="alert"');
   });
 });

@@ -199,7 +199,7 @@ describe("npm run migrate, orphans and drift, on one stack", () => {
       });
       const [[list = ""] = []] = waysOf(fixFor("application_in_use", inUse));
       const listed = await type(shell, list);
-      const [, remove = ""] = /remove: (npm run orphans .*)/.exec(listed.said) ?? [];
+      const [, remove = ""] = /To remove it: (npm run orphans .*)/.exec(listed.said) ?? [];
       expect(listed.code, listed.said).toBe(2);
       expect((await succeed(shell, remove)).said).toContain(id);
       const { result } = await containers.applications.list({ account_id: ACCOUNT });

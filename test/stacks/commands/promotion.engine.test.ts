@@ -145,7 +145,7 @@ test(
     });
     expect(report["cause"]).toMatch(
       new RegExp(
-        `^staging has probed the bundle ${hash}, but this checkout builds (?!${hash})[0-9a-f]{16}\\. ` +
+        `^staging has probed bundle ${hash}, but this checkout builds (?!${hash})[0-9a-f]{16}\\. ` +
           "staging was rolled out from commit [0-9a-f]{40}",
       ),
     );

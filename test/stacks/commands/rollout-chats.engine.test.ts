@@ -23,9 +23,7 @@ test(
     await stage.change("debug");
     stage.alter(ROUTES.stackChats.path, () => ({ begun: 3, answering: 2, failing: ["slack-C1"] }));
     const failed = await stage.rollout();
-    expect(failed.said).toMatch(
-      /slack-C1 does not answer with the new version \(rollout_chat_fails\)\n {2}fix: /,
-    );
+    expect(failed.said).toMatch(/slack-C1 is not running the new version \(rollout_chat_fails\)\n {2}fix: /);
     expect(failed.report).toMatchObject({ exit: 4, code: "rollout_chat_fails" });
     expect(failed.code).toBe(4);
     expect(await stage.liveVersion()).toBe(former);

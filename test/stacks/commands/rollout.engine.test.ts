@@ -79,7 +79,7 @@ test.each([
     asked.child.stdin.write(keys);
     const { code, said } = await asked.ended;
     expect(said).toMatch(
-      /it was not confirmed, so nothing was changed \(rollout_unconfirmed\)\r?\n {2}fix: /,
+      /the rollout was not confirmed, so nothing was changed \(rollout_unconfirmed\)\r?\n {2}fix: /,
     );
     expect(said).not.toMatch(/^\s+at \S/m);
     expect(said).not.toContain("AbortError");
@@ -195,7 +195,7 @@ test(
     });
     const waiting = await rollout("--yes");
     expect(waiting.said).toContain(
-      `The live version is not the one that this stack deployed: ${oldest} at 100 %`,
+      `The live version is not the one that this stack deployed: live is ${oldest} at 100 %`,
     );
     expect(waiting.said).toContain("To continue without a backup, add --without-backup");
     expect(waiting.code).toBe(2);

@@ -2,7 +2,8 @@ import type { Attachment, Reference, Sender } from "../../../contract/message.ts
 import * as z from "zod/mini";
 import { attachmentKind } from "../files.ts";
 import { remark } from "../../prompt/text.ts";
-import { maybe, unknownFields } from "../channel.ts";
+import { maybe } from "../../../shared/maybe.ts";
+import { unknownFields } from "../channel.ts";
 
 // Discord adds fields at any time, so these schemas accept unknown fields.
 

@@ -5,7 +5,8 @@ import { mentionsUser, withoutMention, readSlackText } from "./mrkdwn.ts";
 import * as z from "zod/mini";
 import { attachmentKind } from "../files.ts";
 import { remark } from "../../prompt/text.ts";
-import { maybe, unknownFields } from "../channel.ts";
+import { maybe } from "../../../shared/maybe.ts";
+import { unknownFields } from "../channel.ts";
 
 // These schemas accept unknown fields, since Slack adds new ones at any time.
 

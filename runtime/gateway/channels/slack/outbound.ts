@@ -8,7 +8,8 @@ import * as z from "zod/mini";
 import { isRecord, parseJson } from "../../../shared/json.ts";
 import { readBrokerRefusal, RefusedError, RetryableError } from "../../failure.ts";
 import type { Button } from "../../actions.ts";
-import { maybe, type OutgoingFile } from "../channel.ts";
+import { maybe } from "../../../shared/maybe.ts";
+import type { OutgoingFile } from "../channel.ts";
 import { writeMrkdwn } from "./mrkdwn.ts";
 
 const TOKEN_ERRORS = new Set(["token_expired", "invalid_auth", "account_inactive", "token_revoked"]);

@@ -1,7 +1,8 @@
 import type { Attachment } from "../../../contract/message.ts";
 import * as z from "zod/mini";
 import { remark } from "../../prompt/text.ts";
-import { maybe, unknownFields } from "../channel.ts";
+import { maybe } from "../../../shared/maybe.ts";
+import { unknownFields } from "../channel.ts";
 
 const user = z.object({
   id: z.number(),
