@@ -19,7 +19,7 @@ const address = z.url({ protocol: /^https$/ });
 async function main(argv: string[], { say }: CommandOutput): Promise<number> {
   const command = commandParser(
     SCRIPT,
-    'Writes the manifest of a stack\'s Slack app. At https://api.slack.com/apps, choose "From a manifest" to use it.',
+    'Writes the manifest of a stack\'s Slack app. To create the app from it, choose "From a manifest" at https://api.slack.com/apps.',
   )
     .addArgument(new Argument("<stack>", "the stack's name"))
     .option(

@@ -30,11 +30,11 @@ function readOptions(argv: readonly string[]): UpgradeOptions & { stack: string 
     )
     .option(
       "--unattended",
-      "deploy without asking, but only patch versions and only within the window set in package.json",
+      "deploy without asking, but only patch versions and only during the hours set in package.json",
       false,
     )
     .option("--yes", "skip confirmation", false)
-    .option("--accept-migration <tag>", "migration tag to allow, for example v2")
+    .option("--accept-migration <tag>", "tag of the migration to allow, for example v2")
     .option("--accept-replay", "deploy even if the new version interprets replayed events differently", false)
     .option("--without-trial", "for a host stack, skip trying the new version on a copy of its data", false)
     .option("--without-backup", "skip the backup before the update", false)

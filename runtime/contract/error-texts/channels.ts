@@ -90,7 +90,7 @@ export const CHANNELS_ERRORS = {
   },
   discord_session_limit: {
     status: 502,
-    title: "Discord's session limit is reached",
+    title: "Discord's session limit has been reached",
     cause: "Too many sessions were started with this bot token within 24 hours.",
     fix: "steward reconnects when Discord allows it again. Stop other programs that use the same bot token.",
   },

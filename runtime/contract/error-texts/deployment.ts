@@ -19,13 +19,13 @@ export const DEPLOYMENT_ERRORS = {
     status: 409,
     title: "The bucket belongs to another stack",
     cause: "A bucket with this name already exists and is marked as belonging to another deployment.",
-    fix: "Set steward:bucketName to another name. If that deployment no longer exists, set steward:adoptBucket to the id that the preview prints.",
+    fix: "If that deployment no longer exists, set steward:adoptBucket to the id that the preview prints. Otherwise, set steward:bucketName to another name.",
   },
   bucket_unmarked: {
     status: 409,
     title: "The bucket has no owner marker",
     cause: "A bucket with this name exists, but it has no marker from steward that names its owner.",
-    fix: "Set steward:bucketName to another name. If the bucket is yours, set steward:adoptBucket to its name: the stack then takes over the bucket and its data.",
+    fix: "If the bucket is yours, set steward:adoptBucket to its name: the stack then takes over the bucket and its data. Otherwise, set steward:bucketName to another name.",
   },
   bucket_rename_empties: {
     status: 409,
@@ -88,7 +88,7 @@ export const DEPLOYMENT_ERRORS = {
   migration_refused: {
     status: 502,
     title: "A migration was not applied",
-    cause: "Cloudflare refused the migration and did not record it.",
+    cause: "Cloudflare rejected the migration, so it has not been applied.",
     fix: "Correct or remove the entries of steward:migrations that have not been applied, then deploy again.",
   },
   worker_gone: {
@@ -111,16 +111,16 @@ export const DEPLOYMENT_ERRORS = {
   },
   token_permission_missing: {
     status: 403,
-    title: "The API token lacks a permission",
+    title: "The Cloudflare API token lacks a permission",
     cause: "Deploying this stack needs permissions that the Cloudflare API token does not have.",
     fix: "Give the token the named permissions, each with Edit access.",
   },
   token_refused: {
     status: 403,
-    title: "The API token is refused",
+    title: "The Cloudflare API token is refused",
     cause: "The token is expired, revoked or mistyped, or belongs to another account.",
     fix: ({ configSet }) =>
-      `Run \`${configSet("cloudflare:apiToken", "<token>", { secret: true })}\` with a valid token for the account in steward:accountId.`,
+      `Run \`${configSet("cloudflare:apiToken", "<token>", { secret: true })}\` with a valid Cloudflare API token for the account in steward:accountId.`,
   },
   cloudflare_refused: {
     status: 502,
@@ -222,7 +222,7 @@ export const DEPLOYMENT_ERRORS = {
     status: 502,
     title: "The registry refuses the push",
     cause: "The registry credentials, which are issued for a single push, have expired or lack a permission.",
-    fix: "Deploy again: each update gets new credentials and skips layers that are already pushed. If the error persists, grant the API token Containers: Edit.",
+    fix: "Deploy again: each deployment gets new credentials and skips image layers that have already been pushed. If the error persists, grant the API token the Containers: Edit permission.",
   },
   image_push_failed: {
     status: 502,
@@ -322,7 +322,7 @@ export const DEPLOYMENT_ERRORS = {
     status: 409,
     title: "This checkout differs from what was rolled out",
     cause: "This checkout builds a different bundle than the one that the source stack runs.",
-    fix: "Check out the commit of the source stack's rollout and install its packages, or roll out this checkout to the source stack. Then promote again.",
+    fix: "Check out the commit that was rolled out to the source stack and install its packages, or roll out your current checkout to the source stack. Then promote again.",
   },
   promotion_image_elsewhere: {
     status: 409,

@@ -65,7 +65,7 @@ export const MODELS_ERRORS = {
   model_quota_exhausted: {
     status: 502,
     title: "The model provider's account has no credit left",
-    cause: "The account has no credit left, or its spending limit is reached.",
+    cause: "The account has no credit left, or its spending limit has been reached.",
     fix: "Add credit or raise the limit in the provider's console.",
   },
   model_context_exceeded: {

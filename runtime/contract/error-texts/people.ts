@@ -3,13 +3,13 @@ import type { ErrorText } from "./error-text.ts";
 export const PEOPLE_ERRORS = {
   token_limit_reached: {
     status: 429,
-    title: "The daily token limit is reached",
+    title: "The daily token limit has been reached",
     cause: "A chat or a person has used all the tokens that agent.limits.tokensPerDay allows.",
     fix: "Raise agent.limits.tokensPerDay in steward.json, or wait for midnight (UTC).",
   },
   message_limit_reached: {
     status: 429,
-    title: "The message limit is reached",
+    title: "The message limit has been reached",
     cause: "A person sent more messages in a minute than agent.limits.messagesPerMinute allows.",
     fix: "Raise agent.limits.messagesPerMinute in steward.json, or wait a minute.",
   },

@@ -30,7 +30,7 @@ export const REQUESTS_ERRORS = {
   broker_refused: {
     status: 403,
     title: "The gateway is not allowed to make this request",
-    cause: "The request does not contain the running gateway's access token.",
+    cause: "The request's access token is missing, or is not the one that the gateway currently uses.",
     fix: "The deployment itself needs no change. If a program needs to call that service, add the service's API key to steward:secrets.",
   },
   broker_operation_unknown: {

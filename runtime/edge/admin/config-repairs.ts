@@ -33,7 +33,7 @@ const groupQuery = () =>
 const LAST_GOOD_LIMIT_MS = 30_000;
 
 const ABOUT_MENDING =
-  "Does the same as steward doctor --fix: migrates deprecated keys, removes unknown keys, and replaces each secret that is also in an environment variable with a reference to the variable. Whitespace changes are not shown.";
+  "Makes the same changes as steward doctor --fix: migrates deprecated keys, removes unknown keys, and, where a secret is also set in an environment variable, replaces it with a reference to that variable. The preview does not show whitespace changes.";
 const NOTHING_TO_MEND =
   "Nothing can be repaired automatically: the file has no deprecated or unknown keys, and no secrets that can be replaced with a reference to an environment variable.";
 const ABOUT_FRESH =

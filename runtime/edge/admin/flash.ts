@@ -31,7 +31,7 @@ export const DONE = {
   restored:
     "The backup has been restored, and the gateway is restarting with it. The previous state was saved as the backup “Before a restore”.",
   undone: "Undone.",
-  goesOn: "This is taking longer than expected and continues in the background. Check again shortly.",
+  goesOn: "This is taking longer than expected and will continue in the background. Check again shortly.",
 } as const;
 
 export type Done = keyof typeof DONE;

@@ -126,7 +126,7 @@ export class Items {
   async #fetch(item: string): Promise<Blob> {
     if (this.#ticket === "") {
       this.#options.connection.reconnectIfAsleep();
-      throw new Error("The page is not connected. Try again when it is.");
+      throw new Error("The page is not connected. Try again once it has reconnected.");
     }
     const headers = { authorization: `Bearer ${this.#ticket}` };
     const response = await fetch(`/chat/files/${item}`, { headers });
