@@ -74,7 +74,7 @@ describe.skipIf(missing.length > 0)(`the image at the account's registry${reason
 
       expect(failure).toContain(`${registry.host} refuses the push: unauthorized`);
       expect(failure).toContain("(registry_refused)");
-      expect(failure).toContain("fix: Deploy again: each update gets new credentials");
+      expect(failure).toContain("fix: Deploy again: each deployment gets new credentials");
       expect(failure).not.toContain(EXPIRED.password);
       expect(world.stage.cloudflare.account.state.workers).toEqual([]);
     },

@@ -119,7 +119,7 @@ export const STATE_ERRORS = {
     status: 503,
     title: "The last backup is too old",
     cause: "No backup was made in time, and the state may have changed since the last one.",
-    fix: "Read the logs, then make a backup on the Backups page. If the backup fails, the page shows the reason.",
+    fix: "Look for the cause in the logs, then make a new backup on the Backups page. If that backup fails too, the page shows the reason.",
   },
   backup_refused: {
     status: 409,

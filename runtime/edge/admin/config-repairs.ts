@@ -37,7 +37,7 @@ const ABOUT_MENDING =
 const NOTHING_TO_MEND =
   "Nothing can be repaired automatically: the file has no deprecated or unknown keys, and no secrets that can be replaced with a reference to an environment variable.";
 const ABOUT_FRESH =
-  "The gateway will keep a copy of the current file, restart, and write a new config from its environment. Settings that the environment does not provide will be lost.";
+  "The gateway will keep a copy of the current file, restart, and write a new config from its environment variables. Settings that are not in those variables will be lost.";
 
 /** A proposed config text. `nothing` is the message to show if the text would not change. */
 interface Proposal extends ConfigReview {

@@ -101,7 +101,7 @@ describe("npm run migrate, orphans and drift, on one stack", () => {
       what: "the same name",
       words: ["--worker-name", "steward-one"],
       cause:
-        "the Worker is already named steward-one, but the settings have another name (worker_name_same)\n  fix: pulumi config set -s test steward:workerName steward-one",
+        "the Worker is already named steward-one, but the settings contain another name (worker_name_same)\n  fix: pulumi config set -s test steward:workerName steward-one",
       code: "worker_name_same",
     },
     {
