@@ -6,9 +6,7 @@ import { runProcess, tail } from "../infra/shell/process.ts";
 
 const RELEASE = "bookworm";
 
-/**
- * Debian's essential packages without the perl migration scripts, plus the requirements of Node and the supervisor.
- */
+/** Some of Debian's essential packages, plus the packages that Node and the supervisor require. */
 const PACKAGES =
   "base-files,base-passwd,bash,coreutils,dash,debianutils,diffutils,dpkg,findutils,grep,hostname,libc-bin,mawk," +
   "perl-base,procps,sed,tar,usr-is-merged,ca-certificates,libstdc++6,tini";

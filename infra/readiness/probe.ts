@@ -35,9 +35,7 @@ const remarks = new Map<Check, string>();
 let waiting = checks;
 
 for (;;) {
-  const answers = await Promise.all(
-    waiting.map(async (check) => ({ check, answer: await waitForCheck(check) })),
-  );
+  const answers = await Promise.all(waiting.map(async (check) => ({ check, answer: await runCheck(check) })));
   for (const { check, answer } of answers)
     if (answer instanceof CheckWarning) remarks.set(check, answer.message);
   const open = answers.filter(
@@ -73,7 +71,7 @@ function printReport(failed: readonly Check[]): void {
 }
 
 /** Runs a check. Resolves to `undefined` if it passes, otherwise to a warning or the reason for the failure. */
-async function waitForCheck(check: Check): Promise<string | CheckWarning | undefined> {
+async function runCheck(check: Check): Promise<string | CheckWarning | undefined> {
   try {
     const answer = await check.run(fetch, url);
     remarks.delete(check);

@@ -31,7 +31,7 @@ export function programText(name: string): string {
 }
 
 /**
- * Returns the commands that messages suggest for a stack.
+ * Returns the operator commands that errors and hints suggest for a stack.
  *
  * @param stack stack name in the commands. Default: a placeholder
  * @param configFile settings file, if it is not at the project's default path

@@ -72,7 +72,7 @@ export class ContainerBackups {
       everyMs: LOOK_MS,
       awake: () => options.whenRestored(),
       queues: true,
-      // Return no time for a sleeping container: it was backed up before it stopped, so no backup is late.
+      // A sleeping container was backed up before it stopped. Without a restore time, no backup counts as late.
       restoredAt: () => (running() ? this.#restoredAt : undefined),
       obstacle: () => this.#restoreFailure,
       coded: withErrorCode,

@@ -17,7 +17,7 @@ export const ATTESTATION_KEY_VARIABLE = "ATTESTATION_KEY" satisfies VariableName
 const HASH_LENGTH = 16;
 const ATTESTED = SECRET_NAMES.filter((name) => name !== ATTESTATION_KEY_VARIABLE).sort();
 
-/** Returns the attestation of an environment's secrets. Ignores empty secrets and all other variables. */
+/** Returns the attestation of an environment's nonempty secrets. */
 export async function attest(key: string, environment: Environment): Promise<Attestation> {
   const hash = async (text: string): Promise<string> => (await hmacHex(key, text)).slice(0, HASH_LENGTH);
   const secrets: Attestation["secrets"] = {};

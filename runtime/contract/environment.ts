@@ -99,7 +99,7 @@ const edgeSchema = () =>
         message: `the value has fewer than ${SHORTEST_ADMIN_TOKEN} characters`,
       }),
     ),
-    // The value is a secret, so the message does not show it.
+    // The value is a secret, so the validation error does not show it.
     ALERTS: z.pipe(
       optional,
       z.transform((text, { issues }) => {

@@ -162,7 +162,7 @@ export class ContainerGateway implements Sandbox {
 
   async #request(port: SandboxPort, request: PortRequest): Promise<Response> {
     await this.#options.container.adopted;
-    // All supervisor routes need the restored data, except those for processes.
+    // All supervisor routes need the restored data, except the one that lists processes.
     const { method, path } = request;
     const needsData = port === "supervisor" && !path.startsWith(CONTROL_ROUTES.processes);
     if (needsData) await this.whenRestored();

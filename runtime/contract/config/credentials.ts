@@ -46,7 +46,7 @@ export function missingCredentials(environment: Environment): Partial<Record<Pla
 
 function completed(section: unknown = {}, credentials: Credentials, environment: Environment): unknown {
   if (!isRecord(section)) return section;
-  // The schema requires the keys of a disabled section too, but their variables are not read.
+  // The schema requires a disabled channel's credentials too, but their environment variables are not read.
   const isOff = section["enabled"] === false;
   const references = Object.entries(credentials)
     .filter(([, name]) => isOff || environment[name])

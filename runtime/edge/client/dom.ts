@@ -39,7 +39,7 @@ export function button(text: string, act: () => void): HTMLButtonElement {
 }
 
 const COPIED_MS = 2_000;
-/** A box follows new content if its visible part ends less than this many pixels above the end of its content. */
+/** A box that is scrolled to within this many pixels of its end scrolls along with new content. */
 const END_PX = 80;
 
 /** Makes a button copy a string to the clipboard. The button then reads "Copied" for a moment. */

@@ -20,7 +20,7 @@ interface Names {
   kind: NameKind;
 }
 
-/** Returns an event's sender and place. Slack usually sends only ids. */
+/** Returns an event's sender and chat. Their names are usually missing in Slack events. */
 export function peopleOf(event: Pick<Delivery, "platform" | "payload">): EventPeople {
   const { platform, payload } = event;
   const at = placeOf(event);

@@ -205,7 +205,10 @@ function readBlock(token: Tokens.Generic): Block | undefined {
   }
 }
 
-/** Returns the cells beyond the table's columns as plain text, since GitHub and `marked` drop them. */
+/**
+ * Returns a row's cells beyond the table's columns, unformatted. `marked` drops these cells, so their text would be
+ * lost.
+ */
 function excess(row: string, columns: number): Inline[][] {
   const cells = row.trim().split(/(?<!\\)\|/);
   if (cells[0] === "") cells.shift();

@@ -38,7 +38,7 @@ import { TenantNotes } from "./tenant-notes.ts";
 const LOOK_MS = 1_000;
 const PRUNE_MS = 3_600_000;
 const MAX_CHATS = 1_000;
-/** Retry delay in milliseconds if there is no room for an event's gateway. */
+/** Milliseconds until an event's retry if the host runs its maximum number of gateways. */
 const FULL_AGAIN_MS = 5_000;
 const FULL = reason("sandboxes_full");
 
