@@ -44,7 +44,7 @@ function readOptions(argv: readonly string[]): UpgradeOptions & { stack: string 
       "after",
       "\nExit codes: 0 deployed, or nothing newer; 2 approval needed, newer version available (with --check)," +
         "\nor invalid arguments; 3 policy violated; 4 upgrade failed, rolled back; 5 upgrade failed, not rolled back;" +
-        "\n1 it did not start.",
+        "\n1 upgrade not started.",
     )
     .parse(argv, { from: "user" });
   const [stack] = command.processedArgs as [string];

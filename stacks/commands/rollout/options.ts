@@ -52,7 +52,7 @@ export async function readOptions(argv: readonly string[]): Promise<RolloutOptio
     .addArgument(new Argument("<stack>", "a stack in the backend that Pulumi is logged in to"))
     .option("--plan-only", "only preview what would change and what would block it", false)
     .option("--yes", "skip confirmation", false)
-    .option("--accept-migration <tag>", "allow this migration, such as v2")
+    .option("--accept-migration <tag>", "tag of the migration to allow, for example v2")
     .option("--accept-replay", "deploy even if the new version interprets replayed events differently", false)
     .option("--promote-from <stack>", "deploy exactly the version that the named stack deployed and probed")
     .option("--without-backup", "skip the backup before the update", false)
