@@ -169,7 +169,7 @@ describe("the buttons", () => {
     await vi.advanceTimersByTimeAsync(60_000);
     expect(where(await waiting)).toEqual([303, `/_admin/backups${query}`]);
     vi.useRealTimers();
-    expect(await (await look(query)).text()).toContain("continues in the background");
+    expect(await (await look(query)).text()).toContain("will continue in the background");
   });
 
   it.each<[string, Record<string, string>]>([
