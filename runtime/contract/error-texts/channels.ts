@@ -80,7 +80,7 @@ export const CHANNELS_ERRORS = {
     title: "Discord refuses the Message Content intent",
     cause:
       "A server has requireMention: false, which needs the Message Content intent, and the application does not have it.",
-    fix: "Switch on Message Content Intent on the Bot page of the Discord developer portal and restart, or remove requireMention: false from channels.discord.guilds.",
+    fix: "Switch on Message Content Intent on the Bot page of the Discord developer portal and restart the gateway, or remove requireMention: false from channels.discord.guilds.",
   },
   discord_connection_refused: {
     status: 502,

@@ -7,7 +7,7 @@ export const DEPLOYMENT_ERRORS = {
     title: "The container application is tied to a different Durable Object namespace",
     cause: "A container application of this name was left behind by a deleted Worker.",
     fix: ({ script }) =>
-      `Remove it with \`${script("orphans", "--remove", "<id>")}\`, or change steward:workerName and add a migration with the next tag, then deploy again.`,
+      `Remove it with \`${script("orphans", "--remove", "<id>")}\`, or change steward:workerName and add an entry with a new tag to steward:migrations. Then deploy again.`,
   },
   application_foreign: {
     status: 409,

@@ -36,7 +36,7 @@ export const GATEWAY_ERRORS = {
     status: 500,
     title: "This host cannot run each chat as its own system user",
     cause:
-      "With TENANCY=chat, each chat's gateway runs as a separate user. For this, the container must start as root with the capabilities CHOWN, KILL, SETGID and SETUID.",
+      "With TENANCY=chat, each chat's gateway runs as a separate user, so the container must start as root with the CHOWN, KILL, SETGID and SETUID capabilities.",
     fix: "Set steward:tenancy to shared and deploy again, or give the container the capability named in the error details.",
   },
   chats_not_copied: {

@@ -41,11 +41,11 @@ export const MODELS_ERRORS = {
     status: 503,
     title: "The model's answer was empty",
     cause: "The model's answer contains no readable text.",
-    fix: "No action needed: steward retries. If the error persists, use another model (models.primary, models.fallbacks).",
+    fix: "No action needed: steward will retry automatically. If the error persists, set models.primary or models.fallbacks to another model.",
   },
   model_not_streamed: {
     status: 503,
-    title: "No model API found at the model's address",
+    title: "The configured address does not lead to a model API",
     cause:
       "The model's address returns a web page or another document, for example because of a wrong path, a proxy or a login page.",
     fix: "Correct ANTHROPIC_BASE_URL, or the baseUrl of the named provider. steward retries meanwhile.",
