@@ -4,7 +4,7 @@ import { Argument } from "commander";
 import { type CommandOutput, commandParser, runCommand, usageError } from "../../infra/shell/command.ts";
 import { shellWord } from "../../runtime/contract/operator-commands.ts";
 import { makePolicyPack, policies } from "./policies/check.ts";
-import { readPolicyConfig } from "./policies/options.ts";
+import { LAST_BACKUP, POLICY_CONFIG, readPolicyConfig } from "./policies/options.ts";
 import { mandatoryTexts } from "./policies/preview.ts";
 
 const SCRIPT = commandLine("policies");
@@ -12,8 +12,8 @@ const SCRIPT = commandLine("policies");
 async function main(argv: string[], { say, log }: CommandOutput): Promise<number> {
   const command = commandParser(SCRIPT, "Runs the policy pack on a stack's preview. Nothing is changed.")
     .addArgument(new Argument("[stack]", "a stack in the backend that Pulumi is logged in to"))
-    .option("--config <file>", "file that sets the enforcement level and the parameters of each policy rule")
-    .option("--backup <time>", "time of the last backup, in ISO 8601 format")
+    .addOption(POLICY_CONFIG)
+    .addOption(LAST_BACKUP)
     .option(
       "--publish-dir <folder>",
       "build the policy pack and its dependencies in this folder, for publishing",

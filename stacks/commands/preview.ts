@@ -5,7 +5,7 @@ import path from "node:path";
 import { Argument } from "commander";
 import { causeOf } from "../../infra/shell/failure.ts";
 import { type CommandOutput, commandParser, runCommand } from "../../infra/shell/command.ts";
-import { readPolicyConfig } from "./policies/options.ts";
+import { LAST_BACKUP, POLICY_CONFIG, readPolicyConfig } from "./policies/options.ts";
 import { failedPreview, preview } from "./preview/preview.ts";
 import { EXIT } from "./rollout/options.ts";
 
@@ -18,8 +18,8 @@ async function main(argv: string[], output: CommandOutput): Promise<number> {
   )
     .addArgument(new Argument("<stack>", "a stack in the backend that Pulumi is logged in to"))
     .option("--out <file>", "output file (default: .steward/previews/<stack>.md)")
-    .option("--config <file>", "file that sets the enforcement level and the parameters of each policy rule")
-    .option("--backup <time>", "time of the last backup, in ISO 8601 format")
+    .addOption(POLICY_CONFIG)
+    .addOption(LAST_BACKUP)
     .option("--json", "print one JSON object", false)
     .addHelpText(
       "after",

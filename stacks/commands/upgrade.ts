@@ -3,7 +3,8 @@ import { Argument } from "commander";
 import { commandParser, runCommand, usageError, type CommandOutput } from "../../infra/shell/command.ts";
 import { commandLine } from "../../infra/shell/package.ts";
 import { askForYes } from "./rollout/confirm.ts";
-import { EXIT } from "./rollout/options.ts";
+import { POLICY_CONFIG } from "./policies/options.ts";
+import { ACCEPT_MIGRATION, ACCEPT_REPLAY, EXIT, WITHOUT_BACKUP } from "./rollout/options.ts";
 import { upgrade, type UpgradeOptions } from "./upgrade/upgrade.ts";
 
 const SCRIPT = commandLine("upgrade");
@@ -34,11 +35,11 @@ function readOptions(argv: readonly string[]): UpgradeOptions & { stack: string 
       false,
     )
     .option("--yes", "skip confirmation", false)
-    .option("--accept-migration <tag>", "tag of the migration to allow, for example v2")
-    .option("--accept-replay", "deploy even if the new version interprets replayed events differently", false)
+    .addOption(ACCEPT_MIGRATION)
+    .addOption(ACCEPT_REPLAY)
     .option("--without-trial", "for a host stack, skip trying the new version on a copy of its data", false)
-    .option("--without-backup", "skip the backup before the update", false)
-    .option("--config <file>", "file that sets the enforcement level and the parameters of each policy rule")
+    .addOption(WITHOUT_BACKUP)
+    .addOption(POLICY_CONFIG)
     .option("--json", "print one JSON object", false)
     .addHelpText(
       "after",

@@ -60,7 +60,7 @@ export const MODELS_ERRORS = {
     status: 503,
     title: "People have been waiting for a reply for more than a minute",
     cause: "A message has received neither an answer nor a notice for more than a minute.",
-    fix: "A platform refused the notice, or the service was down. For details, see the admin pages Models and Events.",
+    fix: "Look for the cause on the admin pages Models and Events: either a platform refused the notice, or the service was down.",
   },
   model_quota_exhausted: {
     status: 502,

@@ -49,7 +49,7 @@ export const PEOPLE_ERRORS = {
     status: 409,
     title: "This can no longer be undone",
     cause: "The time to undo has passed, the change was already undone, or another session made it.",
-    fix: "Undo the change by hand, on the page where it was made.",
+    fix: "Undo the change by hand on the item's page.",
   },
   undo_changed: {
     status: 409,

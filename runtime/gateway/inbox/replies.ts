@@ -352,7 +352,7 @@ async function tryEdit(channel: Channel, target: ReplyTarget, id: string, text: 
   }
 }
 
-/** Returns true for the codes of model errors. These are the only retryable errors that the chat is told about. */
+/** Returns true for a model error's code. A chat gets no notice of other retryable errors. */
 function isModelError(code: ErrorCode): boolean {
   return code.startsWith("model_");
 }

@@ -1,6 +1,13 @@
 import { readFile } from "node:fs/promises";
+import { Option } from "commander";
 import { usageError } from "../../../infra/shell/command.ts";
 import type { PolicyConfig, PolicyOptions } from "./preview.ts";
+
+export const POLICY_CONFIG = new Option(
+  "--config <file>",
+  "file that sets the enforcement level and the parameters of each policy rule",
+);
+export const LAST_BACKUP = new Option("--backup <time>", "time of the last backup, in ISO 8601 format");
 
 /**
  * Reads the policy configuration named on the command line.

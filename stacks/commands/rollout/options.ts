@@ -1,8 +1,8 @@
 import { commandLine } from "../../../infra/shell/package.ts";
 import type { CommandOptions } from "../deployed/stack.ts";
-import { Argument } from "commander";
+import { Argument, Option } from "commander";
 import { commandParser, usageError } from "../../../infra/shell/command.ts";
-import { readPolicyConfig } from "../policies/options.ts";
+import { LAST_BACKUP, POLICY_CONFIG, readPolicyConfig } from "../policies/options.ts";
 import type { PolicyOptions } from "../policies/preview.ts";
 import type { UpdatePlan } from "./plan.ts";
 
@@ -44,6 +44,18 @@ export const EXIT = {
 
 export const SCRIPT = commandLine("rollout");
 
+export const ACCEPT_MIGRATION = new Option(
+  "--accept-migration <tag>",
+  "tag of the migration to allow, for example v2",
+);
+export const ACCEPT_REPLAY = new Option(
+  "--accept-replay",
+  "deploy even if the new version interprets replayed events differently",
+).default(false);
+export const WITHOUT_BACKUP = new Option("--without-backup", "skip the backup before the update").default(
+  false,
+);
+
 export async function readOptions(argv: readonly string[]): Promise<RolloutOptions & { stack: string }> {
   const command = commandParser(
     SCRIPT,
@@ -52,12 +64,12 @@ export async function readOptions(argv: readonly string[]): Promise<RolloutOptio
     .addArgument(new Argument("<stack>", "a stack in the backend that Pulumi is logged in to"))
     .option("--plan-only", "only preview what would change and what would block it", false)
     .option("--yes", "skip confirmation", false)
-    .option("--accept-migration <tag>", "tag of the migration to allow, for example v2")
-    .option("--accept-replay", "deploy even if the new version interprets replayed events differently", false)
+    .addOption(ACCEPT_MIGRATION)
+    .addOption(ACCEPT_REPLAY)
     .option("--promote-from <stack>", "deploy exactly the version that the named stack deployed and probed")
-    .option("--without-backup", "skip the backup before the update", false)
-    .option("--config <file>", "file that sets the enforcement level and the parameters of each policy rule")
-    .option("--backup <time>", "time of the last backup, in ISO 8601 format")
+    .addOption(WITHOUT_BACKUP)
+    .addOption(POLICY_CONFIG)
+    .addOption(LAST_BACKUP)
     .option("--json", "print one JSON object", false)
     .addHelpText(
       "after",

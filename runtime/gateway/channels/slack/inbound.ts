@@ -118,8 +118,7 @@ export function readWords({ text, blocks, files }: SlackEvent, inText: (text: st
 }
 
 /**
- * Returns the texts of files that Slack made from pasted text. Marks a text of which Slack may have sent only the
- * beginning.
+ * Returns the texts of files that Slack made from pasted text. Marks each text that Slack may have cut off.
  */
 function snippets(files: readonly SlackFile[]): string[] {
   return files.filter(isSnippet).map(({ name, preview, preview_is_truncated: isCut }) => {
