@@ -9,7 +9,7 @@ const RELEASE = "bookworm";
 /** Some of Debian's essential packages, plus the packages that Node and the supervisor require. */
 const PACKAGES =
   "base-files,base-passwd,bash,coreutils,dash,debianutils,diffutils,dpkg,findutils,grep,hostname,libc-bin,mawk," +
-  "perl-base,procps,sed,tar,usr-is-merged,ca-certificates,libstdc++6,tini";
+  "perl-base,procps,sed,tar,usr-is-merged,util-linux,ca-certificates,libstdc++6,tini";
 
 const ARGS = [
   "--variant=custom",

@@ -4,12 +4,13 @@ ARG DEBIAN
 FROM ${DEBIAN}
 
 # The public image lacks the two, and may be older than the last security update; the assembled one has them, and no
-# package manager.
+# package manager. Both have setpriv, with which a host starts each chat's gateway.
 RUN command -v tini >/dev/null || ( \
       apt-get update -q \
       && apt-get upgrade -q -y \
       && apt-get install -q -y --no-install-recommends ca-certificates tini \
-      && rm -rf /var/lib/apt/lists/* )
+      && rm -rf /var/lib/apt/lists/* ) \
+    && command -v setpriv >/dev/null
 
 # The data directory lies below /root, which is therefore open to be passed through, and belongs to the one user.
 RUN echo 'steward:x:10001:10001:steward:/root/.steward:/usr/sbin/nologin' >>/etc/passwd \

@@ -5,14 +5,18 @@ import { splitSecrets, SECRETS_FD } from "../process/environment.ts";
 /** Milliseconds allowed for the last output after a process has exited. */
 const LAST_WORDS_MS = 1_000;
 
+type Command = readonly [string, ...string[]];
+
+/** Another operating-system user whose processes this process may start and end. */
 export interface ProcessUser {
   id: number;
-  /** Runs `work` with the rights to start and end this user's processes. */
-  withRights<T>(work: () => T): T;
+  /** Returns the command and the options for `spawn` that run `command` as this user. */
+  as(command: Command): { command: Command; options: { uid?: number; gid?: number } };
+  kill(processGroup: number, signal: NodeJS.Signals): void;
 }
 
 export interface ChildOptions {
-  command: readonly [string, ...string[]];
+  command: Command;
   environment: Environment;
   /** Default: this process's user. */
   user?: ProcessUser | undefined;
@@ -49,20 +53,20 @@ export function startChild(options: ChildOptions): Child {
 }
 
 function spawnChild(options: ChildOptions): Child {
-  const [file, ...args] = options.command;
+  const { user } = options;
+  const {
+    command: [file, ...args],
+    options: identity,
+  } = user?.as(options.command) ?? { command: options.command, options: {} };
   const { environment, secrets } = splitSecrets(options.environment);
   const stdio = ["pipe", "pipe", "pipe", "pipe"] as const;
-  const { user } = options;
-  const withRights = user === undefined ? <T>(work: () => T): T => work() : user.withRights;
-  const identity = user && { uid: user.id, gid: user.id };
-  const child = withRights(() =>
-    spawn(file, args, { env: environment, detached: true, stdio: [...stdio], ...identity }),
-  );
+  const child = spawn(file, args, { env: environment, detached: true, stdio: [...stdio], ...identity });
   const { pid } = child;
   const kill = (signal: NodeJS.Signals): void => {
     if (pid === undefined) return;
+    if (user !== undefined) return user.kill(pid, signal);
     try {
-      withRights(() => process.kill(-pid, signal));
+      process.kill(-pid, signal);
     } catch (error) {
       const gone = error instanceof Error && "code" in error && error.code === "ESRCH";
       if (!gone) throw error;

@@ -8,6 +8,7 @@ import { openStores, type Stores } from "../../runtime/gateway/stores.ts";
 import { ChatData } from "../../runtime/host/tenants/chat-data.ts";
 import { ChatBackupDirectory } from "../../runtime/host/tenants/chat-backup-directory.ts";
 import { runtimeProgramFile } from "../../runtime/process/programs.ts";
+import type { ProcessUser } from "../../runtime/supervisor/child.ts";
 import { temporaryDirectory } from "../runtime/support/processes.ts";
 
 const log = { debug() {}, info() {}, warn() {}, error() {} };
@@ -58,7 +59,11 @@ export async function servedAll() {
   for (const chat of ["C1", "C2"])
     await write(home, `workspace-chats/slack-${chat}/plan.md`, `file of ${chat}`);
   const folder = (tenant: string): string => path.join(home, "tenants", tenant);
-  const user = { id: process.getuid?.() ?? 0, withRights: <T>(work: () => T): T => work() };
+  const user: ProcessUser = {
+    id: process.getuid?.() ?? 0,
+    as: (command) => ({ command, options: {} }),
+    kill: () => {},
+  };
   const open = async (backupDirectory?: string): Promise<DiskStore> =>
     new DiskStore({
       home,

@@ -6,7 +6,7 @@ import { type HostOptions, startHost } from "./host.ts";
 import { changesBy } from "./tenants.ts";
 
 /** Command prefix for the container's privileges: root with few capabilities. */
-const AS_IN_CONTAINER = [
+export const AS_IN_CONTAINER = [
   "setpriv",
   "--bounding-set=-all,+chown,+kill,+setgid,+setuid",
   "--inh-caps=-all",

@@ -33,15 +33,15 @@ interface RunOptions {
 }
 
 export function startIn({ home, user, command, environment }: RunOptions): ChatStateRun {
-  const [file, ...args] = command;
-  const child = user.withRights(() =>
-    spawn(file, args, {
-      env: { ...environment, STEWARD_HOME: home, HOME: home },
-      stdio: ["pipe", "pipe", "pipe"],
-      uid: user.id,
-      gid: user.id,
-    }),
-  );
+  const {
+    command: [file, ...args],
+    options,
+  } = user.as(command);
+  const child = spawn(file, args, {
+    env: { ...environment, STEWARD_HOME: home, HOME: home },
+    stdio: ["pipe", "pipe", "pipe"],
+    ...options,
+  });
   // Ignore the broken pipe of a program that ends early: the program's own error says more.
   child.stdin.on("error", () => {});
   const ended = endOf(child);

@@ -1,4 +1,4 @@
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import {
   chmodSync,
   chownSync,
@@ -9,6 +9,7 @@ import {
   rmdirSync,
   statSync,
 } from "node:fs";
+import type { Socket } from "node:net";
 import path from "node:path";
 import { StewardError } from "../../contract/errors.ts";
 import { CHAT_USERS, CONTAINER_USER } from "../../contract/names.ts";
@@ -23,6 +24,11 @@ const PASSAGE = 0o711;
 const OTHERS = 0o077;
 /** Bit numbers from linux/capability.h. */
 const BITS = { CHOWN: 0n, KILL: 5n, SETGID: 6n, SETUID: 7n };
+/**
+ * Options of `spawn` that start a program as root, which requires no switch of this process. A switch applies to all
+ * threads: file operations in other threads would run as root, who may not open this user's files.
+ */
+const AS_ROOT = { uid: 0, gid: 0 };
 
 /**
  * Operating system users of the chats' gateways. The owner of a chat's folder is the only record of the user's id, so
@@ -31,15 +37,15 @@ const BITS = { CHOWN: 0n, KILL: 5n, SETGID: 6n, SETUID: 7n };
 export class TenantUsers {
   readonly base: ProcessUser;
   readonly #folder: string;
+  readonly #signals = new SignalSender();
 
   private constructor(home: string, base: number) {
     this.#folder = path.join(home, TENANTS);
-    this.base = userOf(base, base);
+    this.base = this.#user(base);
   }
 
   /**
-   * Makes this process run as the owner of the data directory. The process can still become root for single
-   * operations.
+   * Makes this process run as the owner of the data directory. Only the programs that it starts can be root again.
    *
    * @throws StewardError `tenancy_unsupported` if this process cannot give chats their own users.
    */
@@ -61,6 +67,7 @@ export class TenantUsers {
     ensureDirectory(users.#folder);
     chmodSync(users.#folder, PASSAGE);
     users.#try();
+    users.#signals.start();
     return users;
   }
 
@@ -85,7 +92,14 @@ export class TenantUsers {
   }
 
   #user(id: number): ProcessUser {
-    return userOf(id, this.base.id);
+    return {
+      id,
+      as: (command) => ({
+        command: ["/usr/bin/setpriv", `--reuid=${id}`, `--regid=${id}`, "--clear-groups", "--", ...command],
+        options: AS_ROOT,
+      }),
+      kill: (group, signal) => this.#signals.send(signal, group),
+    };
   }
 
   #nextId(): number {
@@ -97,7 +111,7 @@ export class TenantUsers {
 
   #give(folder: string, id: number): void {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    this.base.withRights(() => chownSync(folder, id, id));
+    runSync({ command: ["/bin/chown", `${id}:${id}`, folder], options: AS_ROOT });
   }
 
   /** Throws if a chat cannot have its own user, so that the service fails at startup. */
@@ -107,11 +121,7 @@ export class TenantUsers {
       this.#give(folder, FIRST_USER);
       if (ownerOf(folder) !== FIRST_USER)
         throw new Error("the data directory's file system does not support file owners");
-      const trial = this.#user(FIRST_USER).withRights(() =>
-        spawnSync("/bin/sh", ["-c", ":"], { uid: FIRST_USER, gid: FIRST_USER, stdio: "ignore" }),
-      );
-      if (trial.error !== undefined || trial.status !== 0)
-        throw trial.error ?? new Error(`a process of user ${FIRST_USER} ended with ${trial.status}`);
+      runSync(this.#user(FIRST_USER).as(["/bin/true"]));
       rmdirSync(folder);
     } catch (error) {
       throw unsupported(
@@ -138,22 +148,45 @@ function takeDirectory(home: string): number {
   return CONTAINER_USER;
 }
 
+/** Runs a program without this process's variables, which contain secrets. Throws if the program fails. */
+function runSync({ command: [file, ...args], options }: ReturnType<ProcessUser["as"]>): void {
+  const { error, status, stderr } = spawnSync(file, args, { ...options, env: {}, encoding: "utf8" });
+  if (error !== undefined) throw error;
+  if (status !== 0) throw new Error(`${file} ended with ${status}: ${stderr.trim()}`);
+}
+
 /**
- * Returns the user with this id. Its `withRights` method runs a synchronous function as root, and then switches back
- * to the user `base`.
+ * Sends signals to other users' processes through a shell that runs as root. The shell is started in advance: if a
+ * chat's programs use up the container's processes, no other process can be started to end them.
  */
-function userOf(id: number, base: number): ProcessUser {
-  return {
-    id,
-    withRights: (work) => {
-      process.seteuid?.(0);
-      try {
-        return work();
-      } finally {
-        process.seteuid?.(base);
-      }
-    },
-  };
+class SignalSender {
+  #input: Socket | undefined;
+
+  start(): Socket {
+    const script = 'while read -r signal group; do kill -s "$signal" -- "-$group"; done';
+    const shell = spawn("/bin/sh", ["-c", script], {
+      ...AS_ROOT,
+      env: {},
+      stdio: ["pipe", "ignore", "ignore"],
+      // Ctrl-C in a terminal must not end the shell before the gateways have stopped.
+      detached: true,
+    });
+    const input = shell.stdin as Socket;
+    const onEnd = (): void => {
+      if (this.#input === input) this.#input = undefined;
+    };
+    shell.on("error", onEnd).on("exit", onEnd);
+    input.on("error", onEnd);
+    // The shell ends with this process, so it must not prevent this process's end.
+    shell.unref();
+    input.unref();
+    this.#input = input;
+    return input;
+  }
+
+  send(signal: NodeJS.Signals, group: number): void {
+    (this.#input ?? this.start()).write(`${signal.replace("SIG", "")} ${group}\n`);
+  }
 }
 
 /**
