@@ -186,8 +186,7 @@ try {
     clock: Date.now,
     log,
   });
-  // Record the deployment only after the ledger has accepted the database: the ledger refuses a database that a newer
-  // version has written.
+  // Record the deployment only if the ledger has accepted the database: it refuses those of newer versions.
   activity.deployed(VERSION, bundle);
   const answers = new AnswerStore(sql, Date.now);
   const signatures = new SignatureStore(sql, Date.now);

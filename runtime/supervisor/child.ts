@@ -89,8 +89,7 @@ function spawnChild(options: ChildOptions): Child {
     child.once("exit", () => {
       // Processes left behind would hold the output pipes open, and perhaps the port.
       kill("SIGKILL");
-      // Close the pipes after a second. Otherwise, processes outside the group could hold them open and delay the
-      // `close` event.
+      // Processes outside the group could hold the pipes open and delay the `close` event.
       setTimeout(
         () => [streams.stdout, streams.stderr].forEach((one) => one?.destroy()),
         LAST_WORDS_MS,

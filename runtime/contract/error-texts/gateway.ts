@@ -42,7 +42,8 @@ export const GATEWAY_ERRORS = {
   chats_not_copied: {
     status: 500,
     title: "Some chats' data has not been backed up",
-    cause: "The service was killed before these chats' gateways stopped and made their backups.",
+    cause:
+      "The service ended without a backup of these chats' data: it was killed, or a backup failed. Its log names a failed backup.",
     fix: "Deploy once more with steward:tenancy set to chat (unless the rollout already did so), wait a minute, then switch back to shared. To discard the chats' data instead, remove backups/tenants/<id>/changed and restart the service.",
   },
   out_of_memory: {

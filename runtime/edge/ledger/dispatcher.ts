@@ -217,15 +217,14 @@ export class Dispatcher {
     try {
       store.names.storeFound(names, clock());
     } catch (error) {
-      // Only warn if the write fails, for example because the disk is full: the names will be requested again at the
-      // next event.
+      // Only warn: the names are requested again at the next event.
       log.warn("names could not be stored", { error: String(error) });
     }
   }
 
   #end(entry: DueEntry, result: AttemptResult): void {
     const { key } = entry;
-    // Remove the key before the result is stored: if storing fails, the next run can then reset the entry.
+    // Remove the key first: if storing the result fails, the next run can reset the entry.
     this.#open.delete(key);
     try {
       this.#conclude(entry, result);

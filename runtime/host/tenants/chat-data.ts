@@ -151,8 +151,7 @@ export class ChatData {
   async restoreReadable(tenant: TenantId, stop: () => Promise<void>): Promise<string | undefined> {
     const store = await this.store(tenant);
     const found = (await store.list()).find(
-      // Skip backups made because of a restore. They hold the data that the restore replaced, which may have been
-      // written by a version newer than the backup's `agentVersion`.
+      // Skip backups made before a restore: a version newer than their `agentVersion` may have written their data.
       ({ agentVersion, cause }) => cause !== "restore" && !isLater(agentVersion, VERSION),
     );
     if (found === undefined) return undefined;

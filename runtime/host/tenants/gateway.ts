@@ -21,7 +21,7 @@ interface TenantGatewayOptions extends TenantRunOptions {
   broker: Omit<BrokerOptions, "token" | "chat">;
   notes: Notes;
   clock: Clock;
-  /** Called when the gateway becomes idle and may be stopped to make room for another. */
+  /** Called when the gateway may be stopped to make room for another. */
   onIdle(): void;
   /**
    * Runs `start` if there is room for another gateway.
@@ -169,7 +169,7 @@ export class TenantGateway implements Sandbox {
     const status = await run.supervisor.whenSettled(START_MS);
     this.recordUse();
     if (status.reason?.code === "data_newer" && (await this.#restoreReadable())) return this.whenReady();
-    // Another process has taken the port. The next start uses another port.
+    // The next start uses another port.
     if (status.reason?.code === "inner_port_in_use") await this.stop();
     return status;
   }

@@ -141,7 +141,7 @@ export class HostTenancy {
       clock,
       log,
     });
-    // Chats whose gateways were running when the previous process ended have outdated rows in the list of tenants.
+    // The previous process may have ended without updating these chats' rows.
     this.#changed = new Set(this.#reception.roster.running());
   }
 
@@ -362,8 +362,7 @@ export class HostTenancy {
       // Do not wait: copying a large chat takes a long time.
       void this.#data.copyChanged(this.#isRunning);
       void this.#scheduled.run();
-      // Start the gateways of waiting chats: a gateway that has finished its schedule may now be stopped to make
-      // room.
+      // A gateway that has finished its schedule may now be stopped to make room for waiting chats.
       void this.#pool.offer();
     } catch (error) {
       log.error("the checks of the chats' gateways failed", { error: String(error) });
@@ -404,7 +403,7 @@ export class HostTenancy {
     const { clock } = this.#options;
     const { schedule } = gateway;
     if (!gateway.isRunning) {
-      // Do not wait for the start, which takes seconds and would delay the other gateways' checks.
+      // The start takes seconds and must not delay the other gateways' checks.
       if (gate.mayRun && (schedule.startAt ?? Number.POSITIVE_INFINITY) <= clock()) gateway.start();
       return;
     }

@@ -25,8 +25,8 @@ const OTHERS = 0o077;
 /** Bit numbers from linux/capability.h. */
 const BITS = { CHOWN: 0n, KILL: 5n, SETGID: 6n, SETUID: 7n };
 /**
- * Options of `spawn` that start a program as root, which requires no switch of this process. A switch applies to all
- * threads: file operations in other threads would run as root, who may not open this user's files.
+ * `spawn` options to start a program as root. This process itself never switches to root: all its threads would switch,
+ * and their file operations would fail.
  */
 const AS_ROOT = { uid: 0, gid: 0 };
 
@@ -156,8 +156,8 @@ function runSync({ command: [file, ...args], options }: ReturnType<ProcessUser["
 }
 
 /**
- * Sends signals to other users' processes through a shell that runs as root. The shell is started in advance: if a
- * chat's programs use up the container's processes, no other process can be started to end them.
+ * Sends signals to other users' processes through a root shell. The shell is started in advance, because later a chat's
+ * programs may have used up the container's processes.
  */
 class SignalSender {
   #input: Socket | undefined;
@@ -168,7 +168,7 @@ class SignalSender {
       ...AS_ROOT,
       env: {},
       stdio: ["pipe", "ignore", "ignore"],
-      // Ctrl-C in a terminal must not end the shell before the gateways have stopped.
+      // Ctrl-C must not end the shell before the gateways stop.
       detached: true,
     });
     const input = shell.stdin as Socket;
@@ -177,7 +177,7 @@ class SignalSender {
     };
     shell.on("error", onEnd).on("exit", onEnd);
     input.on("error", onEnd);
-    // The shell ends with this process, so it must not prevent this process's end.
+    // Let this process end; the shell then ends too.
     shell.unref();
     input.unref();
     this.#input = input;
