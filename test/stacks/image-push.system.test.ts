@@ -16,6 +16,7 @@ import { startServerlessStage, type ServerlessStage } from "../support/serverles
 import { ENGINE_MS, stateText, UPDATE_MS, type TestStack } from "../support/stack.ts";
 
 const missing = [...(engine.ok ? [] : [engine.reason]), ...noRegistry];
+const KEPT = "steward-test:pushed";
 const EXPIRED = { ...REGISTRY_LOGIN, password: "expired-0123456789" };
 
 const reason = missing.length > 0 ? ` (${missing.join(", ")})` : "";
@@ -47,6 +48,7 @@ describe.skipIf(missing.length > 0)(`the image at the account's registry${reason
   }, ENGINE_MS);
 
   afterAll(async () => {
+    await docker(["image", "rm", KEPT]).catch(() => {});
     await world?.close();
     await registry?.close();
   }, UPDATE_MS);
@@ -99,6 +101,8 @@ describe.skipIf(missing.length > 0)(`the image at the account's registry${reason
         tags.map((name) => registry.digest(`${ACCOUNT}/steward`, name.replace("steward:", ""))),
       );
       expect(digests.filter((one) => one !== null)).toEqual([digest]);
+      // Other files remove the image by its name. A build finds the layers again if the image has a second name.
+      await docker(["tag", tags[digests.indexOf(digest ?? null)] ?? "", KEPT]);
       expect(stdout).not.toContain(registry.host);
       expect(world.stage.cloudflare.account.state.applications).toMatchObject([
         { configuration: { image: reference, instance_type: "lite" } },

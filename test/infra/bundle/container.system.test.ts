@@ -68,6 +68,7 @@ export default { fetch: (request, env) => env.SANDBOX.getByName("one").fetch(req
 
 describe.skipIf(!engine.ok)("a container-backed Durable Object", () => {
   const image = `steward:${NAME}`;
+  const built: string[] = [];
   let folder: string;
   let miniflare: Miniflare;
   let address: URL;
@@ -86,7 +87,9 @@ describe.skipIf(!engine.ok)("a container-backed Durable Object", () => {
     );
     await prepareBaseImage({ log });
     const sidecar = await ensureSidecarImage({ log });
-    await stewardImage({ container: { context: join(folder, "app"), hash: NAME } }, log);
+    const container = { context: join(folder, "app"), hash: NAME };
+    const build = () => stewardImage({ container }, (line) => void built.push(line));
+    await Promise.all([build(), build()]);
     miniflare = new Miniflare({
       host: "127.0.0.1",
       port: 0,
@@ -134,6 +137,10 @@ describe.skipIf(!engine.ok)("a container-backed Durable Object", () => {
     await docker(["rmi", "--force", image]);
     await rm(folder, { recursive: true, force: true });
   }, 120_000);
+
+  test("has an image that was built once, although two programs needed it at the same time", () => {
+    expect(built).toEqual([`building ${image}`]);
+  });
 
   test("runs the image on this machine's Docker engine, as its user, behind an init", async () => {
     const response = await fetch(new URL("/hello", address));
