@@ -30,7 +30,7 @@ export interface TenantProcess {
   environment: Record<string, string>;
 }
 
-/** Starts a host with one gateway per chat. Needs root, because each gateway runs as a different user. */
+/** Starts a host with one gateway per chat, each as a different user. Needs root. */
 export async function hostByChat(
   environment: Record<string, string> = {},
   { prepare }: Pick<HostOptions, "prepare"> = {},

@@ -35,7 +35,7 @@ export async function startWithChatData(options: ReturnOptions): Promise<void> {
   const backupDirectory = new ChatBackupDirectory(home);
   const isEmpty = backupDirectory.tenants().length === 0;
   await startAfterRestore({ supervisor, home, awaitsData: !isEmpty, log });
-  // Merge nothing while a restore is unfinished. The next start completes the restore.
+  // The next start first completes an unfinished restore.
   if (isEmpty || exists(path.join(home, RESTORE_MARKER))) return;
   await supervisor.hold(MERGING);
   for (;;) {

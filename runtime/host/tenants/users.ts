@@ -19,7 +19,7 @@ import type { ProcessUser } from "../../supervisor/child.ts";
 
 const { first: FIRST_USER, rights: RIGHTS } = CHAT_USERS;
 const TENANTS = "tenants";
-/** Folder mode: other users may pass through the folder but not list it. */
+/** Other users may pass through the folder but not list it. */
 const PASSAGE = 0o711;
 const OTHERS = 0o077;
 /** Bit numbers from linux/capability.h. */
@@ -162,7 +162,12 @@ function runSync({ command: [file, ...args], options }: ReturnType<ProcessUser["
 class SignalSender {
   #input: Socket | undefined;
 
-  start(): Socket {
+  send(signal: NodeJS.Signals, group: number): void {
+    if (this.#input === undefined) this.start();
+    this.#input?.write(`${signal.replace("SIG", "")} ${group}\n`);
+  }
+
+  start(): void {
     const script = 'while read -r signal group; do kill -s "$signal" -- "-$group"; done';
     const shell = spawn("/bin/sh", ["-c", script], {
       ...AS_ROOT,
@@ -171,21 +176,17 @@ class SignalSender {
       // Ctrl-C must not end the shell before the gateways stop.
       detached: true,
     });
-    const input = shell.stdin as Socket;
+    // Undefined without free file descriptors.
+    const input = shell.stdin as Socket | undefined;
+    this.#input = input;
     const onEnd = (): void => {
       if (this.#input === input) this.#input = undefined;
     };
     shell.on("error", onEnd).on("exit", onEnd);
-    input.on("error", onEnd);
+    input?.on("error", onEnd);
     // Let this process end; the shell then ends too.
     shell.unref();
-    input.unref();
-    this.#input = input;
-    return input;
-  }
-
-  send(signal: NodeJS.Signals, group: number): void {
-    (this.#input ?? this.start()).write(`${signal.replace("SIG", "")} ${group}\n`);
+    input?.unref();
   }
 }
 
