@@ -1,20 +1,17 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { ROUTES } from "../../runtime/contract/routes.ts";
 import { identityGateway } from "../support/identity-gateway.ts";
-import { underKills } from "../support/kills.ts";
-import { startedAs, runs } from "../support/measure.ts";
+import { killGateways, signal, underKills } from "../support/kills.ts";
+import { startedAs } from "../support/measure.ts";
 import { answersState } from "../support/ready.ts";
 import { startWorker } from "../support/worker.ts";
 
-/** Time in which the broker has sent what it had taken. */
-const BROKER_MS = 250;
 const PLAN = { kills: 24, longestLifeMs: 800, mostEvents: 60, chats: 12 };
 const SEED = Number(process.env["KILL_SEED"] ?? Date.now() % 1_000_000);
-const GATEWAY = ["gateway/main.js"];
 /** With its main process a container goes, and all that it knew. */
-const CONTAINER = ["supervisor/main.js"];
-const MACHINE = ["bin/workerd", ...CONTAINER, ...GATEWAY];
+const CONTAINER = "supervisor/main.js";
+const MACHINE = ["bin/workerd", CONTAINER, "gateway/main.js"];
+const TARGETS = ["gateway", "container", "machine"] as const;
 
 test(
   `the Worker loses no event while its gateway, its container and workerd are killed (KILL_SEED=${SEED})`,
@@ -25,25 +22,30 @@ test(
     onTestFinished(() => worker.stop());
     let url = await worker.origin();
     let kills = 0;
-    let machineIsGone = false;
+    let target: (typeof TARGETS)[number] = "gateway";
+    let supervisors: number[] = [];
     const aftermath = await underKills(
       {
         url: () => url,
         slack: worker.slack,
         operator: headers,
         async kill() {
-          const names = [GATEWAY, CONTAINER, MACHINE][kills % 3] ?? [];
+          target = TARGETS[kills % 3] ?? "machine";
           kills += 1;
-          machineIsGone = names === MACHINE;
-          const gateways = startedAs(process.pid, "gateway/main.js");
-          for (const pid of names.flatMap((name) => startedAs(process.pid, name))) kill(pid);
-          if (machineIsGone) await worker.halt();
-          while (gateways.some(runs)) await sleep(5);
-          // The broker still sends what a killed gateway had handed to it: that belongs to the life that has ended.
-          await sleep(BROKER_MS);
+          if (target === "machine") {
+            signal(
+              MACHINE.flatMap((name) => startedAs(process.pid, name)),
+              "SIGKILL",
+            );
+            return worker.halt();
+          }
+          supervisors = startedAs(process.pid, CONTAINER);
+          await killGateways(supervisors);
+          if (target === "container") signal(supervisors, "SIGKILL");
         },
         async revive() {
-          if (machineIsGone) await worker.resume();
+          if (target === "machine") await worker.resume();
+          else signal(supervisors, "SIGCONT");
           url = await worker.origin();
           // Strangers may wake it a few times an hour only, and perhaps no event waits.
           await fetch(`${url}${ROUTES.admin.path}`, { headers: { ...headers, accept: "text/html" } });
@@ -61,8 +63,3 @@ test(
     expect(aftermath).toMatchObject({ lost: [], open: [], twiceInALife: [] });
   },
 );
-
-/** At once; one that went with another before it is gone already. */
-function kill(pid: number): void {
-  if (runs(pid)) process.kill(pid, "SIGKILL");
-}

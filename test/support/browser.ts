@@ -20,8 +20,7 @@ export async function openBrowser(options?: BrowserContextOptions, args: string[
   const context = await browser.newContext(options);
   const page = await context.newPage();
   const goto = page.goto.bind(page);
-  // Retries, because Chromium aborts loading when a network interface changes. It then loads an error page, which
-  // aborts an early retry too.
+  // Chromium aborts loading when a network interface changes. Its error page aborts an early retry too.
   page.goto = async (...given) => {
     for (let attempt = 1; ; attempt += 1)
       try {

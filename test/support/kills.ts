@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { mention, type SlackStandIn } from "../../rehearsal/standins/slack.ts";
-import { runs } from "./measure.ts";
+import { runs, startedAs } from "./measure.ts";
 import { generator } from "./random.ts";
 import type { LedgerEntry, LedgerPage } from "../../runtime/edge/ports.ts";
 
@@ -8,6 +8,8 @@ import type { LedgerEntry, LedgerPage } from "../../runtime/edge/ports.ts";
 export const TS_MS = 1_000;
 /** Maximum wait after the last kill. */
 const SETTLE_MS = 120_000;
+/** Time for the broker to send a killed gateway's last messages. */
+const BROKER_MS = 1_000;
 
 export interface Victim {
   url(): string;
@@ -60,7 +62,7 @@ export async function underKills(victim: Victim, plan: KillPlan): Promise<Afterm
     const posts = Promise.all(fresh.map((one) => post(victim, one)));
     await sleep(random() * plan.longestLifeMs);
     await victim.kill(random);
-    // The broker may still deliver messages that the gateway sent before this kill.
+    // The broker may still deliver the killed gateway's messages.
     await victim.slack.quiet();
     ends.push(victim.slack.messages().length);
     await victim.revive();
@@ -81,7 +83,7 @@ export async function underKills(victim: Victim, plan: KillPlan): Promise<Afterm
   const said = texts(victim);
   const lives = [...ends, said.length].map((end, life) => ({ before: ends[life - 1] ?? 0, end }));
   const times = victim.slack.messages().map(({ ts }) => Number(ts) * 1_000);
-  // An outage also ends without a new message if the ledger settles an answer from before the kill.
+  // The ledger may also end an outage by settling an answer from before the kill.
   const isOneOutage = (life: number) => (first: number, second: number) => {
     const [from = 0, to = 0] = [times[life + first], times[life + second]];
     return !entries.some(({ state, settledAt = "" }) => {
@@ -165,7 +167,6 @@ function isOutageWord(message: string): boolean {
   return message.includes("I am unavailable at the moment.");
 }
 
-/** Returns the highest count of a chat's messages that were sent before a kill and again afterwards. */
 function mostOfAChat(said: readonly string[], { before, end }: { before: number; end: number }): number {
   const later = new Set(said.slice(end));
   const chats = new Map<string, number>();
@@ -176,10 +177,26 @@ function mostOfAChat(said: readonly string[], { before, end }: { before: number;
   return Math.max(0, ...chats.values());
 }
 
+/**
+ * Kills these supervisors' gateways. The supervisors remain stopped, so that no new gateway writes before the
+ * broker has sent the last messages.
+ */
+export async function killGateways(supervisors: readonly number[]): Promise<void> {
+  signal(supervisors, "SIGSTOP");
+  const gateways = supervisors.flatMap((pid) => startedAs(pid, "gateway/main.js"));
+  signal(gateways, "SIGKILL");
+  while (gateways.some(runs)) await sleep(5);
+  await sleep(BROKER_MS);
+}
+
+export function signal(pids: readonly number[], name: NodeJS.Signals): void {
+  for (const pid of pids.filter(runs)) process.kill(pid, name);
+}
+
 const STEADILY_EVERY_MS = 2_500;
 const STEADILY = { kills: 12, longestLifeMs: 1, mostEvents: 34, chats: 12 };
 
-/** Runs {@link underKills}, but kills only the gateways, which their supervisors restart. */
+/** Kills only gateways, which their supervisors restart. */
 export function killSteadily(
   victim: Omit<Victim, "kill" | "revive">,
   gateways: () => number[],
@@ -190,7 +207,7 @@ export function killSteadily(
       ...victim,
       async kill() {
         await sleep(STEADILY_EVERY_MS);
-        for (const pid of gateways().filter(runs)) process.kill(pid, "SIGKILL");
+        signal(gateways(), "SIGKILL");
       },
       revive: async () => {},
     },

@@ -5,5 +5,10 @@ import type { Page } from "playwright-core";
 const FOLDER = path.resolve(".steward/artefacts/screenshots");
 
 export async function shoot(page: Page, name: string, fullPage = true): Promise<void> {
-  await page.screenshot({ path: path.join(FOLDER, `${name}.png`), fullPage });
+  const options = { path: path.join(FOLDER, `${name}.png`), fullPage };
+  await page.screenshot(options).catch((error: unknown) => {
+    // Chromium sometimes cannot capture a long page.
+    if (!String(error).includes("Unable to capture screenshot")) throw error;
+    return page.screenshot(options);
+  });
 }
