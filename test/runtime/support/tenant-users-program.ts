@@ -1,4 +1,5 @@
-// Starts and ends processes of chats' users while it uses its own files. Prints what it observed as JSON.
+// Starts and ends processes of chats' users while it uses its own files. Prints what it observed as JSON. Ends by
+// itself, because the signal sender must not keep it running.
 import { spawnSync } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { readFile, rm, stat, writeFile } from "node:fs/promises";
@@ -61,4 +62,3 @@ process.stdout.write(
     helpers: { count: children.length, environment: helpers },
   }),
 );
-process.exit(0);
