@@ -32,6 +32,12 @@ async function edit({ page }: Admin, change: (text: string) => string) {
   return text;
 }
 
+/** Accepts the selected completion. A list that has just appeared takes no key that was meant for the text. */
+async function takeOffer({ page }: Admin): Promise<void> {
+  await page.waitForTimeout(200);
+  await page.keyboard.press("Enter");
+}
+
 test.skipIf(browserIsMissing)(
   "a config with deprecated keys is repaired from the page, and the gateway starts",
   async () => {
@@ -159,7 +165,7 @@ test.skipIf(browserIsMissing)("the editor completes, explains, marks, mends and 
   await page.keyboard.type('{\n"agent": {"maxS');
   await page.getByRole("option", { name: "maxSteps" }).waitFor();
   await page.getByText("Maximum number of requests to the model for one answer").waitFor();
-  await page.keyboard.press("Enter");
+  await takeOffer(admin);
   await page.keyboard.type("7");
   await page.keyboard.press("End");
   await page.keyboard.type(',\n"channels": {"slack": {"dmPolicy": ');
@@ -167,9 +173,7 @@ test.skipIf(browserIsMissing)("the editor completes, explains, marks, mends and 
   await page.getByRole("option", { name: "disabled" }).waitFor();
   await page.keyboard.type("dis");
   await page.getByRole("option", { name: "disabled", selected: true }).waitFor();
-  // A list that has just appeared takes no key that was meant for the text.
-  await page.waitForTimeout(200);
-  await page.keyboard.press("Enter");
+  await takeOffer(admin);
   await expect.poll(() => page.locator("textarea").inputValue()).toContain('"dmPolicy": "disabled"');
   expect(await page.locator("textarea").inputValue()).toContain('"maxSteps": 7');
 
