@@ -12,7 +12,7 @@ const EDGE = [
 const TIERS = ["process", "engine", "system", "main"] as const;
 const named = (tier: (typeof TIERS)[number]): string => `test/**/*.${tier}.test.ts`;
 /** Generous: these bounds end what hangs, they measure nothing. */
-const TIMEOUTS = { testTimeout: 60_000, hookTimeout: 120_000 };
+const TIMEOUTS = { testTimeout: 60_000, hookTimeout: 120_000, expect: { poll: { timeout: 50_000 } } };
 
 // Workers and what they start find Node's own code compiled.
 process.env["NODE_COMPILE_CACHE"] ??= `${cacheRoot(process.env)}/compiled`;

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { type Config, formatConfigProblems } from "../contract/config/index.ts";
 import { renderConfig } from "../contract/config/render.ts";
 import { readConfigText, secretValues } from "../contract/config/text.ts";
@@ -7,18 +7,20 @@ import { reason, type Reason, StewardError } from "../contract/errors.ts";
 import type { Log } from "../shared/log.ts";
 import { createRedactor, type Redactor } from "../shared/redact.ts";
 import { withScheduleChecks } from "../process/config-file.ts";
-import { writeFileAtomic } from "../process/files.ts";
+import { fileVersion, writeFileAtomic } from "../process/files.ts";
 
 const LOOK_EVERY_MS = 1_000;
 
 interface ReloadOptions {
   path: string;
+  /** Version of the file that the gateway started with. */
+  version: string;
   environment: Environment;
   redact: Redactor;
   /** Milliseconds since the epoch. */
   clock(): number;
   log: Log;
-  onConfig(loaded: Omit<LoadedConfig, "fresh">): void;
+  onConfig(loaded: ReadConfig): void;
 }
 
 /**
@@ -34,7 +36,7 @@ export class ConfigReload {
 
   constructor(options: ReloadOptions) {
     this.#options = options;
-    this.#seen = stamp(options.path);
+    this.#seen = options.version;
     this.#state = { loadedAt: new Date(options.clock()).toISOString() };
   }
 
@@ -60,8 +62,7 @@ export class ConfigReload {
 
   async #reload(force: boolean): Promise<void> {
     const { path, environment, redact, clock, log, onConfig } = this.#options;
-    // Take the stamp before reading the file, so that the next check notices a change between the two.
-    const now = stamp(path);
+    const now = fileVersion(path);
     if (now === this.#seen && !force) return;
     this.#seen = now;
     try {
@@ -83,22 +84,17 @@ function reloadProblem(error: unknown, path: string, redact: Redactor): Reason {
   return reason("config_invalid", `${path} cannot be read (${code}).`);
 }
 
-/** Returns a string that changes with the file. If the file is unreadable, the string contains the error. */
-function stamp(path: string): string {
-  try {
-    const stats = statSync(path, { throwIfNoEntry: false });
-    return stats === undefined ? "missing" : `${stats.ino} ${stats.mtimeMs} ${stats.size}`;
-  } catch (error) {
-    return `unreadable ${String(error)}`;
-  }
-}
-
-interface LoadedConfig {
+interface ReadConfig {
   config: Config;
   /** Values of the config's secrets, for the redactor. */
   secrets: string[];
+}
+
+interface LoadedConfig extends ReadConfig {
   /** True if this start created the file. */
   fresh: boolean;
+  /** Version of the file before it was read, for {@link ConfigReload}. */
+  version: string;
 }
 
 /**
@@ -109,11 +105,12 @@ interface LoadedConfig {
 export async function loadGatewayConfig(path: string, environment: Environment): Promise<LoadedConfig> {
   const fresh = !existsSync(path);
   if (fresh) writeFileAtomic(path, renderConfig(environment));
-  return { ...(await readConfig(path, environment)), fresh };
+  const version = fileVersion(path);
+  return { ...(await readConfig(path, environment)), fresh, version };
 }
 
 /** @throws StewardError `config_invalid` with all problems. */
-async function readConfig(path: string, environment: Environment): Promise<Omit<LoadedConfig, "fresh">> {
+async function readConfig(path: string, environment: Environment): Promise<ReadConfig> {
   const { result } = await withScheduleChecks(readConfigText(readFileSync(path, "utf8"), environment));
   if (!result.ok) throw new StewardError("config_invalid", formatConfigProblems(path, result.problems));
   return { config: result.config, secrets: secretValues(result.config, environment) };

@@ -75,7 +75,7 @@ export async function startGateway({
   ensureDirectory(settings.home);
 
   // 3. Config, then the log, whose level the config sets.
-  const { config, secrets, fresh } = await loadGatewayConfig(settings.configPath, environment);
+  const { config, secrets, fresh, version } = await loadGatewayConfig(settings.configPath, environment);
   const known = new KnownSecrets(environment);
   known.add(secrets);
   const { redact } = known;
@@ -168,6 +168,7 @@ export async function startGateway({
   // 7. Config changes at runtime. Work in progress finishes with the components it started with.
   const reload = new ConfigReload({
     path: settings.configPath,
+    version,
     environment,
     redact,
     clock,

@@ -1,5 +1,5 @@
 import { lookup } from "node:dns/promises";
-import { readFileSync, statSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
 import { Readable } from "node:stream";
@@ -7,6 +7,7 @@ import { readConfigText } from "../contract/config/text.ts";
 import type { Environment } from "../contract/environment.ts";
 import { StewardError } from "../contract/errors.ts";
 import { isProxyAddress } from "../process/addresses.ts";
+import { fileVersion } from "../process/files.ts";
 import { openConnection } from "../process/telegram/transport.ts";
 
 type Fetch = (url: string, init: RequestInit) => Promise<Response>;
@@ -24,9 +25,8 @@ export function configuredProxy(configPath: string, environment: Environment): (
   let seen: string | undefined;
   let proxy: string | undefined;
   return () => {
-    const stats = statSync(configPath, { throwIfNoEntry: false });
-    const version = stats && `${stats.ino} ${stats.mtimeMs} ${stats.size}`;
-    if (version === undefined || version === seen) return proxy;
+    const version = fileVersion(configPath);
+    if (version === "missing" || version === seen) return proxy;
     const { result } = readConfigText(readFileSync(configPath, "utf8"), environment);
     seen = version;
     if (result.ok) proxy = result.config.channels.telegram?.proxy;

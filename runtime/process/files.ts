@@ -26,6 +26,19 @@ export function exists(path: string): boolean {
 }
 
 /**
+ * Returns a string that changes with the file: `missing` without one, and the error if the file is inaccessible. Call
+ * this function before reading the file, so that the next comparison notices a change in between.
+ */
+export function fileVersion(path: string): string {
+  try {
+    const stats = statSync(path, { throwIfNoEntry: false });
+    return stats === undefined ? "missing" : `${stats.ino} ${stats.mtimeMs} ${stats.size}`;
+  } catch (error) {
+    return `unreadable ${String(error)}`;
+  }
+}
+
+/**
  * Creates a directory if it is missing, with access for this user only.
  *
  * @throws StewardError `data_directory_unwritable` or `disk_full`.

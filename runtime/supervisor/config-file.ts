@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
-import { statSync } from "node:fs";
 import type { ContainerConfig } from "../contract/control.ts";
 import type { Environment } from "../contract/environment.ts";
+import { fileVersion } from "../process/files.ts";
 import { redactValue, type Redactor } from "../shared/redact.ts";
 import type { Timers } from "./timers.ts";
 
@@ -31,19 +31,16 @@ export async function showConfig(
   return { config: redactValue(value, redact), path, valid: result.ok, problems };
 }
 
-/** Calls back once when the file changes or is deleted. Polls, because a mounted volume may send no notification. */
-export function watchConfig(path: string, timers: Timers, onChange: () => void): () => void {
-  const before = stamp(path);
+/**
+ * Calls back once when the file's version is no longer `before`. Polls, because a mounted volume may send no
+ * notification.
+ */
+export function watchConfig(path: string, before: string, timers: Timers, onChange: () => void): () => void {
   let cancel: (() => void) | undefined;
   const look = (): void => {
-    if (stamp(path) === before) cancel = timers.after(LOOK_EVERY_MS, look);
+    if (fileVersion(path) === before) cancel = timers.after(LOOK_EVERY_MS, look);
     else onChange();
   };
   cancel = timers.after(LOOK_EVERY_MS, look);
   return () => cancel?.();
-}
-
-function stamp(path: string): string {
-  const stats = statSync(path, { throwIfNoEntry: false });
-  return stats === undefined ? "missing" : `${stats.ino} ${stats.mtimeMs} ${stats.size}`;
 }

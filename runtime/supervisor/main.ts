@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { RESTORE_MARKER } from "../contract/names.ts";
+import { CONFIG_FILE, RESTORE_MARKER } from "../contract/names.ts";
 import { createRedactor } from "../shared/redact.ts";
 import { AWAIT_RESTORE_VARIABLE } from "../contract/variables.ts";
+import { fileVersion } from "../process/files.ts";
 import { fatalReport } from "../process/stop.ts";
 import { readProcessSettings } from "../process/settings.ts";
 import { startChild } from "./child.ts";
@@ -22,11 +23,12 @@ try {
   const command = gatewayCommand();
   const environment = gatewayEnvironment({ environment: process.env, controlToken, home, gatewayPort });
   const waits = process.env[AWAIT_RESTORE_VARIABLE] === "true" || existsSync(join(home, RESTORE_MARKER));
-  const child = waits ? undefined : startChild({ command, environment });
+  const configVersion = fileVersion(join(home, CONFIG_FILE));
+  const started = waits ? {} : { started: { configVersion, child: startChild({ command, environment }) } };
 
   // 3. Load the supervisor while the gateway starts.
   const { supervise } = await import("./supervise.ts");
-  await supervise({ settings, controlToken, command, ...(child && { child }) });
+  await supervise({ settings, controlToken, command, ...started });
 } catch (error) {
   printError(fatalReport(error, createRedactor(process.env)));
   process.exitCode = 1;

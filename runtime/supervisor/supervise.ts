@@ -5,11 +5,10 @@ import type { ProcessSettings } from "../process/settings.ts";
 import { reduceMemoryUse } from "../process/memory.ts";
 import { onStopRequest } from "../process/stop.ts";
 import { startAfterRestore } from "./begin.ts";
-import type { Child } from "./child.ts";
 import { serveControl } from "./control-server.ts";
 import { createControl } from "./control.ts";
 import { cliCommand, runningBundle } from "./gateway-command.ts";
-import { createSupervisor } from "./supervisor.ts";
+import { createSupervisor, type StartedGateway } from "./supervisor.ts";
 import { print } from "../shared/terminal.ts";
 
 const CLOSE_MS = 500;
@@ -19,7 +18,7 @@ export interface SuperviseOptions {
   controlToken: string;
   command: readonly [string, ...string[]];
   /** The gateway, already started; absent if its data must be restored first. */
-  child?: Child;
+  started?: StartedGateway;
 }
 
 /**

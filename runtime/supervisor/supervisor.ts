@@ -4,6 +4,7 @@ import type { Environment } from "../contract/environment.ts";
 import { type ErrorCode, reason, type Reason } from "../contract/errors.ts";
 import type { Log } from "../shared/log.ts";
 import { CONFIG_FILE } from "../contract/names.ts";
+import { fileVersion } from "../process/files.ts";
 import { problem, problemResponse } from "../contract/problem.ts";
 import { createRedactor } from "../shared/redact.ts";
 import type { DiskStore } from "../backups/stores/disk.ts";
@@ -42,7 +43,7 @@ export interface SupervisorOptions {
   /** Base of the gateway's environment. The supervisor adds `home`, `gatewayPort` and `controlToken`. */
   environment: Environment;
   /** Running gateway process that was started with `command` and `environment`. */
-  child?: Child;
+  started?: StartedGateway;
   /** The data directory. */
   home: string;
   /** Operating-system user that runs the gateway and commands. Default: this process's user. */
@@ -78,6 +79,12 @@ export interface SupervisorOptions {
   timers?: Timers;
   /** From 0 up to 1. */
   random?(): number;
+}
+
+export interface StartedGateway {
+  child: Child;
+  /** Version of the config file before the start, so that a change since then is noticed. */
+  configVersion: string;
 }
 
 export interface Supervisor {
@@ -159,7 +166,8 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   /** Cancels the next retry or the watch on the config file. */
   let cancelWait: (() => void) | undefined;
   let bootMs = options.bootMs ?? 0;
-  let started = options.child;
+  let started = options.started;
+  let configVersion = "";
   let killsBefore = 0;
 
   const volume = new VolumeWatch(home, {
@@ -197,7 +205,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     if (effect.type === "wait") cancelWait = timers.after(effect.ms, () => happened({ type: "retry" }));
     if (effect.type === "spawn") void (dying === undefined ? launch() : dying.finally(launch));
     if (state.phase === "crash-looping" && state.reason?.code === "config_invalid") {
-      cancelWait = watchConfig(configPath, timers, () => happened({ type: "start" }));
+      cancelWait = watchConfig(configPath, configVersion, timers, () => happened({ type: "start" }));
     }
     changed();
   };
@@ -227,7 +235,8 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   const launch = (): void => {
     // Somebody may have stopped the gateway or started another run since.
     if (run !== undefined || lifecycle.phase !== "starting") return;
-    const child = started ?? startChild({ command: options.command, environment, user });
+    configVersion = started?.configVersion ?? fileVersion(configPath);
+    const child = started?.child ?? startChild({ command: options.command, environment, user });
     started = undefined;
     killsBefore = countOomKills();
     run = startGatewayRun({

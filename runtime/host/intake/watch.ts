@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import type { Config } from "../../contract/config/index.ts";
 import { readConfigText } from "../../contract/config/text.ts";
 import { PLATFORM_TITLES } from "../../contract/delivery.ts";
@@ -6,6 +6,7 @@ import type { Environment } from "../../contract/environment.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Sql } from "../../edge/ledger/sql.ts";
 import type { Clock, Ledger } from "../../edge/ports.ts";
+import { fileVersion } from "../../process/files.ts";
 import type { FetchedPlatform } from "../../process/intake.ts";
 
 const LOOK_EVERY_MS = 1_000;
@@ -71,10 +72,9 @@ export class IntakeWatch<Platform extends FetchedPlatform, Mode extends { kind: 
   #check(): void {
     const { configPath, log } = this.#options;
     try {
-      const stats = statSync(configPath, { throwIfNoEntry: false });
-      const seen = stats === undefined ? "missing" : `${stats.ino} ${stats.mtimeMs} ${stats.size}`;
+      const seen = fileVersion(configPath);
       if (seen === this.#seen) return;
-      const mode = this.#read(stats && readFileSync(configPath, "utf8"));
+      const mode = this.#read(seen === "missing" ? undefined : readFileSync(configPath, "utf8"));
       this.#seen = seen;
       const text = JSON.stringify(mode);
       if (text === this.#mode) return;

@@ -6,7 +6,7 @@ import { createOperations } from "../../../runtime/supervisor/operations.ts";
 import { systemTimers } from "../../../runtime/supervisor/timers.ts";
 import { writeConfig } from "../support/gateway.ts";
 import { pairingStore } from "../support/pairing.ts";
-import { SECRETS, temporaryDirectory } from "../support/processes.ts";
+import { programOf, SECRETS, temporaryDirectory } from "../support/processes.ts";
 import { deviceStore } from "../support/webchat.ts";
 
 /** The operations as a page runs them, in processes of their own, beside the stores. */
@@ -15,10 +15,7 @@ async function stage() {
   await writeConfig(home);
   const configPath = join(home, "steward.json");
   const environment = { ...SECRETS, STEWARD_HOME: home };
-  const cli = [
-    process.execPath,
-    new URL("../../../runtime/gateway/cli/main.ts", import.meta.url).pathname,
-  ] as const;
+  const cli = [process.execPath, programOf("gateway/cli/main.ts")] as const;
   const operate = createOperations({ cli, environment, configPath, timers: systemTimers });
   const run = async (operation: string, input: object) => {
     const reply = await operate({ operation, input });

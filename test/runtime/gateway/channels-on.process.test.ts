@@ -22,7 +22,7 @@ async function startOver(file: object, environment: Record<string, string> = {})
 test("credentials that come after the config file switch the channel on, without an edit", async () => {
   const { url, slack, channels } = await startOver({ channels: {} });
 
-  expect(await channels()).toMatchObject([{ platform: "slack", state: "ready" }]);
+  await expect.poll(channels).toMatchObject([{ platform: "slack", state: "ready" }]);
   expect((await deliver(url, delivery("E1"))).status).toBe(200);
   expect(slack.posts()).toMatchObject([{ channel: "C1" }]);
 });
@@ -31,7 +31,7 @@ test("a section without credentials takes them from the environment, and a chann
   const file = { channels: { slack: { historyLimit: 3 }, discord: { enabled: false } } };
   const { channels } = await startOver(file, { DISCORD_BOT_TOKEN: DISCORD_TOKEN });
 
-  expect(await channels()).toMatchObject([
+  await expect.poll(channels).toMatchObject([
     { platform: "slack", state: "ready" },
     { platform: "discord", state: "disabled" },
   ]);

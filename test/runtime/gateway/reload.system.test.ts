@@ -1,7 +1,9 @@
+import { writeFileSync } from "node:fs";
 import { readdir, rename, symlink } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import type { GatewayStatus } from "../../../runtime/contract/control.ts";
+import { startGateway as startInProcess } from "../../../runtime/gateway/start.ts";
 import { askJson, deliver, delivery, startGateway, surroundings, writeConfig } from "../support/gateway.ts";
 import { modelStream } from "../support/platforms.ts";
 import { eventually, SECRETS } from "../support/processes.ts";
@@ -30,6 +32,23 @@ test("a changed config is taken over without a restart", async () => {
   expect((await status()).since).toBe(before.since);
   await deliver(url, delivery("E2", { bot_id: "B1" }));
   await eventually(() => gateway.stdout().includes("event ignored"));
+});
+
+test("a config that is written while the gateway starts is taken over", async () => {
+  const { home, environment } = await surroundings();
+  await writeConfig(home);
+  const lines: string[] = [];
+  const gateway = await startInProcess({
+    environment: { ...environment, STEWARD_CONTROL_TOKEN: "" },
+    clock: Date.now,
+    write: (line) => {
+      lines.push(line);
+      // Logged after the file was read, and before the gateway looks for changes.
+      if (line.includes("no control token")) writeFileSync(join(home, "steward.json"), "{}");
+    },
+  });
+  onTestFinished(() => gateway.close());
+  await eventually(() => lines.some((line) => line.includes("changed config applied")));
 });
 
 test("an invalid change leaves the config before in use and is told once, until it is mended", async () => {

@@ -34,7 +34,7 @@ async function gateway(section: object = {}, fault?: TelegramFault) {
       id,
       platform: "telegram",
       conversation: "1",
-      receivedAt: 1_795_000_000_000,
+      receivedAt: Date.now() - 30_000,
       payload: {
         update_id: Number(id),
         message: { message_id: 7, date: 1_795_000_000, from: PERSON, chat: PRIVATE, text: "hello", ...extra },

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { eventually } from "../support/processes.ts";
 import { command } from "../../support/discord.ts";
 import { discordSurroundings } from "../support/discord.ts";
 import { deliver, delivery, startGateway, surroundings, writeConfig } from "../support/gateway.ts";
@@ -112,10 +113,11 @@ test("a refused key is told, ends as failed, and is asked again when the event i
 test("half an answer that breaks off gives its place to the notice, and that to the answer", async () => {
   const { url, model, slack } = await stage({ streamMode: "edit" });
   const slow: Answer = async (response, call) => {
-    // The stream stays open for longer than a draft waits, and breaks then.
-    setTimeout(() => response.destroy(), 1_000);
     response.end = () => response;
     await modelStream("Half an answer", { cut: true })(response, call);
+    // The stream stays open until the draft is shown, and breaks then.
+    await eventually(() => slack.posts().length > 0);
+    response.destroy();
   };
   model.next(slow, OVERLOADED, OVERLOADED);
   expect((await deliver(url, delivery("E1"))).status).toBe(503);

@@ -4,6 +4,7 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { LedgerStore } from "../../../runtime/edge/ledger/store.ts";
 import { type NodeSql, openSqlite } from "../../../runtime/host/ledger.ts";
+import { freePort } from "../../support/ports.ts";
 import { surroundings } from "../support/gateway.ts";
 import { eventually, programOf, startRuntime, temporaryDirectory } from "../support/processes.ts";
 
@@ -45,7 +46,7 @@ test("the ledger of a newer version is reported with the fix, and left as it is"
 
 test("its log is JSON, and lines for people on a terminal", async () => {
   const { home, environment } = await surroundings();
-  const env = { ...environment, STEWARD_HOME: home };
+  const env = { ...environment, STEWARD_HOME: home, PORT: String(await freePort()) };
   const piped = startRuntime("host/main.ts", env);
   await eventually(() => piped.stdout().includes("steward listens"));
   expect(piped.stdout()).toMatch(

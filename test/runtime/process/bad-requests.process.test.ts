@@ -1,29 +1,28 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
-import { afterEach, beforeEach, expect, test } from "vitest";
-import { listen, type Listening } from "../../../runtime/process/listen.ts";
+import { expect, onTestFinished, test } from "vitest";
+import { listen } from "../../../runtime/process/listen.ts";
 import { edgeFixture, slackEvent } from "../../support/edge.ts";
 
-let server: Listening;
 const { app, admitted } = edgeFixture();
+const SHORT = { headersMs: 200, requestMs: 400, lookMs: 20 };
 
-beforeEach(async () => {
-  server = await listen({
+async function start(timeLimits?: typeof SHORT) {
+  const server = await listen({
     fetch: (request, client) => app.fetch(request, client),
     hostname: "127.0.0.1",
     port: 0,
-    timeLimits: { headersMs: 200, requestMs: 400, lookMs: 20 },
+    ...(timeLimits && { timeLimits }),
   });
-});
-afterEach(() => server.close(0));
-
-/** Sends bytes as they stand, leaves the connection open, and returns all that comes back until it is closed. */
-async function send(bytes: string): Promise<string> {
-  const socket = connect(server.port, "127.0.0.1");
-  await once(socket, "connect");
-  socket.write(bytes);
-  return text(socket);
+  onTestFinished(() => server.close(0));
+  /** Sends bytes unchanged, leaves the connection open, and returns everything that comes back until it is closed. */
+  return async (bytes: string): Promise<string> => {
+    const socket = connect(server.port, "127.0.0.1");
+    await once(socket, "connect");
+    socket.write(bytes);
+    return text(socket);
+  };
 }
 
 /** The status and the code of an answer. */
@@ -35,6 +34,7 @@ function told(answer: string): unknown[] {
 }
 
 test("what is no HTTP request is told so, and the connection ends", async () => {
+  const send = await start();
   expect(told(await send("GET /healthz>\u0000 HTTP/1.1\r\n\r\n"))).toEqual([400, "request_malformed"]);
   expect(told(await send("hello\r\n\r\n"))).toEqual([400, "request_malformed"]);
   const header = `x-long: ${"x".repeat(20_000)}`;
@@ -45,10 +45,12 @@ test("what is no HTTP request is told so, and the connection ends", async () => 
 });
 
 test("headers that do not come to their end keep no connection", async () => {
+  const send = await start(SHORT);
   expect(told(await send("GET / HTTP/1.1\r\nhost: a\r\nx-slow: "))).toEqual([408, "request_too_slow"]);
 });
 
 test("a body that does not come to its end keeps no connection, and nothing of it is recorded", async () => {
+  const send = await start(SHORT);
   const body = JSON.stringify(slackEvent());
   const head = `POST /slack/events HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: ${body.length}`;
   expect(told(await send(`${head}\r\n\r\n${body.slice(0, -1)}`))).toEqual([408, "request_too_slow"]);

@@ -16,7 +16,7 @@ test("a crash is followed by a new start", async () => {
   `);
   supervisor.start();
 
-  expect(await supervisor.whenSettled(10_000)).toMatchObject({ state: "ready", restarts: 1 });
+  expect(await supervisor.whenSettled(50_000)).toMatchObject({ state: "ready", restarts: 1 });
   expect(supervisor.status()).not.toHaveProperty("reason");
   await rm(join(home, "crashed"));
 });
@@ -30,7 +30,7 @@ test("how the last starts went is kept beyond the process, whatever the file hol
   `);
   first.supervisor.start();
   expect(first.supervisor.status().start).toMatchObject({ phase: "starting" });
-  const { coldStarts, coldStartMs } = await first.supervisor.whenSettled(10_000);
+  const { coldStarts, coldStartMs } = await first.supervisor.whenSettled(50_000);
   expect(coldStarts?.map(({ ended }) => ended)).toEqual(["ready", "crash_looping"]);
   // Read from the clock one after the other.
   expect(Math.abs((coldStarts?.[0]?.ms ?? 0) - (coldStartMs ?? 0))).toBeLessThan(100);
@@ -48,7 +48,7 @@ test("how the last starts went is kept beyond the process, whatever the file hol
   const third = await supervised("ready();", { home });
   expect(third.supervisor.status().coldStarts).toEqual(repeated(20));
   third.supervisor.start();
-  const after = await third.supervisor.whenSettled(10_000);
+  const after = await third.supervisor.whenSettled(50_000);
   expect(after.coldStarts).toHaveLength(20);
   await expect.poll(written).toEqual(after.coldStarts);
   await writeFile(file, "{");
@@ -63,14 +63,14 @@ test("restarts are counted over the ends of the process itself: a kill is one, a
     ready();
   `);
   first.start();
-  expect(await first.whenSettled(10_000)).toMatchObject({ restarts: 1 });
+  expect(await first.whenSettled(50_000)).toMatchObject({ restarts: 1 });
   const file = join(home, "logs", "restarts.json");
   await expect.poll(() => readFile(file, "utf8").catch(() => "")).toContain('"restarts":1');
 
   const afterKill = await supervised("ready();", { home });
   expect(afterKill.supervisor.status().restarts).toBe(2);
   afterKill.supervisor.start();
-  await afterKill.supervisor.whenSettled(10_000);
+  await afterKill.supervisor.whenSettled(50_000);
   await afterKill.supervisor.stop();
 
   expect((await supervised("ready();", { home })).supervisor.status().restarts).toBe(2);
@@ -81,7 +81,7 @@ test("restarts are counted over the ends of the process itself: a kill is one, a
 test("a stop waits until the last start is on the disk", async () => {
   const { supervisor, home } = await supervised("process.exit(1);");
   supervisor.start();
-  await supervisor.whenSettled(10_000);
+  await supervisor.whenSettled(50_000);
   await supervisor.stop();
   const recorded = JSON.parse(readFileSync(join(home, "logs", "starts.json"), "utf8")) as unknown[];
   expect(recorded).toEqual(supervisor.status().coldStarts);
@@ -98,7 +98,7 @@ test("a gateway that keeps crashing is reported, and comes up once its cause has
   `);
   supervisor.start();
 
-  const status = await supervisor.whenSettled(15_000);
+  const status = await supervisor.whenSettled(50_000);
   expect(status).toMatchObject({
     state: "crash-looping",
     restarts: 3,
@@ -121,7 +121,7 @@ test("a start that never becomes ready is ended and counts as failed", async () 
   });
   supervisor.start();
 
-  expect(await supervisor.whenSettled(10_000)).toMatchObject({
+  expect(await supervisor.whenSettled(50_000)).toMatchObject({
     state: "crash-looping",
     reason: { code: "gateway_not_ready" },
   });
@@ -131,7 +131,7 @@ test("a program that is not there is told", async () => {
   const { supervisor } = await supervised("", { command: ["/nowhere/steward"] });
   supervisor.start();
 
-  expect(await supervisor.whenSettled(10_000)).toMatchObject({
+  expect(await supervisor.whenSettled(50_000)).toMatchObject({
     state: "crash-looping",
     reason: { detail: expect.stringContaining("ENOENT") },
   });
@@ -143,7 +143,7 @@ test("a start that the system refuses outright is told, and tried again", async 
   const { supervisor } = await supervised("ready();", { environment });
   supervisor.start();
 
-  expect(await supervisor.whenSettled(10_000)).toMatchObject({
+  expect(await supervisor.whenSettled(50_000)).toMatchObject({
     state: "crash-looping",
     restarts: 3,
     reason: { detail: expect.stringContaining("E2BIG") },

@@ -37,6 +37,22 @@ test("the real gateway's invalid config is given up at once, and a mended file s
   expect(await supervisor.config()).toMatchObject({ config: {}, valid: true, problems: [] });
 });
 
+test("a file that is mended before the gateway's end is noticed starts it", async () => {
+  const { supervisor, home } = await supervised(`
+    import { readFileSync, writeFileSync } from "node:fs";
+    const path = process.env.STEWARD_HOME + "/steward.json";
+    const invalid = readFileSync(path, "utf8") !== "{}";
+    if (invalid) {
+      writeFileSync(path, "{}");
+      console.error("Invalid config at " + path + ":\\n- agent: Unrecognized key");
+      process.exitCode = 1;
+    } else ready();
+  `);
+  await writeFile(join(home, "steward.json"), '{"agent":{"no":1}}');
+  supervisor.start();
+  await eventually(() => supervisor.status().state === "ready");
+});
+
 test("the real gateway's TELEGRAM_DM_POLICY is given up at once, with the remedy", async () => {
   const { supervisor } = await supervised(undefined, { environment: { TELEGRAM_DM_POLICY: "open" } });
   supervisor.start();

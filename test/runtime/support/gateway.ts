@@ -11,7 +11,8 @@ export function delivery(id: string, event: Record<string, unknown> = {}) {
     id,
     platform: "slack",
     conversation: "slack:T1:C1",
-    receivedAt: 1_795_000_000_000,
+    // Long enough ago that no later message joins it, and not so long that the chat is told of a delay.
+    receivedAt: Date.now() - 30_000,
     payload: {
       type: "event_callback",
       event_id: id,

@@ -15,9 +15,9 @@ test("a chat's first message has an alarm from its record on, and its container 
   const { chat } = await sandboxObjects(CHAT);
   // Its start takes long, and its answer longer.
   await chat.do("fail", { mute: true });
-  await chat.do("admit", { ...FIRST, receivedAt: Date.now() });
-  const before = await chat.do<Seen>("seen");
-  expect(before.alarm).toBeGreaterThan(Date.now());
+  const receivedAt = Date.now();
+  await chat.do("admit", { ...FIRST, receivedAt });
+  expect((await chat.do<Seen>("seen")).alarm).toBeGreaterThan(receivedAt);
   await expect.poll(() => chat.do<Seen>("seen")).toMatchObject({ running: true });
   expect((await chat.do<Seen>("seen")).alarm).not.toBeNull();
 
