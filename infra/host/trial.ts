@@ -5,7 +5,7 @@ import { dockerEnvironment } from "../shell/docker.ts";
 import { BuildFailure } from "../shell/failure.ts";
 import { tail } from "../shell/process.ts";
 import { containersOf } from "./update/containers.ts";
-import { backUp, isReady } from "./update/previous.ts";
+import { answers, backUp, isReady } from "./update/previous.ts";
 
 const READY_MS = 60_000;
 const RETRY_MS = 500;
@@ -69,7 +69,7 @@ export async function tryOnCopy(
     await docker("start", trial);
     for (const end = Date.now() + readyMs; Date.now() < end; await sleep(RETRY_MS)) {
       requireGoing();
-      if (await isReady(containers, trial)) return true;
+      if (await answers(containers, trial)) return true;
       if ((await containers.inspect(trial))?.State.Running !== true) break;
     }
     const report = await containerReport(trial, dockerEnvironment(dockerHost));

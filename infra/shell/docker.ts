@@ -10,6 +10,7 @@ export type DockerState = { ok: true; version: string; arch: string } | { ok: fa
 
 /** Timeout of Docker commands that only read. */
 const ANSWER_MS = 10_000;
+const SILENT = `the Docker engine did not answer within ${ANSWER_MS / 1000} s`;
 
 /** Timeout in milliseconds for pulling a public image (about 30 MB). If it expires, the image is built locally. */
 const PULL_MS = 60_000;
@@ -80,8 +81,7 @@ export async function dockerAvailable(env: NodeJS.ProcessEnv = process.env): Pro
   const format = "{{.Server.Version}} {{.Server.Arch}}";
   const asked = await runProcess("docker", ["version", "--format", format], { env, timeoutMs: ANSWER_MS });
   if (asked.missing) return { ok: false, reason: "the docker command is not installed" };
-  if (asked.timedOut)
-    return { ok: false, reason: `the Docker engine did not answer within ${ANSWER_MS / 1000} s` };
+  if (asked.timedOut) return { ok: false, reason: SILENT };
   const [version, arch] = asked.stdout.trim().split(" ");
   if (asked.code !== 0 || !version || !arch) {
     return { ok: false, reason: tail(asked, 1) || "the Docker engine did not answer" };
@@ -99,11 +99,12 @@ export async function requireDocker(
 ): Promise<{ version: string; arch: string }> {
   const state = await dockerAvailable(env);
   if (state.ok) return state;
-  throw new BuildFailure(
-    "docker_unavailable",
-    state.reason,
-    "Install Docker and start its engine (https://docs.docker.com/engine/install/).",
-  );
+  throw unavailable(state.reason);
+}
+
+function unavailable(reason: string): BuildFailure {
+  const fix = "Install Docker and start its engine (https://docs.docker.com/engine/install/).";
+  return new BuildFailure("docker_unavailable", reason, fix);
 }
 
 /**
@@ -133,6 +134,11 @@ function dockerEnv(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
   return { ...env, BUILDX_BUILDER: "default", BUILDX_NO_DEFAULT_ATTESTATIONS: "1" };
 }
 
+/**
+ * Returns an image's id; `undefined` if the engine does not have the image.
+ *
+ * @throws BuildFailure `docker_unavailable` if the engine does not answer in time: the image may exist
+ */
 export function imageId(image: string, env?: NodeJS.ProcessEnv): Promise<string | undefined> {
   return inspectImage(image, "{{.Id}}", env);
 }
@@ -150,6 +156,7 @@ async function inspectImage(
     env: dockerEnv(env),
     timeoutMs: ANSWER_MS,
   });
+  if (found.timedOut) throw unavailable(SILENT);
   return found.code === 0 ? found.stdout.trim() : undefined;
 }
 

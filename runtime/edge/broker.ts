@@ -44,6 +44,11 @@ export interface BrokerOptions {
   fetch: Fetch;
   /** The only chat that requests may concern. Default: any chat. */
   chat?: TenantChat | undefined;
+  /**
+   * Returns true while an earlier version's gateway is about to stop. Its requests about other chats get a temporary
+   * error instead of a refusal, so that it keeps its unsent messages for the gateways that replace it.
+   */
+  isReplaced?(): boolean;
   /** HTTP proxy for Telegram. If absent, requests that name a proxy are refused. */
   proxy?: {
     address(): string | undefined;
@@ -92,7 +97,9 @@ export function createBroker(options: BrokerOptions): Broker {
     const key = environment[SERVICES[serviceIn(name)].key] ?? "";
     const send = clientFor(request.headers.get(PROXY_HEADER), name, options);
     const body = await readServiceBody(request, operation);
-    pass?.check(name, { ...body?.fields, ...values });
+    const given = { ...body?.fields, ...values };
+    if (pass?.allows(name, given) === false)
+      throw new StewardError(options.isReplaced?.() ? "gateway_unavailable" : "broker_other_chat");
     const { signal } = request;
     if (name === "slack/file") {
       const own = pass && { chat: pass.chat };

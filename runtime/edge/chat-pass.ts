@@ -1,4 +1,3 @@
-import { StewardError } from "../contract/errors.ts";
 import { SERVICE_OPERATIONS, type OperationName } from "../contract/service-operations.ts";
 import type { TenantChat } from "../contract/tenant.ts";
 import { isRecord, parseJson } from "../shared/json.ts";
@@ -45,16 +44,8 @@ export class ChatPass {
     return this.#own.chat;
   }
 
-  /**
-   * Refuses requests about any chat except {@link chat}.
-   *
-   * @throws StewardError `broker_other_chat`.
-   */
-  check(name: OperationName, given: Readonly<Record<string, unknown>>): void {
-    if (!this.#allows(name, given)) throw new StewardError("broker_other_chat");
-  }
-
-  #allows(name: OperationName, given: Readonly<Record<string, unknown>>): boolean {
+  /** Returns false for requests about any chat except {@link chat}. */
+  allows(name: OperationName, given: Readonly<Record<string, unknown>>): boolean {
     const { chat } = SERVICE_OPERATIONS[name];
     if (chat === "none") return true;
     if (chat === "unnamed" || !name.startsWith(`${this.#own.platform}/`)) return false;

@@ -8,6 +8,8 @@ const NOTE = "scheduleAt";
 const COLD_START_MS = 5_000;
 /** Shortest sleep, in milliseconds, that is worth stopping the container for. */
 const SHORTEST_SLEEP_MS = 10_000;
+/** Attempts to read the next schedule's time. A busy gateway may answer late once. */
+const ATTEMPTS = 3;
 /**
  * Maximum time in milliseconds that the container stays awake for a schedule's run. The gateway aborts longer runs.
  */
@@ -37,7 +39,9 @@ export class DueSchedule {
    */
   async poll(): Promise<boolean> {
     const { memory, sandbox, clock } = this.#options;
-    const response = await sandbox.peek({ method: "GET", path: GATEWAY_ROUTES.status });
+    let response: Response | undefined;
+    for (let attempt = 1; response === undefined && attempt <= ATTEMPTS; attempt += 1)
+      response = await sandbox.peek({ method: "GET", path: GATEWAY_ROUTES.status });
     const { data } = nextSchedule().safeParse(response?.ok ? await response.json().catch(() => null) : null);
     // Without an answer, keep the stored time: the container may be asleep.
     if (data === undefined) return false;

@@ -37,6 +37,11 @@ export interface ListenOptions {
  */
 const TURNS = 4;
 /** Default limits. They keep slow senders from occupying connections. */
+/**
+ * Idle time after which a connection is closed. It exceeds the usual 60 s of reverse proxies: if this server closed
+ * first, a proxy's next request could meet the closing connection and fail.
+ */
+const KEEP_ALIVE_MS = 75_000;
 const REQUEST_TIME_LIMITS: RequestTimeLimits = { headersMs: 10_000, requestMs: 30_000, lookMs: 5_000 };
 
 /**
@@ -66,6 +71,7 @@ export async function listen({
   const limits = {
     headersTimeout: timeLimits.headersMs,
     requestTimeout: timeLimits.requestMs,
+    keepAliveTimeout: KEEP_ALIVE_MS,
     connectionsCheckingInterval: timeLimits.lookMs,
   };
   const server = createServer(limits, (request, response) => {

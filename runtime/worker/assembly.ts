@@ -237,6 +237,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
   const broker = createBroker({
     environment: variables,
     chat: writableChat(settings, ownTenant, memory),
+    isReplaced: () => container.isOutdated,
     token: () => (container.running ? (memory.read("brokerToken") ?? "") : ""),
     fetch: (url, init) => fetch(url, init),
     log,

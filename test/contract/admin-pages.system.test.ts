@@ -167,3 +167,19 @@ test.skipIf(browserIsMissing)(
     expect(refusedByPolicy).toEqual([]);
   },
 );
+
+test.skipIf(browserIsMissing)("a page shows what changed before its stream of changes opened", async () => {
+  const { host, page } = await openAdmin({ scripts: true });
+  const opens = Promise.withResolvers<void>();
+  await page.route("**/_admin/api/changes", async (route) => {
+    await opens.promise;
+    await route.continue();
+  });
+  await go(page, "Events");
+  await page.getByText("No events.").waitFor();
+  await host.postSlack(slackEvent("Ev000001"));
+  await expect.poll(() => host.slack.messages().length, SOON).toBe(1);
+  await page.waitForTimeout(1_000);
+  opens.resolve();
+  await page.locator('a[title="slack:Ev000001"]').waitFor();
+});

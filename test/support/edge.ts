@@ -102,6 +102,8 @@ interface EdgeFixture {
   services?: BrokerOptions["fetch"];
   /** Only chat to which the gateway may send. Default: any chat. */
   chat?: TenantChat;
+  /** True while the gateway is about to be replaced by the chats' own. */
+  isReplaced?: boolean;
   proxy?: NonNullable<BrokerOptions["proxy"]>;
   state?: SandboxStatus["state"];
   status?: Partial<SandboxStatus>;
@@ -251,6 +253,7 @@ export function edgeFixture(fixture: EdgeFixture = {}) {
     token: () => BROKER_TOKEN,
     fetch: fixture.services ?? (() => Promise.reject(new Error("no services"))),
     ...(fixture.chat && { chat: fixture.chat }),
+    isReplaced: () => fixture.isReplaced ?? false,
     ...(fixture.proxy && { proxy: fixture.proxy }),
     log: { debug: log, info: log, warn: log, error: log },
   });

@@ -4,6 +4,8 @@ import { SCHEMA_LABEL } from "../../bundle/arguments.ts";
 import { tail } from "../../shell/process.ts";
 import type { Containers, InspectedContainer } from "./containers.ts";
 
+/** Attempts before a running container counts as not ready. A busy gateway may miss the command's time limit once. */
+const READY_ATTEMPTS = 3;
 const READY_MS = 60_000;
 const GONE_MS = 30_000;
 const RETRY_AFTER_MS = 500;
@@ -145,7 +147,7 @@ export async function restorePrevious(containers: Containers, name: string): Pro
     return `The previous version does not start (${tail(started, 1)}). ${name} was left unchanged.`;
   }
   const restored = await restoreNewerData(containers, previous);
-  for (let waited = 0; !(await isReady(containers, previous)); waited += RETRY_AFTER_MS) {
+  for (let waited = 0; !(await answers(containers, previous)); waited += RETRY_AFTER_MS) {
     if (waited >= READY_MS) return `The previous version does not respond either: docker logs ${previous}`;
     await containers.wait(RETRY_AFTER_MS);
   }
@@ -189,7 +191,17 @@ export async function backUp(containers: Containers, container: string): Promise
   );
 }
 
+/** Checks several times whether the container's gateway is ready, so that one late answer does not decide. */
 export async function isReady(containers: Containers, container: string): Promise<boolean> {
+  for (let attempt = 1; attempt < READY_ATTEMPTS; attempt += 1) {
+    if (await answers(containers, container)) return true;
+    await containers.wait(RETRY_AFTER_MS);
+  }
+  return answers(containers, container);
+}
+
+/** Checks once whether the container's gateway is ready. */
+export async function answers(containers: Containers, container: string): Promise<boolean> {
   return (await containers.docker(["exec", container, "steward", "health"])).code === 0;
 }
 

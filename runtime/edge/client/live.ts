@@ -9,6 +9,8 @@ import { offerSearch } from "./palette.ts";
 const AT_LEAST_EVERY_MS = 60_000;
 /** Interval of page updates while no stream reports changes, in milliseconds. */
 const ASK_EVERY_MS = 10_000;
+/** Age of the page from which a change before the stream's start is not left to the next regular update. */
+const GAP_MS = 1_000;
 const TICK_MS = 250;
 const PAUSE_MS = 750;
 /** Milliseconds until a notice disappears. The notice stays while it is hovered or focused. */
@@ -122,6 +124,8 @@ function follow(): void {
   if (document.hidden) stream?.close();
   stream = document.hidden ? undefined : new EventSource("/_admin/api/changes");
   stream?.addEventListener("change", onChange);
+  // The stream reports only changes since it opened, and there is a gap before each new one.
+  stream?.addEventListener("open", () => Date.now() - loadedAt > GAP_MS && onChange());
 }
 
 /** Removes a notice after a delay, unless it is hovered or focused. */

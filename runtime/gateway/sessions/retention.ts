@@ -74,11 +74,13 @@ export class Retention {
     const { database, rules, clock, log } = this.#options;
     const current = rules();
     const text = JSON.stringify(current);
+    const isUnset = current.days === undefined && current.messages === undefined;
     const known = database.prepare("SELECT rules, since FROM retention").get();
-    const isNew = known?.["rules"] !== text;
+    // Without rules, a new database is left unchanged: a change would cause a backup.
+    const isNew = known?.["rules"] !== text && !(isUnset && known?.["rules"] === "");
     const since = isNew ? clock() : Number(known["since"]);
     if (isNew) database.prepare("UPDATE retention SET rules = ?, since = ?").run(text, since);
-    if (current.days === undefined && current.messages === undefined) {
+    if (isUnset) {
       this.#notice = undefined;
       return;
     }

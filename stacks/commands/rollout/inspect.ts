@@ -16,6 +16,8 @@ import { type DeployedStack, findResource, deployedTarget, deployedWorkerName } 
 import type { Baseline } from "./baseline.ts";
 
 const ANSWER_MS = 5_000;
+/** Attempts before the running version counts as down. A busy service may answer late once. */
+const ANSWER_ATTEMPTS = 3;
 const BACK_MS = 60_000;
 const RETRY_MS = 500;
 
@@ -28,7 +30,7 @@ export async function readBaseline(stack: DeployedStack): Promise<Baseline> {
 async function hostBefore({ state }: DeployedStack): Promise<Baseline> {
   const deployed = await state();
   const url = deployed.output("url");
-  const answered = await answerOf(url);
+  const answered = await runningVersion(url);
   return {
     migrations: [],
     previous: undefined,
@@ -61,7 +63,7 @@ async function serverlessBefore(deployed: DeployedStack): Promise<Baseline> {
   return {
     // Without a Worker there is no data, so no migration needs approval.
     migrations: live === undefined ? [] : pendingEntries(migrations, live).map(({ tag }) => tag),
-    previous: version && { version, answered: await answerOf(url) },
+    previous: version && { version, answered: await runningVersion(url) },
     backups: openStackBackups(state),
     replay: openStackReplay(state),
     renewal: config.tenancy === "chat" ? openStackRenewal(state) : undefined,
@@ -72,6 +74,7 @@ async function serverlessBefore(deployed: DeployedStack): Promise<Baseline> {
       if (previous === undefined)
         throw new Error("no version ran before, so there is nothing to roll back to");
       const done = await restorePreviousVersion(place, previous.version);
+      if (previous.answered === undefined) return done;
       await waitForVersion(url, previous.answered);
       return [...done, `The previous version answers at ${url}.`];
     },
@@ -80,6 +83,16 @@ async function serverlessBefore(deployed: DeployedStack): Promise<Baseline> {
 
 function isWhole({ versions }: PreviousVersion, versionId: string): boolean {
   return versions.every((share) => share.versionId === versionId);
+}
+
+/** Works like {@link answerOf}, but asks several times. */
+async function runningVersion(url: string): Promise<string | undefined> {
+  for (let attempt = 1; attempt < ANSWER_ATTEMPTS; attempt += 1) {
+    const answer = await answerOf(url);
+    if (answer !== undefined || url === "") return answer;
+    await sleep(RETRY_MS);
+  }
+  return answerOf(url);
 }
 
 /** Returns the deployment's bundle hash and secrets hash, separated by a space; `undefined` if nothing answers. */
@@ -94,13 +107,11 @@ async function answerOf(url: string): Promise<string | undefined> {
 }
 
 /**
- * Waits until the deployment reports the version `wanted`. Returns immediately if `wanted` is `undefined`, which
- * means that no deployment answered before the update.
+ * Waits until the deployment reports the version `wanted`.
  *
  * @throws Error if the wait takes too long.
  */
-async function waitForVersion(url: string, wanted: string | undefined): Promise<void> {
-  if (wanted === undefined) return;
+async function waitForVersion(url: string, wanted: string): Promise<void> {
   const end = Date.now() + BACK_MS;
   for (;;) {
     const answer = await answerOf(url);

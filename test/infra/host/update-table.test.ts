@@ -34,6 +34,8 @@ class Killed extends Error {}
 class ScriptedEngine implements Containers {
   readonly containers = new Map<string, Container>();
   works = new Set(["1"]);
+  /** Number of the next health checks that a busy gateway answers too late. */
+  late = 0;
   /** Runs before each command that changes something, with its number. */
   before: (step: number) => void = () => undefined;
   steps = 0;
@@ -121,6 +123,10 @@ class ScriptedEngine implements Containers {
     const found = this.find(name);
     if (found === undefined) return answer(1);
     if (verb === "exec") {
+      if (words.includes("health") && this.late > 0) {
+        this.late -= 1;
+        return answer(1);
+      }
       const ready = found.status === "running" && this.works.has(found.version);
       // The data has the form that every version reads, so the query for its schema is not answered.
       return words.includes("node") || !ready ? answer(1) : answer(0, JSON.stringify({ id: "backup" }));
@@ -259,4 +265,18 @@ describe.each(Object.keys(HOUSEKEEPING))("after an update that went back, and %s
     expect(engine.runs()).toHaveLength(1);
     expect(engine.find(engine.runs()[0] ?? "")?.version).toBe(next === "3" ? "3" : back);
   });
+});
+
+test("a running version that answers late twice is backed up and kept for a rollback", async () => {
+  const { engine } = await deployed();
+  engine.late = 2;
+  expect(await keepPrevious(engine, NAME)).toContain("Its data is in the backup backup.");
+  expect(engine.find(FORMER)).toMatchObject({ version: "1", status: "created" });
+});
+
+test("a new version that answers late twice is not restarted", async () => {
+  const { engine } = await deployed();
+  engine.late = 2;
+  await replacePrevious(engine, NAME);
+  expect(engine.steps).toBe(0);
 });

@@ -159,11 +159,12 @@ async function answerOf(url: string, body: string): Promise<Response> {
 }
 
 /** An edge with a broker for one chat, and what was sent to the services. */
-function brokered(chat: TenantChat | undefined, answer = answerOf) {
+function brokered(chat: TenantChat | undefined, answer = answerOf, isReplaced = false) {
   const sent: string[] = [];
   const edge = edgeFixture({
     environment: KEYS,
     ...(chat && { chat }),
+    isReplaced,
     services: async (url, { method, body }) => {
       const text = body ? await new Response(body).text() : "";
       sent.push(`${method} ${url}\n${text}`);
@@ -225,6 +226,14 @@ describe("a pass for one chat", () => {
       operations: { [name]: { answered: 0, failed: 0, refused: 1 } },
     });
     expect(logged.join()).toContain("broker_other_chat");
+  });
+
+  it.each(ABOUT_CHATS)("%s: a gateway that is being replaced is asked to try later", async (name) => {
+    const platform = platformOf(name);
+    const { ask, brokered: counts } = brokered({ platform: "web", chat: "" }, answerOf, true);
+    const later = { status: 503, code: "gateway_unavailable" };
+    expect(await ask(requestOf(name, CHATS[platform].other))).toMatchObject(later);
+    expect(counts).toMatchObject({ answered: 0, failed: 1 });
   });
 
   it.each(ABOUT_CHATS)("%s: the same id on another platform, or a browser's, is refused", async (name) => {

@@ -3,8 +3,9 @@ import { DueSchedule } from "../../../runtime/edge/due-schedule.ts";
 
 const NOW = Date.parse("2026-11-28T09:00:00Z");
 
-/** The schedule of a gateway that answers so. */
-async function asked(answer: Response | undefined) {
+/** The schedule of a gateway that answers so, after `silences` requests without an answer. */
+async function asked(answer: Response | undefined, silences = 0) {
+  let left = silences;
   const notes = new Map<string, string>();
   const memory = {
     read: (name: string) => notes.get(name),
@@ -13,7 +14,7 @@ async function asked(answer: Response | undefined) {
   };
   const schedule = new DueSchedule({
     memory,
-    sandbox: { peek: async () => answer },
+    sandbox: { peek: async () => (left-- > 0 ? undefined : answer) },
     clock: () => NOW,
   });
   return { stays: await schedule.poll(), startAt: schedule.startAt };
@@ -29,6 +30,12 @@ test("a container sleeps until its next schedule, and stays awake for one that i
   expect((await asked(next("2026-11-28T08:59:00Z"))).stays).toBe(true);
   expect(await asked(next("2026-11-28T07:00:00Z"))).toEqual({ stays: false, startAt: undefined });
   expect(await asked(next())).toEqual({ stays: false, startAt: undefined });
+});
+
+test("a gateway that is busy for a moment does not lose its next schedule", async () => {
+  const later = Date.parse("2026-11-28T12:00:00Z");
+  const answer = next("2026-11-28T12:00:00Z");
+  expect(await asked(answer, 2)).toEqual({ stays: false, startAt: later - 5_000 });
 });
 
 test.each([

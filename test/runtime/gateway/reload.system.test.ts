@@ -48,7 +48,7 @@ test("a config that is written while the gateway starts is taken over", async ()
     },
   });
   onTestFinished(() => gateway.close());
-  await eventually(() => lines.some((line) => line.includes("changed config applied")));
+  await expect.poll(() => lines.join("\n")).toContain("changed config applied");
 });
 
 test("an invalid change leaves the config before in use and is told once, until it is mended", async () => {

@@ -59,11 +59,15 @@ async function transcripts(rules: Config["sessions"]["retention"] = {}) {
 }
 
 test("without rules nothing goes", async () => {
-  const { open, texts, pass } = await transcripts();
+  const { database, open, texts, pass } = await transcripts();
   const retention = open();
+  const changes = (): unknown => database.prepare("SELECT total_changes()").get();
+  const before = changes();
   await retention.look();
   pass(400 * DAY);
   await retention.look();
+  // A change would cause a backup.
+  expect(changes()).toEqual(before);
   expect([texts().length, retention.notice]).toEqual([101, undefined]);
 });
 

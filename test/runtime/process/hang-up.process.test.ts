@@ -5,6 +5,13 @@ import { listen, yieldForHangUp } from "../../../runtime/process/listen.ts";
 
 const REQUEST = "POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 0\r\n\r\n";
 
+test("an idle connection stays open for longer than a reverse proxy keeps it", async () => {
+  const server = await listen({ fetch: async () => new Response(), hostname: "127.0.0.1", port: 0 });
+  onTestFinished(() => server.close(0));
+  const { headers } = await fetch(`http://127.0.0.1:${server.port}/`);
+  expect(headers.get("keep-alive")).toBe("timeout=75");
+});
+
 test.each([
   ["is gone", true],
   ["waits for its answer", false],

@@ -50,7 +50,7 @@ test("a file that is mended before the gateway's end is noticed starts it", asyn
   `);
   await writeFile(join(home, "steward.json"), '{"agent":{"no":1}}');
   supervisor.start();
-  await eventually(() => supervisor.status().state === "ready");
+  await expect.poll(() => supervisor.status().state).toBe("ready");
 });
 
 test("the real gateway's TELEGRAM_DM_POLICY is given up at once, with the remedy", async () => {

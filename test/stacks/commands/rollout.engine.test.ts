@@ -216,7 +216,11 @@ test(
   async () => {
     const former = await stage.deployments();
     await setSecret("a-second-signing-secret-of-slack-0");
+    // The running version is busy at first.
+    let late = 2;
+    stage.spoil(async () => (late-- > 0 ? new Response("busy", { status: 503 }) : undefined));
     const updated = await rollout("--yes");
+    stage.spoil(undefined);
     expect(updated.code, updated.said).toBe(0);
     expect(await stage.record()).toContainEqual(
       expect.objectContaining({ step: "backup", made: expect.stringMatching(/^\d{8}-\d{8}$/) }),
