@@ -93,13 +93,17 @@ test.skipIf(!state.ok)(`an application's image runs through ctx.container${skipp
   expect(await json("/object/running")).toMatchObject({ running: true });
   expect(await listening()).toMatchObject({ greeting: "hello from one" });
 
-  await client.containers.applications.rollouts.create(application.id, {
+  const rollouts = `/accounts/${ACCOUNT}/containers/applications/${application.id}/rollouts`;
+  const rollout = async (id: string) =>
+    (await client.get<{ result: { status: string } }>(`${rollouts}/${id}`)).result;
+  const second = await client.containers.applications.rollouts.create(application.id, {
     account_id: ACCOUNT,
     description: "two",
     strategy: "rolling",
     target_configuration: { image: "registry.cloudflare.com/example/steward:two" },
   });
   await until(async () => (await containersOf(namespaceId)).length === 0);
+  await until(async () => (await rollout(second.id)).status === "completed");
   await until(async () => (await json("/object/running"))["running"] === false);
   await json("/object/start?greeting=hello");
   expect(await listening()).toMatchObject({ greeting: "hello from two" });
@@ -110,10 +114,8 @@ test.skipIf(!state.ok)(`an application's image runs through ctx.container${skipp
     strategy: "rolling",
     target_configuration: { image: "registry.cloudflare.com/example/steward:three" },
   });
-  const path = `/accounts/${ACCOUNT}/containers/applications/${application.id}/rollouts/${missing.id}`;
-  const rollout = async () => (await client.get<{ result: { status: string } }>(path)).result;
-  await until(async () => (await rollout()).status === "reverted");
-  expect(JSON.stringify(await rollout())).toContain("is not on this machine");
+  await until(async () => (await rollout(missing.id)).status === "reverted");
+  expect(JSON.stringify(await rollout(missing.id))).toContain("is not on this machine");
   expect(await listening()).toMatchObject({ greeting: "hello from two" });
 
   await (stage as Stage).close();

@@ -99,6 +99,7 @@ test.skipIf(browserIsMissing)(
     await page.getByRole("link", { name: "Reply in thread" }).first().click();
     await write(page, "look at this", "mention", ["notes.txt"]);
     await page.locator(".thread").getByText("File: notes.txt").waitFor();
+    await expect.poll(() => bodies.length).toBe(3);
     const said = JSON.parse(bodies[2] ?? "") as { event: { thread_ts: string; files: { id: string }[] } };
     expect(said.event).toMatchObject({
       thread_ts: event.ts,
@@ -112,6 +113,7 @@ test.skipIf(browserIsMissing)(
     ]);
     await write(page, "the answer of a thread");
     await page.locator(".thread").getByText("the answer of a thread").waitFor();
+    await expect.poll(() => bodies.length).toBe(4);
     expect(JSON.parse(bodies[3] ?? "")).toMatchObject({
       event: { channel: "D0REHEARSAL", thread_ts: asked.ts },
     });
@@ -242,6 +244,7 @@ test.skipIf(browserIsMissing)(
 
     await write(page, "/status", "ask-server");
     await page.getByRole("heading", { name: "#general on the server" }).waitFor();
+    await expect.poll(() => bodies.length).toBe(3);
     expect(bodies[2]).toMatchObject({
       guild_id: "290926798626357999",
       data: { name: "status", options: [] },

@@ -64,7 +64,7 @@ test.skipIf(browserIsMissing).each([
   ["http", SIBLING],
   ["http", HOST],
   ["https", SIBLING],
-])("over %s no page of %s changes anything", async (scheme, attacker) => {
+])("over %s no page of %s changes anything", { timeout: 180_000 }, async (scheme, attacker) => {
   const tls =
     scheme === "https" ? await selfSigned(await temporaryDirectory(), "DNS:*.corp.example") : undefined;
   const { app, requests } = edgeFixture({ adminToken: ADMIN_TOKEN, clock: Date.now });

@@ -9,8 +9,8 @@ import { READERS } from "./support/readers.ts";
 const SIZE = 60_000;
 /** Generous, for slow machines: time that grows with the square of the text is found by its growth. */
 const BOUND_MS = 1_000;
-/** For all texts of one reader. */
-const READER_MS = 300_000;
+/** For all texts of one reader: it ends what hangs, and measures nothing. */
+const READER_MS = 1_200_000;
 
 /** Returns how a reader's time is not linear, or is too long; `undefined` for a reader as it should be. */
 async function slowness(read: Read, family: Family, length = SIZE): Promise<string | undefined> {
@@ -39,7 +39,7 @@ describe("what reads text from outside takes linear time", () => {
     READER_MS,
   );
 
-  test("one that does not is found", async () => {
+  test("one that does not is found", { timeout: READER_MS }, async () => {
     const hashes = { name: "#", make: (length: number) => `${"#".repeat(length)}!` };
     expect(await slowness((text) => /#+$/.test(text), hashes, SIZE / 2)).toContain("#");
     const openers = FAMILIES.find(({ name }) => name.startsWith('"<http:" repeated')) ?? hashes;

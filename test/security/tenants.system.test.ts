@@ -260,14 +260,18 @@ describe("two chats whose containers run", SLOW, () => {
   });
 
   test("a schedule of one chat sends nothing to another", async () => {
+    let due = 0;
     // The other chat's is due first.
-    for (const [chat, wait] of [
-      ["C2", 2_000],
-      ["C1", 4_000],
-    ] as const) {
-      const at = new Date(Date.now() + wait).toISOString();
-      const line = `schedules add --to slack:${chat} --at ${at} --text ${WORDS.C1.schedule}-${chat}`;
-      expect(await world.cli(line, "slack-C1")).toContain("Added");
+    for (const chat of ["C2", "C1"] as const) {
+      let answer = "";
+      // The time may have passed before the command looks at it.
+      for (let wait = 2_000; answer === "" || answer.includes("has passed"); wait *= 2) {
+        due = Math.max(Date.now() + wait, due + 2_000);
+        const at = new Date(due).toISOString();
+        const line = `schedules add --to slack:${chat} --at ${at} --text ${WORDS.C1.schedule}-${chat}`;
+        answer = await world.cli(line, "slack-C1");
+      }
+      expect(answer).toContain("Added");
     }
     await expect.poll(() => world.read("C1").join(), SOON).toContain(`${WORDS.C1.schedule}-C1`);
     expect(world.read("C2").join()).not.toContain(WORDS.C1.schedule);
@@ -439,13 +443,17 @@ describe("a chat that was never let in", SLOW, () => {
 
   test("cannot be used to lift the limits of strangers", async () => {
     const visit = async (): Promise<number> => (await world.request("/chat/files/a")).status;
-    let status = 0;
-    for (let visits = 0; visits < 400 && status !== 429; visits += 1) status = await visit();
-    expect(status).toBe(429);
-    for (let chat = 0; chat < 120; chat += 1)
-      expect((await world.request(`/_admin/?chat=slack-C${chat}`, { redirect: "manual" })).status).toBe(403);
+    const visits = (count: number): Promise<number[]> => Promise.all(Array.from({ length: count }, visit));
+    let statuses: number[] = [];
+    // Side by side: one after the other they may be slower than the limit forgets.
+    for (let round = 0; round < 20 && !statuses.includes(429); round += 1) statuses = await visits(100);
+    expect(statuses).toContain(429);
+    const choose = async (_: unknown, chat: number): Promise<number> =>
+      (await world.request(`/_admin/?chat=slack-C${chat}`, { redirect: "manual" })).status;
+    const chosen = await Promise.all(Array.from({ length: 120 }, choose));
+    expect(new Set(chosen)).toEqual(new Set([403]));
     // A few more may have become allowed meanwhile.
-    const later = await Promise.all(Array.from({ length: 150 }, visit));
+    const later = await visits(150);
     expect(later.filter((one) => one !== 429).length).toBeLessThan(75);
   });
 

@@ -2,13 +2,21 @@ import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { zstdDecompressSync } from "node:zlib";
 
-/** Returns each file's full path and content, except those of installed packages. */
+/** Returns each file's full path and content, except those of installed packages and what is deleted meanwhile. */
 export async function filesBelow(folder: string): Promise<[string, Buffer][]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const names = entries
-    .filter((entry) => entry.isFile() && !entry.parentPath.includes("node_modules"))
-    .map(({ parentPath, name }) => path.join(parentPath, name));
-  return Promise.all(names.map(async (name): Promise<[string, Buffer]> => [name, await readFile(name)]));
+  if (folder.includes("node_modules")) return [];
+  const entries = await readdir(folder, { withFileTypes: true });
+  const found = entries.map(async (entry): Promise<[string, Buffer][]> => {
+    const name = path.join(folder, entry.name);
+    try {
+      if (entry.isDirectory()) return await filesBelow(name);
+      return entry.isFile() ? [[name, await readFile(name)]] : [];
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+      throw error;
+    }
+  });
+  return (await Promise.all(found)).flat();
 }
 
 /** Returns true if a text contains a secret in plain or encoded form. */

@@ -12,12 +12,13 @@ interface StartOptions {
   enableInternet?: boolean;
 }
 
-// Stored per isolate, because a container outlives a restart of its Durable Object.
-const running = new Set<string>();
+// Stored per isolate, because a container outlives a restart of its Durable Object. Each start has its own value, so
+// that the end of a former container does not count as the end of its successor.
+const running = new Map<string, symbol>();
 
 /** Registers the containers that were running before this isolate started. */
 export function alreadyRunning(names: readonly string[]): void {
-  for (const name of names) running.add(name);
+  for (const name of names) running.set(name, Symbol());
 }
 
 /**
@@ -43,7 +44,7 @@ export class ContainerStandIn {
   /** Starts the container and returns immediately, as on Cloudflare. If the start fails, monitor() rejects. */
   start(options: StartOptions = {}): void {
     if (this.running) throw new Error("start() cannot be called on a container that is already running.");
-    running.add(this.#name);
+    running.set(this.#name, Symbol());
     this.#started = this.#call("start", options);
     this.#ended = this.#watch();
     // If nobody calls monitor(), a failure must not become an unhandled rejection.
@@ -65,10 +66,11 @@ export class ContainerStandIn {
   }
 
   async destroy(): Promise<void> {
-    if (!this.running) return;
+    const start = running.get(this.#name);
+    if (start === undefined) return;
     await this.#started.catch(() => undefined);
     await this.#call("destroy", {});
-    running.delete(this.#name);
+    this.#end(start);
   }
 
   /** Does nothing, because the rehearsal never evicts an object that has a container. */
@@ -98,7 +100,12 @@ export class ContainerStandIn {
     return `${this.#options.host}/${this.#name}`;
   }
 
+  #end(start: symbol | undefined): void {
+    if (running.get(this.#name) === start) running.delete(this.#name);
+  }
+
   async #watch(): Promise<void> {
+    const start = running.get(this.#name);
     try {
       await this.#started;
       const { exitCode } = (await this.#call("monitor", {})) as { exitCode: number };
@@ -106,7 +113,7 @@ export class ContainerStandIn {
       const message = `Container exited with unexpected exit code: ${exitCode}`;
       throw Object.assign(new Error(message), { exitCode });
     } finally {
-      running.delete(this.#name);
+      this.#end(start);
     }
   }
 

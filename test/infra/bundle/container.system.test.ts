@@ -57,7 +57,7 @@ export class Sandbox extends DurableObject {
     for (let attempt = 0; ; attempt += 1) {
       try { return await container.getTcpPort(18789).fetch(request.clone()); }
       catch (error) {
-        if (attempt === 200) return new Response(String(error), { status: 502 });
+        if (attempt === 900) return new Response(String(error), { status: 502 });
         await new Promise((resolve) => setTimeout(resolve, 50));
       }
     }

@@ -66,7 +66,7 @@ describe.skipIf(!engine.ok)(
       async () => {
         const before = await everything();
         const image = await changedImage(`${tag}:bad`, { "gateway/main.js": CANNOT_READ });
-        const tried = tryOnCopy(subject.names.container, image, { readyMs: 10_000 });
+        const tried = tryOnCopy(subject.names.container, image, { readyMs: 30_000 });
         const failure = await tried.catch((error: unknown) => error);
         expect(failure).toMatchObject({ code: "upgrade_trial_failed" });
         expect(String(failure)).toContain("cannot read the 1 sessions of state.db");

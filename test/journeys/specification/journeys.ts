@@ -26,6 +26,11 @@ async function told(response: Response): Promise<Record<string, unknown>> {
   return { ...body, status: response.status };
 }
 
+/** What is told once the gateway's state is known: while the supervisor is busy, any request may be answered by 503. */
+function toldBy(asked: (route: string) => Promise<Response>) {
+  return expect.poll(async () => told(await asked("/")), SOON);
+}
+
 /** A deployment whose gateway this config keeps from starting. */
 async function stoppedBy(start: StartWorld, config: string): Promise<SharedWorld> {
   const world = await start();
@@ -67,7 +72,7 @@ async function shownOnChannels({ page }: SharedWorld, code: string): Promise<str
 const home: Journey = async (start) => {
   const { ask, ready } = await start();
   await ready();
-  expect(await told(await ask("/"))).toMatchObject({ status: 200, name: "steward", state: "ready" });
+  await toldBy(ask).toMatchObject({ status: 200, name: "steward", state: "ready" });
 };
 
 const badGateway: Journey = async (start) => {
@@ -80,7 +85,7 @@ const badGateway: Journey = async (start) => {
   await expect.poll(logs, SOON).toContain("TELEGRAM_DM_POLICY");
   await deploy({ TELEGRAM_DM_POLICY: "" });
   await ready();
-  expect((await ask("/")).status).toBe(200);
+  await toldBy(ask).toMatchObject({ status: 200 });
 };
 
 const adminLists: Journey = async (start) => {
@@ -158,7 +163,7 @@ const webhookDown: Journey = async (start) => {
   await deleteConfig();
   await press("/_admin/restart");
   await inState("ready");
-  expect((await ask("/slack/events", post({ type: "event_callback" }))).status).toBe(403);
+  await toldBy(() => ask("/slack/events", post({ type: "event_callback" }))).toMatchObject({ status: 403 });
   await say("and it is back");
 };
 
@@ -178,11 +183,12 @@ const telegramWebhook: Journey = async (start) => {
   }
   const send = (text: string) =>
     ask("/telegram-webhook", post(update(text), { "x-telegram-bot-api-secret-token": secret }));
-  expect((await send("let me in")).status).toBe(200);
+  // A 503 while the gateway is busy: the event is recorded all the same.
+  expect([200, 503]).toContain((await send("let me in")).status);
   expect(await cli(`pairing approve telegram ${await pairingCode(page, "telegram")}`)).toContain("Approved");
   await send("by webhook");
   await platforms.telegram.waitFor(({ text }) => text.includes("by webhook"), SOON.timeout);
-  expect((await ask("/telegram-webhook", post(update("forged")))).status).toBe(403);
+  await toldBy(() => ask("/telegram-webhook", post(update("forged")))).toMatchObject({ status: 403 });
 };
 
 const identity: Journey = async (start) => {
@@ -238,8 +244,7 @@ const privateWebhooks: Journey = async (start) => {
 
 const invalidConfig: Journey = async (start) => {
   const { ask, operate, page, deleteConfig, press, inState, say } = await stoppedBy(start, DEPRECATED);
-  const problem = await told(await ask("/"));
-  expect(problem).toMatchObject({
+  await toldBy(ask).toMatchObject({
     status: 502,
     code: "config_invalid",
     fix: expect.stringMatching(/delete/i),
@@ -254,7 +259,7 @@ const invalidConfig: Journey = async (start) => {
 
 const corruptConfig: Journey = async (start) => {
   const { ask, page, deleteConfig, press, inState, say } = await stoppedBy(start, '{"channels":');
-  expect(await told(await ask("/"))).toMatchObject({ status: 502, code: "config_invalid" });
+  await toldBy(ask).toMatchObject({ status: 502, code: "config_invalid" });
   expect(await page("/_admin/logs")).toContain("Not valid JSON");
   await deleteConfig();
   await press("/_admin/restart");
@@ -266,8 +271,7 @@ const directPolicy: Journey = async (start) => {
   const { ask, operate, deploy, inState, say } = await start({ TELEGRAM_DM_POLICY: "open" });
   await operate("/_admin/", { headers: { accept: "text/html" } });
   await inState("crash-looping");
-  const problem = await told(await ask("/"));
-  expect(problem).toMatchObject({
+  await toldBy(ask).toMatchObject({
     status: 502,
     code: "dm_policy_set",
     fix: expect.stringContaining("empty"),
@@ -296,7 +300,8 @@ const slackToken: Journey = async (start) => {
   await ready();
   expect(await shownOnChannels(world, "slack_token_expired")).toContain("Reinstall the app");
   const event = { method: "POST", ...platforms.slack.sign(mention("asked in vain")) };
-  expect((await ask("/slack/events", event)).status).toBe(200);
+  // A 503 while the gateway is busy: the event is recorded all the same.
+  expect([200, 503]).toContain((await ask("/slack/events", event)).status);
   await deploy({ SLACK_BOT_TOKEN: right["SLACK_BOT_TOKEN"] ?? "" });
   await ready();
   // Nobody has sent it again.
@@ -370,7 +375,7 @@ const ownSecret: Journey = async (start) => {
   await press("/_admin/restart");
   await inState("crash-looping");
   const missing = "Environment variable GATEWAY_TOKEN is not set (set: ANTHROPIC_API_KEY";
-  expect(await told(await ask("/"))).toMatchObject({ status: 502, code: "config_invalid" });
+  await toldBy(ask).toMatchObject({ status: 502, code: "config_invalid" });
   expect(await cli("config validate")).toContain(missing);
   expect(await page("/_admin/config")).toContain(missing);
   await deploy({ STEWARD_OWN_SECRETS: "GATEWAY_TOKEN", GATEWAY_TOKEN: "token-of-the-operator-0123456789" });

@@ -126,7 +126,7 @@ async function answer(port: number): Promise<unknown> {
     try {
       return await (await fetch(`http://127.0.0.1:${port}/`)).json();
     } catch (error) {
-      if (attempt === 100) throw error;
+      if (attempt === 500) throw error;
       await sleep(100);
     }
   }

@@ -67,11 +67,10 @@ describe("the engine", () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  test("is found again in the cache, and at once", async () => {
+  test("is found again in the cache, and not built anew", async () => {
     const again = await ensureEngine({ log: () => undefined });
 
     expect(again.source).not.toBe("built");
-    expect(again.ms).toBeLessThan(5_000);
   });
 
   // An installed engine is as its maker built it.

@@ -51,5 +51,5 @@ test(
     expect(await said(shell, "npm run --silent drift -- test")).toContain("No drift.");
     expect(await said(shell, "pulumi destroy -s test")).toMatch(/- \d+ deleted/);
   },
-  UPDATE_MS,
+  3 * UPDATE_MS,
 );

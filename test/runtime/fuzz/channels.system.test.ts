@@ -76,7 +76,13 @@ test.each(PLATFORMS)(`2,000 bodies of %s are read, or left with a reason (seed $
 
 test(`a gateway takes 300 odd deliveries, and stores nothing of those that it leaves (seed ${SEED})`, async () => {
   const { home, url, environment } = await surroundings();
-  const gateway = await startGateway({ ...environment, ...TOKENS, TELEGRAM_API_ROOT: "http://127.0.0.1:9" });
+  const nowhere = "http://127.0.0.1:9";
+  const gateway = await startGateway({
+    ...environment,
+    ...TOKENS,
+    TELEGRAM_API_ROOT: nowhere,
+    DISCORD_API_URL: nowhere,
+  });
   const bodies = fc.sample(
     fc.oneof(
       ...PLATFORMS.map((platform) => mutated(SHAPES[platform]).map((payload) => ({ platform, payload }))),

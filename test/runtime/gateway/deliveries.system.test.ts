@@ -63,13 +63,15 @@ test("two deliveries of the same id at the same time run once", async () => {
 test("a conversation runs one delivery at a time, others go beside it", async () => {
   const { url, environment, model } = await surroundings();
   await startGateway(environment);
-  model.next(modelStream("first", { delayMs: 400 }));
+  const { promise: seen, resolve: release } = Promise.withResolvers<void>();
+  model.next(modelStream("first", { until: seen }));
 
   const slow = deliver(url, delivery("Ev1", { text: "<@UBOT> one" }));
   await eventually(() => model.calls.length === 1);
   const same = deliver(url, delivery("Ev2", { text: "<@UBOT> two" }));
   await deliver(url, delivery("Ev3", { channel: "C2", text: "<@UBOT> three" }));
   expect(model.asked()).toEqual([["user: one"], ["user: three"]]);
+  release();
   await Promise.all([slow, same]);
 
   expect(model.asked()[2]).toEqual(["user: one", "assistant: first", "user: two"]);

@@ -162,15 +162,14 @@ test("a refused request is told in the chat with the provider's words", async ()
 
 test("a model that hangs is given up after its time", async () => {
   const server = await startModel();
-  const model = createAnthropicModel({
+  const options = {
     modelId: "claude-test",
     apiKey: "sk-ant-test",
     baseUrl: `${server.url}/v1`,
-    redact: (text) => text,
+    redact: (text: string) => text,
     report: () => {},
     clock: Date.now,
-    timeout: { totalMs: 3_000, firstChunkMs: 3_000, chunkMs: 3_000 },
-  });
+  };
   const request = {
     instructions: prompt``,
     tools: [],
@@ -180,7 +179,9 @@ test("a model that hangs is given up after its time", async () => {
   };
 
   // The first answer loads what a request needs, so that the time below is the provider's alone.
-  await model.answer(request);
+  await createAnthropicModel(options).answer(request);
+  const timeout = { totalMs: 3_000, firstChunkMs: 3_000, chunkMs: 3_000 };
+  const model = createAnthropicModel({ ...options, timeout });
   server.next(modelStream("too late", { delayMs: 60_000 }));
 
   await expect(model.answer(request)).rejects.toMatchObject({ code: "model_no_answer", status: 503 });

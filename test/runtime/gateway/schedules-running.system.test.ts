@@ -17,7 +17,7 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 test("what is due is said once, in its thread, and the status tells when the next one is", async () => {
   const { home, url, environment, slack } = await surroundings();
-  const at = soon(5_000);
+  const at = soon(15_000);
   const later = "2099-01-01T00:00:00.000Z";
   await writeConfig(
     home,
@@ -224,7 +224,7 @@ test("the command line adds, lists and removes, with the gateway up or down", as
   ]);
 
   await startGateway(environment);
-  const tea = await run("add", "--to", "slack:C1", "--at", soon(6_000), "--text", "tea", "--json");
+  const tea = await run("add", "--to", "slack:C1", "--at", soon(15_000), "--text", "tea", "--json");
   expect(tea.code).toBe(0);
   await eventually(() => slack.calls.length === 1);
   expect(slack.posts()[0]?.text).toBe("tea");

@@ -80,7 +80,8 @@ test("a message that is said again after a lost connection is answered once, and
   const { url, home, model, gateway, environment } = await started();
   const device = newDevice();
   pair(home, device);
-  model.next(modelStream("the only answer", { delayMs: 600 }));
+  const { promise: seen, resolve: release } = Promise.withResolvers<void>();
+  model.next(modelStream("the only answer", { until: seen }));
   const first = await openPage(url, device);
   await first.got("welcome");
   first.send({ type: "say", id: "message-1", text: "once" });
@@ -90,6 +91,7 @@ test("a message that is said again after a lost connection is answered once, and
   const second = await openPage(url, device);
   expect((await second.got("welcome")).running).toEqual(["message-1"]);
   second.send({ type: "say", id: "message-1", text: "once" });
+  release();
   expect(await second.got("answer")).toMatchObject({ text: "the only answer" });
   expect(model.calls).toHaveLength(1);
 

@@ -9,19 +9,20 @@ const SLOW_MS = 500;
 test("a gateway that hangs is ended, reported and restarted; one that is slow is left alone", async () => {
   const { supervisor, log } = await supervised(
     `
-    import { existsSync, writeFileSync } from "node:fs";
-    const mark = process.env.STEWARD_HOME + "/hung";
+    process.on("SIGUSR2", () => { for (;;); });
     ready();
-    if (!existsSync(mark)) setTimeout(() => { writeFileSync(mark, ""); for (;;); }, 200);
   `,
     { liveness: { everyMs: 50, answerMs: ANSWER_MS, misses: 3 } },
   );
+  const pidOf = (): number => supervisor.processes().processes[0]?.pid ?? -1;
   supervisor.start();
+  await eventually(() => supervisor.status().state === "ready");
+  process.kill(pidOf(), "SIGUSR2");
   await eventually(() => supervisor.status().restarts === 1);
   expect(await supervisor.whenSettled(30_000)).toMatchObject({ state: "ready", restarts: 1 });
   expect(log.lines.join("\n")).toContain("did not answer within");
 
-  const pid = supervisor.processes().processes[0]?.pid ?? -1;
+  const pid = pidOf();
   process.kill(pid, "SIGSTOP");
   await new Promise((resolve) => setTimeout(resolve, SLOW_MS));
   process.kill(pid, "SIGCONT");

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, rename, writeFile } from "node:fs/promises";
 import { CONTROL_TOKEN, eventually, SECRETS, startRuntime, temporaryDirectory } from "./processes.ts";
 import type { DeliveryEnd } from "../../../runtime/contract/delivery.ts";
 import { startModel, startSlack } from "./platforms.ts";
@@ -29,12 +29,14 @@ export function directMessage(id: string, event: Record<string, unknown> = {}) {
   return delivery(id, { type: "message", channel: "D1", channel_type: "im", text: "hello", ...event });
 }
 
-/** Writes a config file with Slack in it; `slack` adds keys to the channel. */
+/** Writes a config file with Slack in it, at once for a gateway that runs; `slack` adds keys to the channel. */
 export async function writeConfig(home: string, slack: object = {}, others: object = {}): Promise<void> {
   const channel = { botToken: { env: "SLACK_BOT_TOKEN" }, signingSecret: { env: "SLACK_SIGNING_SECRET" } };
   await mkdir(home, { recursive: true });
   const config = { channels: { slack: { ...channel, ...slack } }, ...others };
-  await writeFile(join(home, "steward.json"), JSON.stringify(config));
+  const file = join(home, "steward.json");
+  await writeFile(`${file}.new`, JSON.stringify(config));
+  await rename(`${file}.new`, file);
 }
 
 /** A gateway's surroundings: its directory, stand-ins, and the environment that names them. */

@@ -81,6 +81,8 @@ export interface StreamFault {
   stopReason?: string;
   /** Waits before the first word. */
   delayMs?: number;
+  /** Waits for it before the first word. */
+  until?: Promise<unknown>;
   /** Says no more behind the text, and does not end. */
   stall?: boolean;
 }
@@ -95,6 +97,7 @@ export function modelStream(text: string, fault: StreamFault = {}): Answer {
     const usage = { input_tokens: 12, output_tokens: 1 };
     const message = { id: "msg_1", type: "message", role: "assistant", model: "m", content: [], usage };
     if (fault.delayMs !== undefined) await new Promise((resolve) => setTimeout(resolve, fault.delayMs));
+    await fault.until;
     send("message_start", { message: { ...message, stop_reason: null, stop_sequence: null } });
     send("content_block_start", { index: 0, content_block: { type: "text", text: "" } });
     for (const word of text.split(/(?<= )/)) {

@@ -122,6 +122,7 @@ describe("a container that is to run always", () => {
     }
     await one.do("deploy", { ...NEVER, LOG_LEVEL: "debug" }).catch(() => undefined);
     await one.do("status");
+    await expect.poll(() => running(one)).toBe(false);
     await one.do("pass", 2 * MINUTE);
     expect(await seen()).toMatchObject({ running: true, starts: 7 });
   });

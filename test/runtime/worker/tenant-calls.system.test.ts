@@ -190,7 +190,7 @@ test(
     expectFew(all, 10_000);
     expect(await containers()).toEqual({ starts: 0, answered: 0 });
     const questions = all.filter(({ method }) => method === "introduce").length;
-    expect(slack.messages()).toHaveLength(questions);
+    await expect.poll(() => slack.messages().length, SOON).toBe(questions);
   },
 );
 
