@@ -60,7 +60,7 @@ test.skipIf(browserIsMissing)(
     await shows(page, "count", "one two three", "and then?");
     await page.getByRole("button", { name: "Stop" }).click();
     await shows(page, "count", "one two threeStopped", "and then?", "You said: and then?");
-    expect(await page.locator("#stop").isVisible()).toBe(false);
+    await expect.poll(() => page.locator("#stop").isVisible(), SOON).toBe(false);
     await page.reload();
     await shows(page, "count", "one two threeStopped", "and then?", "You said: and then?");
   },

@@ -8,10 +8,13 @@ import { eventually } from "../runtime/support/processes.ts";
 import { command, pressed } from "../support/discord.ts";
 import { channelHost, LOOPBACK } from "../support/channel-host.ts";
 
+/** Short, for tests that wait for heartbeats. A host that stalls for longer connects anew. */
+const SHORT_MS = 2_000;
+
 /** A data directory with stand-ins around it, and the environment of a host in it. */
-async function discordHost() {
+async function discordHost(heartbeatMs = 30_000) {
   const bot = { botToken: DISCORD_BOT_TOKEN, applicationId: APPLICATION };
-  const discord = await startDiscord({ ...LOOPBACK, ...bot, heartbeatMs: 2_000 });
+  const discord = await startDiscord({ ...LOOPBACK, ...bot, heartbeatMs });
   onTestFinished(() => discord.close());
   const host = await channelHost({
     platform: "discord",
@@ -31,7 +34,7 @@ async function discordHost() {
 }
 
 test("a host is connected: a direct message and a mention on a server are answered", async () => {
-  const { discord, gateway, sent, answered, start, row } = await discordHost();
+  const { discord, gateway, sent, answered, start, row } = await discordHost(SHORT_MS);
   const host = await start();
   await eventually(() => gateway.connected);
   const direct = gateway.say("what is up?");
@@ -159,7 +162,7 @@ test("a session that Discord has ended is followed by another one", async () => 
 });
 
 test("a connection on which Discord is silent is opened again", async () => {
-  const { gateway, answered, start } = await discordHost();
+  const { gateway, answered, start } = await discordHost(SHORT_MS);
   await start();
   await eventually(() => gateway.connected);
   gateway.acknowledges = false;

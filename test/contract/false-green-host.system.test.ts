@@ -16,7 +16,7 @@ test.runIf(canMount)(
       ...host,
       data: async () => volume,
       lockLedger: async () => {
-        const other = new DatabaseSync(join(volume, "state.db"));
+        const other = new DatabaseSync(join(volume, "state.db"), { timeout: 10_000 });
         other.exec("BEGIN IMMEDIATE");
         return () => other.close();
       },

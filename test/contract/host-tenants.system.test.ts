@@ -109,20 +109,24 @@ describe.runIf(process.getuid?.() === 0)("a host on which each chat has a gatewa
     });
     onTestFinished(() => model.close());
     const { postSlack, read, slack } = await byChat({ MAX_SANDBOXES: "1", ANTHROPIC_BASE_URL: model.url });
+    const posted = Date.now();
     for (const chat of ["C1", "C2", "C3"]) {
       await postSlack(said(chat, "U1", `hello ${chat}`));
       await sleep(300);
     }
     const answersOf = () => slack.messages().filter(({ text }) => text.includes("hello"));
     await expect.poll(() => read("C1").join(), SOON).toContain("hello C1");
-    delays.ms = 0;
     const answered = Date.now();
-    await expect.poll(() => answersOf().map(({ channel }) => channel), SOON).toEqual(["C1", "C2", "C3"]);
-    expect(Date.now() - answered).toBeLessThan(12_000);
+    const startMs = answered - posted - delays.ms;
+    delays.ms = 0;
+    await expect
+      .poll(() => answersOf().map(({ channel }) => channel), { timeout: 120_000 })
+      .toEqual(["C1", "C2", "C3"]);
+    expect(Date.now() - answered).toBeLessThan(8_000 + 4 * startMs);
   });
 
   test("stops an idle gateway, and starts it with the chat's next message", async () => {
-    const { postSlack, read, running, processes } = await byChat({ SANDBOX_SLEEP_AFTER: "3s" });
+    const { postSlack, read, running, processes } = await byChat({ SANDBOX_SLEEP_AFTER: "8s" });
     await postSlack(said("C1", "U1", "hello"));
     await expect.poll(() => read("C1").join(), SOON).toContain("hello");
     const [before] = await processes("slack-C1");

@@ -29,8 +29,9 @@ test.skipIf(browserIsMissing)(
     expect((await shown()).split("\n").every((line) => line.includes("event answered"))).toBe(true);
     await page.getByLabel("Text").fill("");
     // What crashed without a level is shown at every one.
-    process.kill(await host.gatewayPid(), "SIGABRT");
+    const pid = await host.gatewayPid();
     await host.writeConfig({ unknown: 1 });
+    process.kill(pid, "SIGABRT");
     await expect.poll(shown, SOON).toContain("Unrecognized key");
     await page.getByLabel("Level").selectOption({ label: "Errors" });
     expect(await shown()).toContain("Unrecognized key");

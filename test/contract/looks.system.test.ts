@@ -148,9 +148,17 @@ describe.skipIf(browserIsMissing).for(SCHEMES)(
       for (const path of ADMIN_PAGES) {
         // As a page that was left open asks for itself again, which wakes nothing.
         await page.goto(`${url}${path}${path.includes("?") ? "&" : "?"}follow=1`);
-        const isLed = !page.url().includes("follow=1");
-        // With `follow`, the page of the log reloads itself.
+        const shown = page.url();
+        const isLed = !shown.includes("follow=1");
+        // With `follow`, the page of the log reloads itself. Here it has to stand still.
+        await page.route(
+          ({ href }) => href === shown,
+          (route) => (route.request().isNavigationRequest() ? route.abort("aborted") : route.fallback()),
+        );
         await viewer.look(nameOf(path), ["meta-refresh"]);
+        // Away from it first: its next refresh would call the way to another page off.
+        await page.goto("about:blank");
+        await page.unrouteAll();
         // Without a problem, the pages of the repairs lead to another, which an operator has opened.
         if (isLed) await worker.inState("stopped");
         expect([path, await worker.state()]).toEqual([path, "stopped"]);

@@ -74,7 +74,7 @@ test("a Worker gives the stack a redacted record of its events, and starts its c
   const service = await startWorker({
     ATTESTATION_KEY: KEY,
     REPLAY_EVENTS: "100",
-    SANDBOX_SLEEP_AFTER: "3s",
+    SANDBOX_SLEEP_AFTER: "8s",
   });
   onTestFinished(service.stop);
   await service.postSlack(mention(SECRET_WORDS));

@@ -83,8 +83,8 @@ test.skipIf(browserIsMissing)(
     await page.goto(`${host.url}${ROUTES.devicesPage.path}?q=telegram:1000`);
     const copy = page.getByRole("row").getByRole("button", { name: "Copy telegram:1000", exact: true });
     await copy.focus();
-    await copy.press("Enter");
-    await page.locator(".copied").waitFor();
+    // The sign that it was copied stays for a moment only.
+    await Promise.all([page.locator(".copied").waitFor(), copy.press("Enter")]);
     expect(await page.evaluate("navigator.clipboard.readText()")).toBe("telegram:1000");
     const plain = await openBrowser({ javaScriptEnabled: false, extraHTTPHeaders: host.admin.headers });
     await plain.goto(`${host.url}${ROUTES.devicesPage.path}?sort=name`);

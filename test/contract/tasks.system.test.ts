@@ -33,6 +33,8 @@ function operator({ page }: Admin) {
     },
     /** Ends the task: within its limits, and with its steps kept for whoever looks at the run. */
     done: async (task: string) => {
+      // A text is visible before its page counts as loaded.
+      await page.waitForLoadState("load");
       const ms = Math.round(performance.now() - begun);
       await mkdir(".steward/artefacts", { recursive: true });
       await writeFile(
@@ -127,6 +129,7 @@ test.skipIf(browserIsMissing)("a schedule is added, on the clocks of its operato
   await task.go("Schedules");
   await task.fill("Chat", "slack:C1");
   await task.fill("Message", "Stand up!");
+  await expect.poll(() => admin.page.locator("input[data-zone]").inputValue(), SOON).toBe("Europe/Berlin");
   await task.click("button", "Add");
   await admin.page.getByText("Added.").waitFor();
   expect(await task.done("add a schedule")).toBe("within its limits");

@@ -35,7 +35,7 @@ test("an edit of what was answered is answered, and one that people do not see l
   telegram.edit(telegram.say("hi"), "hi there");
   await telegram.waitFor(({ text }) => /\bhi\b/.test(text), LONG_MS);
 
-  const database = new DatabaseSync(path.join(home, "state.db"));
+  const database = new DatabaseSync(path.join(home, "state.db"), { timeout: 10_000 });
   const open = database.prepare("SELECT 1 FROM ledger WHERE settled_at IS NULL");
   await eventually(() => open.get() === undefined);
   const rows = database.prepare("SELECT state, note FROM ledger ORDER BY seq").all();
@@ -75,7 +75,7 @@ test("an update that was fetched and not yet recorded when the host was killed i
   await eventually(() => telegram.updates.polled);
 
   // Another writer holds the database, so the update is in the host's hands and nowhere else.
-  const lock = new DatabaseSync(path.join(home, "state.db"));
+  const lock = new DatabaseSync(path.join(home, "state.db"), { timeout: 10_000 });
   lock.exec("BEGIN IMMEDIATE");
   const update = telegram.say("do not lose me");
   await eventually(() => !telegram.updates.polled);
@@ -180,6 +180,7 @@ test("a wrong token is told, and not asked about again and again", async () => {
   const host = await start();
   await eventually(() => row()?.["error_code"] === "telegram_token_invalid");
   await host.ready();
+  await eventually(() => telegram.calls.some(({ method }) => method === "getMe"));
   await new Promise((resolve) => setTimeout(resolve, 1_500));
   // Whoever polls asks once, and so does the channel when it looks whether its token is taken.
   expect(telegram.calls.map(({ method }) => method).sort()).toEqual(["deleteWebhook", "getMe"]);

@@ -8,7 +8,7 @@ import { hostByChat } from "../support/host-tenants.ts";
 import { byChat as startByChat } from "../support/tenants.ts";
 
 const SOON = { timeout: 60_000 };
-const LONG = { timeout: 180_000 };
+const LONG = { timeout: 240_000 };
 
 type Service = Pick<Awaited<ReturnType<typeof startByChat>>, "change" | "origin" | "stop">;
 
@@ -107,7 +107,7 @@ describe.each(targets)("browsers on $target on which each chat has its own sandb
   });
 
   test("a revoked browser is closed at once, and its container is not started again", async () => {
-    const { paired, connect, change, device, running } = await start({ SANDBOX_SLEEP_AFTER: "2s" });
+    const { paired, connect, change, device, running } = await start({ SANDBOX_SLEEP_AFTER: "8s" });
     const page = await paired();
     await change(`devices revoke ${device.deviceId.slice(0, 12)}`);
     expect(await page.closed()).toBe(CHAT_CLOSE.revoked);
@@ -117,7 +117,7 @@ describe.each(targets)("browsers on $target on which each chat has its own sandb
   });
 
   test("a browser wakes its sandbox as often as its person writes, and finds what was said", async () => {
-    const { paired, connect, running } = await start({ SANDBOX_SLEEP_AFTER: "2s" });
+    const { paired, connect, running } = await start({ SANDBOX_SLEEP_AFTER: "6s" });
     const page = await paired();
     page.send({ type: "say", id: "message-0", text: "round 0" });
     await page.got("answer", "message-0");
@@ -174,7 +174,7 @@ test.skipIf(browserIsMissing)(
   "the chat page of a browser with its own sandbox says what it waits for",
   LONG,
   async () => {
-    const { change, origin, running } = await byChat({ SANDBOX_SLEEP_AFTER: "2s" });
+    const { change, origin, running } = await byChat({ SANDBOX_SLEEP_AFTER: "8s" });
     const page = await openBrowser();
     await page.goto(`${await origin()}/chat`);
     await expect.poll(() => page.locator("#pairing").isVisible(), SOON).toBe(true);

@@ -11,7 +11,8 @@ const SOON = { timeout: 60_000 };
 test.skipIf(browserIsMissing)(
   "the chat page wakes the gateway when it is opened and when its person writes, not in between",
   async () => {
-    const service = await startWorker({ SANDBOX_SLEEP_AFTER: "2s" });
+    // Longer than the page waits between two attempts while a slow machine starts the gateway.
+    const service = await startWorker({ SANDBOX_SLEEP_AFTER: "12s" });
     onTestFinished(() => service.stop());
     const page = await openBrowser();
     await page.goto(`${await service.origin()}/chat`);
@@ -34,16 +35,20 @@ test.skipIf(browserIsMissing)(
     await expect.poll(() => page.locator("#pairing").isVisible(), SOON).toBe(true);
     expect(await page.locator("#text").isEnabled()).toBe(false);
   },
-  120_000,
+  240_000,
 );
 
 test.skipIf(browserIsMissing)(
   "what was written reaches a gateway that fell asleep while the page connected",
   async () => {
-    const service = await startWorker({ SANDBOX_SLEEP_AFTER: "2s" });
+    // Shorter than the gateway waits for a page's proof.
+    const service = await startWorker({ SANDBOX_SLEEP_AFTER: "5s" });
     onTestFinished(() => service.stop());
     const page = await openBrowser();
     await page.goto(`${await service.origin()}/chat`);
+    await service.inState("ready");
+    // Connects at once: the page's next attempt may come when the gateway sleeps again.
+    await page.reload();
     const state = () => page.locator("#state").textContent();
     await expect.poll(state, SOON).toBe("Asleep until you write");
     await service.inState("stopped");
@@ -65,7 +70,7 @@ test.skipIf(browserIsMissing)(
     await expect.poll(() => page.locator("#pairing").isVisible(), SOON).toBe(true);
     expect(await page.locator("article.own.waiting").textContent()).toBe("hello, are you there?");
   },
-  120_000,
+  240_000,
 );
 
 test.skipIf(browserIsMissing)(

@@ -101,7 +101,7 @@ test("a socket to a sleeping container is refused with 503, and taken on after t
 });
 
 test("the container falls asleep while a silent page is open, and wakes for pages three times an hour", async () => {
-  const { url, inState, state, openPaired } = await worker({ SANDBOX_SLEEP_AFTER: "3s" });
+  const { url, inState, state, openPaired } = await worker({ SANDBOX_SLEEP_AFTER: "8s" });
   const page = await openPaired();
   page.send({ type: "say", id: "message-1", text: "good night" });
   await page.got("answer", "message-1");
@@ -119,10 +119,10 @@ test("the container falls asleep while a silent page is open, and wakes for page
   expect(await stranger.closed()).toBe(CHAT_CLOSE.restart);
   await pause(1_000);
   expect(await state()).toBe("stopped");
-}, 120_000);
+}, 240_000);
 
 test("a paired device wakes the container as often as its person writes, until its access is revoked", async () => {
-  const { url, inState, state, openPaired, request, run } = await worker({ SANDBOX_SLEEP_AFTER: "3s" });
+  const { url, inState, state, openPaired, request, run } = await worker({ SANDBOX_SLEEP_AFTER: "8s" });
   const device = newDevice();
   const asleep = async (page: { closed(): Promise<number> }): Promise<void> => {
     expect(await page.closed()).toBe(CHAT_CLOSE.asleep);
@@ -150,10 +150,10 @@ test("a paired device wakes the container as often as its person writes, until i
   await inState("stopped");
   expect(await (await openPage(url, device)).closed()).toBe(CHAT_CLOSE.restart);
   expect(await state()).toBe("stopped");
-}, 180_000);
+}, 300_000);
 
 test("a paired device that hangs up before it is let in wakes the container once", async () => {
-  const { url, inState, state, openPaired, request } = await worker({ SANDBOX_SLEEP_AFTER: "3s" });
+  const { url, inState, state, openPaired, request } = await worker({ SANDBOX_SLEEP_AFTER: "8s" });
   const device = newDevice();
   expect(await (await openPaired(device)).closed()).toBe(CHAT_CLOSE.asleep);
   await useUpVisits({ inState, request });
@@ -163,13 +163,14 @@ test("a paired device that hangs up before it is let in wakes the container once
   await inState("stopped");
   expect(await (await openPage(url, device)).closed()).toBe(CHAT_CLOSE.restart);
   expect(await state()).toBe("stopped");
-}, 180_000);
+}, 300_000);
 
 test("what a paired device says keeps the container awake, a stranger's greetings do not", async () => {
-  const { url, open, openPaired } = await worker({ SANDBOX_SLEEP_AFTER: "3s" });
+  const { url, open, openPaired } = await worker({ SANDBOX_SLEEP_AFTER: "6s" });
   const stranger = await open();
   const page = await openPaired();
-  for (let turn = 1; turn <= 6; turn += 1) {
+  // Longer than the container stays awake without it.
+  for (let turn = 1; turn <= 10; turn += 1) {
     page.send({ type: "say", id: `message-${turn}`, text: `turn ${turn}` });
     await page.got("answer", `message-${turn}`);
     await pause(1_000);
@@ -186,16 +187,16 @@ test("what a paired device says keeps the container awake, a stranger's greeting
     return stranger.closeCode();
   };
   await expect.poll(greet, { timeout: 60_000 }).toBe(CHAT_CLOSE.asleep);
-}, 120_000);
+}, 180_000);
 
 test("the container stays awake while a model takes its time for an answer", async () => {
-  const { openPaired, setModelDelay } = await worker({ SANDBOX_SLEEP_AFTER: "2s" });
+  const { openPaired, setModelDelay } = await worker({ SANDBOX_SLEEP_AFTER: "8s" });
   const page = await openPaired();
-  setModelDelay(6_000);
+  setModelDelay(12_000);
   page.send({ type: "say", id: "message-1", text: "think about it" });
   expect((await page.got("answer", "message-1")).text).toContain("think about it");
   expect(await page.closed()).toBe(CHAT_CLOSE.asleep);
-});
+}, 180_000);
 
 test("a page is told to connect anew when its container ends", async () => {
   const { openPaired, endContainer } = await worker();

@@ -16,7 +16,7 @@ test("a chat, an approval and a schedule made by chat are there again after a sl
   const service = await startWorker({
     ...variables,
     ANTHROPIC_BASE_URL: model.url,
-    SANDBOX_SLEEP_AFTER: "3s",
+    SANDBOX_SLEEP_AFTER: "8s",
   });
   onTestFinished(() => service.stop());
   const url = await service.origin();
@@ -57,4 +57,4 @@ test("a chat, an approval and a schedule made by chat are there again after a sl
   await again.got("answer", "message-2");
   expect(model.calls.at(-1)?.body).toContain("my cat is called Minka");
   expect(await run("schedules list")).toContain("2099-01-01");
-}, 120_000);
+}, 240_000);

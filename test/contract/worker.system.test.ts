@@ -62,7 +62,7 @@ describe("the Worker in workerd", () => {
   }, 120_000);
 
   it("goes to sleep without traffic, wakes for an event, and lets strangers wake it three times an hour", async () => {
-    const { postSlack, slack, inState, request } = await worker({ SANDBOX_SLEEP_AFTER: "1s" });
+    const { postSlack, slack, inState, request } = await worker({ SANDBOX_SLEEP_AFTER: "4s" });
     await postSlack(mention("first"));
     await slack.waitFor(() => true, 60_000);
     await inState("stopped");
@@ -76,13 +76,13 @@ describe("the Worker in workerd", () => {
     }
     await postSlack(mention("second"));
     await slack.waitFor(({ text }) => text.includes("second"), 60_000);
-  }, 180_000);
+  }, 240_000);
 
   it("goes to sleep although its figures and its log are read all the time", async () => {
     const { variables, headers } = await identityGateway();
     const { postSlack, slack, request } = await worker({
       ...variables,
-      SANDBOX_SLEEP_AFTER: "1s",
+      SANDBOX_SLEEP_AFTER: "4s",
       STEWARD_BUNDLE: "0123456789abcdef",
     });
     await postSlack(mention("count me"));
@@ -100,7 +100,7 @@ describe("the Worker in workerd", () => {
     await expect.poll(read, { timeout: 60_000 }).toContain('steward_sandbox_state{state="stopped"} 1\n');
     expect(await read()).toContain("steward_cold_start_seconds");
     expect(await (await request("/debug/logs", { headers })).json()).toEqual({ state: "stopped", lines: [] });
-  });
+  }, 180_000);
 
   it("starts the container anew when a new version brings other variables", async () => {
     const { postSlack, slack, inState, deploy, request } = await worker({

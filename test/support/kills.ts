@@ -71,9 +71,11 @@ export async function underKills(victim: Victim, plan: KillPlan): Promise<Afterm
 
   const settled = async (): Promise<boolean> => {
     for (const one of events) await post(victim, one);
-    // With many ledgers, checks the replies instead, because requests to the ledgers are rate-limited.
-    const isOver = victim.tenants && events.every(({ text }) => isQuoted(texts(victim), text));
-    return events.every(({ accepted }) => accepted) && (isOver ?? (await openEntries(victim)).length === 0);
+    if (!events.every(({ accepted }) => accepted)) return false;
+    // With many ledgers, checks the replies first, because requests to the ledgers are rate-limited.
+    if (victim.tenants && !events.every(({ text }) => isQuoted(texts(victim), text))) return false;
+    // An event is settled shortly after its reply.
+    return (await openEntries(victim)).length === 0;
   };
   const deadline = performance.now() + SETTLE_MS;
   while (!(await settled()) && performance.now() < deadline) await sleep(1_000);
