@@ -55,7 +55,7 @@ export async function startPackageRegistry(): Promise<PackageRegistry> {
     // It would warn of root at each start.
     env: { ...process.env, NODE_NO_WARNINGS: "1" },
   });
-  const end = Date.now() + 30_000;
+  const end = Date.now() + 120_000;
   while (!(await fetch(`${url}-/ping`).catch(() => undefined))?.ok) {
     if (Date.now() > end) throw new Error("Verdaccio does not come up");
     await new Promise((done) => setTimeout(done, 50));

@@ -13,7 +13,7 @@ import { fixFor, stackShell, typeFix, waysOf } from "../journeys/typed.ts";
 import { ACCOUNT, SCRIPT, TOKEN } from "../rehearsal/support.ts";
 import { startServerlessStage, type ServerlessStage } from "../support/serverless-stack.ts";
 import { stackCommand } from "../support/stack-command.ts";
-import { ENGINE_MS, UPDATE_MS, type TestStack } from "../support/stack.ts";
+import { ENGINE_MS, stateText, UPDATE_MS, type TestStack } from "../support/stack.ts";
 
 /**
  * Everything that the serverless stack has outside of its state, changed by hand: `drift`, a refresh and `up --refresh`
@@ -166,9 +166,13 @@ const account = () => world.stage.cloudflare.account.state;
 const drift = () => stackCommand(subject, "drift.ts", "test", "--json");
 
 async function idOf(name: string): Promise<string> {
-  const { deployment } = await subject.stack.exportStack();
-  const resources = (deployment as { resources: { urn: string; id?: string }[] }).resources;
-  const found = resources.find(({ urn, id }) => urn.endsWith(`::${name}`) && id !== undefined);
+  // Exporting the state each time would take minutes of a slow machine.
+  const { checkpoint } = JSON.parse(await stateText(subject)) as {
+    checkpoint: { latest: { resources: { urn: string; id?: string }[] } };
+  };
+  const found = checkpoint.latest.resources.find(
+    ({ urn, id }) => urn.endsWith(`::${name}`) && id !== undefined,
+  );
   if (found?.id === undefined) throw new Error(`there is no ${name}`);
   return found.id;
 }

@@ -35,8 +35,13 @@ export async function startAnsweringStage(): Promise<AnsweringStage> {
     async converse(url = world.front.url) {
       const known = new Set(slack.messages());
       const signed = slack.sign(mention(`Are you there, ${crypto.randomUUID()}?`));
-      await fetch(`${url}/slack/events`, { method: "POST", ...signed });
-      return (await slack.waitFor((message) => !known.has(message), REPLY_MS)).text;
+      const { status } = await fetch(`${url}/slack/events`, { method: "POST", ...signed });
+      const reply = await slack
+        .waitFor((message) => !known.has(message), REPLY_MS)
+        .catch((cause: unknown) => {
+          throw new Error(`there is no reply; /slack/events answered ${status}`, { cause });
+        });
+      return reply.text;
     },
     keysOf: (bucket) =>
       world.stage.runner.withBucket(bucket, async (one) => (await one.list()).objects.map(({ key }) => key)),

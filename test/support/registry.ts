@@ -48,7 +48,7 @@ export async function startRegistry({ isPublic = false } = {}): Promise<Registry
   const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
   const ask = (path: string, headers: Record<string, string> = {}) =>
     fetch(`http://${host}${path}`, { headers: { authorization, ...headers } });
-  const end = Date.now() + 20_000;
+  const end = Date.now() + 120_000;
   while (!(await ask("/v2/").catch(() => undefined))?.ok) {
     if (Date.now() > end) throw new Error("the registry does not come up");
     await new Promise((resolve) => setTimeout(resolve, 50));

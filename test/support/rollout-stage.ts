@@ -22,6 +22,10 @@ import { stackCommand, startStackCommand, type Ended } from "./stack-command.ts"
 import type { TestStack } from "./stack.ts";
 
 const LOOPBACK = { hostname: "127.0.0.1", port: 0 };
+/** Generous: it ends only what fails. */
+const PROBE_MS = "60000";
+/** Shorter, because a spoiled rollout uses the whole timeout. */
+const SPOILED_PROBE_MS = "15000";
 
 /** Function that replaces a Worker version's response of `/readyz`. `undefined` leaves it unchanged. */
 type Spoil = (version: string) => Promise<Response | undefined>;
@@ -96,8 +100,7 @@ export async function startRolloutStage(
   const gate = await listen(app, LOOPBACK);
   const endpoints = { anthropic: model.url, slack: slack.apiUrl };
   const subject = await world.stack({
-    // Spoiled responses use the whole timeout.
-    environment: { PROBE_TIMEOUT_MS: "15000" },
+    environment: { PROBE_TIMEOUT_MS: PROBE_MS },
     config: {
       "steward:origin": { value: gate.url },
       "steward:endpoints": { value: JSON.stringify(endpoints) },
@@ -113,7 +116,10 @@ export async function startRolloutStage(
     alter: (at, change) => void (change === undefined ? altered.delete(at) : altered.set(at, change)),
     cut: (isCut) => void (cut = isCut),
     signedRequest: () => signed,
-    spoil: (how) => void (spoiling = how),
+    spoil(how) {
+      spoiling = how;
+      subject.environment["PROBE_TIMEOUT_MS"] = how === undefined ? PROBE_MS : SPOILED_PROBE_MS;
+    },
     rollout: (...more) => stackCommand(subject, "rollout.ts", ...words, ...more),
     startRollout: (...more) => startStackCommand(subject, "rollout.ts", ...words, ...more),
     change: (logLevel) => subject.stack.setConfig("steward:logLevel", { value: logLevel }),

@@ -67,7 +67,7 @@ export async function startSshServer(environment: Record<string, string>): Promi
   // As root, sshd requires this folder.
   if (process.getuid?.() === 0) await mkdir("/run/sshd", { recursive: true });
   const child = spawn(SSHD, ["-D", "-e", "-f", file("sshd_config")], { stdio: "ignore" });
-  await accepting(port, 20_000);
+  await accepting(port, 120_000);
   return {
     url: `ssh://${userInfo().username}@127.0.0.1:${port}`,
     bin: file("bin"),

@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { TestStack } from "./stack.ts";
 
-const LONGEST_MS = 240_000;
+const LONGEST_MS = 480_000;
 
 export interface Ended {
   code: number | null;

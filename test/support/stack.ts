@@ -36,7 +36,7 @@ export interface TestStackOptions {
 
 /** Timeout of tests that may build the Pulumi engine. */
 export const ENGINE_MS = 20 * 60_000;
-export const UPDATE_MS = 300_000;
+export const UPDATE_MS = 600_000;
 
 export const PASSPHRASE = "a test's passphrase";
 

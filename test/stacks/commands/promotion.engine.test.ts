@@ -30,7 +30,6 @@ let silent = false;
 let unproven = "";
 
 beforeAll(async () => {
-  process.env["PROBE_TIMEOUT_MS"] = "8000";
   world = await startServerlessStage();
   origin = await startWorkerOrigin(world.front, "staging.example.workers.dev");
   const app = new Hono().all("*", async (context) => {
@@ -58,7 +57,6 @@ beforeAll(async () => {
 }, ENGINE_MS);
 
 afterAll(async () => {
-  delete process.env["PROBE_TIMEOUT_MS"];
   await gate?.close();
   await origin?.close();
   await world?.close();
@@ -177,7 +175,9 @@ test(
   async () => {
     silent = true;
     await staging.stack.setConfig("steward:logLevel", { value: "error" });
-    expect((await rollout("staging", "--yes")).code).not.toBe(0);
+    const impatient = { ...staging, environment: { ...staging.environment, PROBE_TIMEOUT_MS: "8000" } };
+    const words = ["--json", "--without-backup", "staging", "--yes"];
+    expect((await stackCommand(impatient, "rollout.ts", ...words)).code).not.toBe(0);
     silent = false;
     const failed = await promote();
     expect(failed.report["cause"]).toMatch(/^The rollout of \S+ of staging ended with [45]\.$/);

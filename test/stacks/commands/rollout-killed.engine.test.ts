@@ -20,7 +20,7 @@ async function cliEnded(): Promise<void> {
     const folders = await Promise.all(pids.map((pid) => readlink(`/proc/${pid}/cwd`).catch(() => "")));
     return folders.filter((folder) => folder.startsWith(stage.subject.folder));
   };
-  await expect.poll(inFolder, { timeout: 30_000 }).toEqual([]);
+  await expect.poll(inFolder, { timeout: 120_000 }).toEqual([]);
 }
 
 /** Starts a rollout and kills it, with an update under way, once the engine has printed this. */
@@ -67,10 +67,20 @@ test(
     expect(await stage.liveVersion()).toBe(former);
 
     await killOnce("steward-worker-current");
-    stage.spoil(async (version) => (version === former ? undefined : Response.json({}, { status: 500 })));
+    const fails = async (version: string) =>
+      version === former ? undefined : Response.json({}, { status: 500 });
+    // Otherwise the way back, which begins with "failed", could be done before the kill.
+    const { requests } = stage.world.stage.cloudflare.faults;
+    stage.spoil(async (version) => {
+      if (version !== former && requests.length === 0)
+        requests.push({ method: "POST", path: /\/deployments$/, times: Infinity, outcome: 429 });
+      return fails(version);
+    });
     const spoiled = await killAt("failed");
     expect(spoiled).toContain('The previous rollout was interrupted at "updating". This one continues it.');
     expect((await stage.deployments())[0]).not.toHaveProperty(former);
+    requests.length = 0;
+    stage.spoil(fails);
 
     const back = await stage.rollout();
     expect(back.said).toContain('was interrupted at "failed"');
