@@ -120,8 +120,8 @@ export type PlacementArgs = Pick<PlacementInputs, "container" | "volume"> & {
 };
 
 /**
- * Resource that detects a missing image, and a missing or manually changed container. Unlike the Docker provider,
- * queries Docker in every preview. Increments a counter to make Pulumi replace the image or container.
+ * Resource that looks in every preview for a missing image, and for a missing or manually changed container. Increments
+ * a counter to make Pulumi replace the image or container.
  */
 export class Placement extends OwnResource {
   declare readonly imageRound: pulumi.Output<number>;

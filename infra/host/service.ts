@@ -50,7 +50,7 @@ export const serviceProvider: ResourceProvider<ServiceInputs, ServiceOutputs> = 
     if (found === undefined) throw new StewardError("container_gone");
   },
 
-  /** Inspects the container in every preview, because Pulumi's state does not show that a container has stopped. */
+  /** Inspects the container in every preview, because Pulumi does not notice a stopped one. */
   async diff(_id, olds, news) {
     const changed = [...WANTED, "probe", "dockerHost"] as const;
     if (changed.some((key) => !isDeepStrictEqual(olds[key], news[key]))) {

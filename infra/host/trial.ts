@@ -30,8 +30,8 @@ interface TrialOptions {
 }
 
 /**
- * Starts `image` without a network on a copy of `container`'s data, and waits until the new gateway is ready. Makes
- * the copy from a new backup and finally removes the copy.
+ * Starts `image` without a network on a temporary copy of `container`'s data, made from a new backup, and waits until
+ * the new gateway is ready.
  *
  * @returns false, without a test, if the gateway in `container` is not ready
  * @throws BuildFailure `upgrade_trial_failed` or StewardError `backup_failed`

@@ -25,10 +25,7 @@ export interface DockerEngine {
   provider: { host?: string; context?: string; certPath?: string };
 }
 
-/**
- * Returns the environment in which the `docker` command uses the engine at the address `dockerHost`. Without an
- * address, returns the current environment.
- */
+/** Returns the environment in which the `docker` command uses `dockerHost`. Default: the current engine. */
 export function dockerEnvironment(dockerHost: string | undefined): NodeJS.ProcessEnv {
   return { ...process.env, ...(dockerHost && { DOCKER_HOST: dockerHost }) };
 }
@@ -126,8 +123,8 @@ export async function docker(args: readonly string[], options: RunOptions = {}):
 }
 
 /**
- * Selects the engine's default builder, because other builders may not see or store local images. Disables
- * attestations, which would turn a pushed image into a list of manifests:
+ * Selects the engine's default builder, because others may not see or store local images. Disables attestations, which
+ * would turn a pushed image into a list of manifests:
  * https://docs.docker.com/build/building/variables/#buildx_no_default_attestations
  */
 function dockerEnv(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {

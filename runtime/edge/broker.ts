@@ -45,8 +45,8 @@ export interface BrokerOptions {
   /** The only chat that requests may concern. Default: any chat. */
   chat?: TenantChat | undefined;
   /**
-   * Returns true while an earlier version's gateway is about to stop. Its requests about other chats get a temporary
-   * error instead of a refusal, so that it keeps its unsent messages for the gateways that replace it.
+   * Returns true while the gateway is about to be replaced. Requests about other chats then get a temporary error, so
+   * that the gateway keeps its unsent messages for its successors.
    */
   isReplaced?(): boolean;
   /** HTTP proxy for Telegram. If absent, requests that name a proxy are refused. */
@@ -74,9 +74,9 @@ interface BrokerOperation {
 }
 
 /**
- * Creates the broker, which gives the gateway access to services without their keys. The gateway authenticates itself
- * and names an operation from service-operations.ts. The broker builds the request to the service from validated
- * arguments and the real key. It redacts error responses, because services may quote keys in them.
+ * Creates the broker, which gives the gateway access to services without their keys. The gateway names an operation
+ * from service-operations.ts, and the broker builds the request from validated arguments and the real key. It redacts
+ * error responses, because services may quote keys.
  */
 export function createBroker(options: BrokerOptions): Broker {
   const { environment, token, log } = options;
@@ -194,10 +194,7 @@ function betas(name: OperationName, headers: Headers): Record<string, string> {
   return passed.length === 0 ? {} : { "anthropic-beta": passed.join(",") };
 }
 
-/**
- * Returns the HTTP client for an operation. A request may name a proxy only for Telegram, and only the proxy in the
- * config file.
- */
+/** Returns the HTTP client for an operation. A request may name only Telegram's proxy from the config file. */
 function clientFor(proxy: string | null, name: OperationName, { fetch, proxy: own }: BrokerOptions): Fetch {
   if (proxy === null) return fetch;
   if (serviceIn(name) !== "telegram") throw new StewardError("broker_arguments_invalid");

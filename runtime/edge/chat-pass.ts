@@ -3,20 +3,14 @@ import type { TenantChat } from "../contract/tenant.ts";
 import { isRecord, parseJson } from "../shared/json.ts";
 import { readBytes } from "../shared/read-bytes.ts";
 
-/**
- * Maximum number of remembered files. No more are needed, because a gateway uses a file soon after a response names
- * the file.
- */
+/** Maximum number of remembered files. A gateway uses a file soon after a response names it. */
 const MAX_FILES = 256;
 const LONGEST_ANSWER_BYTES = 64 * 1024;
 
 /** Maximum size of a response about a person or a Discord server, in bytes. */
 const LONGEST_PROFILE_BYTES = 1024 * 1024;
 
-/**
- * Functions that reduce responses about people and servers to names. Without these functions, any chat could read
- * people's e-mail addresses.
- */
+/** Functions that reduce responses about people and servers to names. Otherwise, chats could read e-mail addresses. */
 const NAMES: Partial<Record<OperationName, (answer: Record<string, unknown>) => object>> = {
   "slack/users.info": ({ ok, error, user }) => {
     const { name, profile } = isRecord(user) ? user : {};
@@ -30,8 +24,8 @@ const NAMES: Partial<Record<OperationName, (answer: Record<string, unknown>) => 
 export class ChatPass {
   readonly #own: TenantChat;
   /**
-   * Files that requests may use because an earlier response named them, oldest first. A download is stored as its
-   * path, an upload as the argument `files` of `slack/files.completeUploadExternal`.
+   * Files that earlier responses named, oldest first: downloads as paths, uploads as the argument `files` of
+   * `slack/files.completeUploadExternal`.
    */
   readonly #files = new Set<unknown>();
 
@@ -58,9 +52,8 @@ export class ChatPass {
   }
 
   /**
-   * Reduces `answer` to names if `answer` is a successful response about a person or a Discord server; otherwise
-   * returns `answer` unchanged. If `answer` contains the path of a Telegram file or the id of a Slack upload, records
-   * the path or id so that later requests may use that file.
+   * Reduces a successful response about a person or a Discord server to names; returns other responses unchanged.
+   * Records the Telegram file or Slack upload that a response names, so that later requests may use it.
    */
   async read(name: OperationName, answer: Response): Promise<Response> {
     const namesIn = NAMES[name];

@@ -56,11 +56,7 @@ export interface Gateway {
   close(options?: { graceMs?: number }): Promise<void>;
 }
 
-/**
- * Starts the gateway.
- *
- * @throws StewardError, which the process should print before it exits with code 1
- */
+/** @throws StewardError, which the process should print before it exits with code 1 */
 export async function startGateway({
   environment,
   clock,

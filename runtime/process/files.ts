@@ -26,8 +26,8 @@ export function exists(path: string): boolean {
 }
 
 /**
- * Returns a string that changes with the file: `missing` without one, and the error if the file is inaccessible. Call
- * this function before reading the file, so that the next comparison notices a change in between.
+ * Returns a string that changes with the file; `missing` if there is none. Call this function before reading the file,
+ * so that a change in between is noticed later.
  */
 export function fileVersion(path: string): string {
   try {

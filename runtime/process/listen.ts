@@ -31,22 +31,16 @@ export interface ListenOptions {
   onUpgrade?(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void>;
 }
 
-/**
- * Number of event loop turns to wait for a closed connection to abort its request. That takes up to three turns; one
- * is spare.
- */
+/** Event loop turns until a closed connection has aborted its request: up to three, and one to spare. */
 const TURNS = 4;
-/** Default limits. They keep slow senders from occupying connections. */
-/**
- * Idle time after which a connection is closed. It exceeds the usual 60 s of reverse proxies: if this server closed
- * first, a proxy's next request could meet the closing connection and fail.
- */
+/** Exceeds the usual 60 s of reverse proxies, whose next request would fail if this server closed first. */
 const KEEP_ALIVE_MS = 75_000;
+/** Default limits. They keep slow senders from occupying connections. */
 const REQUEST_TIME_LIMITS: RequestTimeLimits = { headersMs: 10_000, requestMs: 30_000, lookMs: 5_000 };
 
 /**
- * Waits briefly, so that `signal` can abort if the sender has disconnected. Requests of a killed gateway must not be
- * handled, because the restarted gateway repeats them.
+ * Waits briefly, so that `signal` can abort if the sender has disconnected. A killed gateway's requests must not be
+ * handled: its successor repeats them.
  */
 export async function yieldForHangUp(signal: AbortSignal): Promise<void> {
   for (let turn = 0; turn < TURNS && !signal.aborted; turn += 1) await new Promise(setImmediate);

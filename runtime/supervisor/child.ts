@@ -45,7 +45,7 @@ export function startChild(options: ChildOptions): Child {
   try {
     return spawnChild(options);
   } catch (error) {
-    // `spawn` throws for some failures, such as too little memory. It reports most others through an `error` event.
+    // `spawn` throws for some failures, such as too little memory, and reports others as an `error` event.
     const spawnError = error instanceof Error ? error.message : String(error);
     const exited = Promise.resolve({ code: null, signal: null, spawnError });
     return { pid: null, read: () => {}, exited, kill: () => {} };

@@ -31,10 +31,7 @@ export async function showConfig(
   return { config: redactValue(value, redact), path, valid: result.ok, problems };
 }
 
-/**
- * Calls back once when the file's version is no longer `before`. Polls, because a mounted volume may send no
- * notification.
- */
+/** Calls back once when the file's version is not `before`. Polls, because a mounted volume may not notify. */
 export function watchConfig(path: string, before: string, timers: Timers, onChange: () => void): () => void {
   let cancel: (() => void) | undefined;
   const look = (): void => {

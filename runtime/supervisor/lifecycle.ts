@@ -53,11 +53,11 @@ export interface BackoffPolicy extends BackoffRange {
   maxFailures: number;
   /** Minimum time after a crash before a `needed` event causes a retry. */
   neededAfterMs: number;
-  /** Time after which a ready run counts as stable. A later crash starts a new count of crashes. */
+  /** Time after which a ready run counts as stable, and the count of crashes restarts. */
   stableAfterMs: number;
 }
 
-/** Default policy: five crashes count as a crash loop. The four delays between these crashes total at most 7.5 s. */
+/** Five crashes count as a crash loop. The delays between them total at most 7.5 s. */
 export const DEFAULT_POLICY: BackoffPolicy = {
   firstMs: 500,
   longestMs: 60_000,
@@ -82,9 +82,7 @@ export function initialLifecycle(now: number): Lifecycle {
   return { phase: "stopped", since: now, restarts: 0, failures: 0, startedAt: null, exitCode: null };
 }
 
-/**
- * Returns the next state and its effect, without I/O or a clock. An event that does not fit the phase changes nothing.
- */
+/** Returns the next state and its effect. An event that does not fit the phase changes nothing. */
 export function advance(state: Lifecycle, event: LifecycleEvent, context: StepContext): LifecycleStep {
   const { now } = context;
   const { reason: _reason, permanent: _permanent, ...clean } = state;

@@ -16,7 +16,7 @@ const PERMANENT: ReadonlySet<ErrorCode> = new Set([
 ]);
 const CODED = /^Error \[(\w+)\]: (.*)$/;
 const OUT_OF_MEMORY = /heap out of memory|Allocation failed/;
-/** Uninformative lines around an uncaught error: stack frames, Node's version, suggested fixes. */
+/** Lines around an uncaught error: stack frames, Node's version, suggested fixes. */
 const NOISE = /^\s*at |^Node\.js v|^\s*$|^[\s^]+$|^Fix: /;
 const LONGEST_DETAIL = 500;
 
@@ -32,7 +32,7 @@ interface RunOptions {
   child: Child;
   host: string;
   port: number;
-  /** User that must own the port, so that another user's process cannot answer in the gateway's place. */
+  /** User that must own the port, so that no other user's process can answer. */
   user?: number | undefined;
   startTimeoutMs: number;
   liveness: LivenessPolicy;

@@ -83,7 +83,7 @@ export interface SupervisorOptions {
 
 export interface StartedGateway {
   child: Child;
-  /** Version of the config file before the start, so that a change since then is noticed. */
+  /** Version of the config file before the start. */
   configVersion: string;
 }
 
@@ -93,28 +93,19 @@ export interface Supervisor {
    * immediately.
    */
   start(): void;
-  /** Ends the gateway and its descendants: SIGTERM, then SIGKILL after the grace period. */
+  /** Ends the gateway and its descendants, after the grace period by SIGKILL. */
   stop(): Promise<void>;
   /** Restarts the gateway, even after `crash-looping`, unless `hold` prevents it. Returns immediately. */
   restart(): void;
-  /** Retries a crashed gateway without waiting for its backoff, unless a retry cannot help. Returns immediately. */
+  /** Retries a crashed gateway at once, unless a retry cannot help. Returns immediately. */
   needed(): void;
-  /**
-   * Stops the gateway and does not let it start again until `release` is called. Calling `stop` also ends the hold.
-   * The status shows the reason.
-   */
+  /** Stops the gateway until `release`, and shows the reason in the status. `stop` also ends the hold. */
   hold(why: Reason): Promise<void>;
-  /**
-   * Starts checking whether the data directory is still writable, without waiting for the result. Call this method
-   * after a failed write.
-   */
+  /** Checks in the background whether the data directory is writable. Call this method after a failed write. */
   checkVolume(): void;
   release(): void;
   status(): SandboxStatus;
-  /**
-   * Lists the processes, with the log if `logs` is true. `after`, the `nextLog` of an earlier list, limits the log to
-   * later lines.
-   */
+  /** Lists the processes, with the log if `logs` is true, after the line `after` (an earlier list's `nextLog`). */
   processes(options?: { logs?: boolean; after?: number | undefined }): ProcessList;
   config(): Promise<ContainerConfig>;
   /**
@@ -130,7 +121,7 @@ export interface Supervisor {
    * gateway is down.
    */
   fetchGateway(path: string, init?: RequestInit): Promise<Response>;
-  /** Resolves with the status when the gateway is ready, stopped or crash-looping, or after `timeoutMs`. */
+  /** Resolves with the status when the gateway is no longer starting, or after `timeoutMs`. */
   whenSettled(timeoutMs: number): Promise<SandboxStatus>;
   /** Calls `listener` after every status change. Returns a function that removes the listener. */
   onChange(listener: (status: SandboxStatus) => void): () => void;

@@ -92,8 +92,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
   const ports = new ContainerPorts({ container: platform, notes: memory });
   const stored = {
     bucket: env.STATE,
-    // Use `ownTenant` even if one sandbox now serves all chats. A chat's old container may still run, and must not
-    // write to the shared state.
+    // Use `ownTenant` even with a shared sandbox: a chat's old container must not write to the shared state.
     keys: stateKeys(ownTenant),
     sharesConfig: ownTenant !== undefined,
     onConfig: () => {
@@ -293,8 +292,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
   };
   const changeRights = async (grant: Grant): Promise<void> => {
     const changed = gate?.change(grant, gateway);
-    // Start the chat's gateway, so that it reports its schedules. A schedule may be new, or may have come due while
-    // access was revoked.
+    // Start the chat's gateway, so that it reports its schedules, which may be new or overdue.
     if (grant.role !== undefined && gate?.expectsSchedules === true && schedule.startAt === undefined)
       waitUntil(
         beginSchedules().catch((error: unknown) =>
@@ -323,8 +321,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
     handOver: async () => {
       if (tenant !== undefined)
         throw new StewardError("gateway_unavailable", "The chat has its own sandbox.");
-      // Forget that the chat's state was moved and that its access was decided: both steps are repeated if the chat
-      // gets its own sandbox again.
+      // If the chat gets its own sandbox again, its state is moved and its access decided again.
       memory.write("moved", "");
       forgetDecision(memory);
       await container.whenDrained();
@@ -350,8 +347,8 @@ function recordTenancy(memory: ContainerMemory, { tenancy }: EdgeSettings, clock
 }
 
 /**
- * Returns `undefined` if this Durable Object serves chats in the current tenancy. Otherwise, returns a gate that
- * forwards the events that the object still holds to the objects that serve their chats now.
+ * Returns a gate that forwards the object's remaining events to the objects that now serve their chats; `undefined` if
+ * this object serves chats in the current tenancy.
  */
 function drainingGate({ tenancy }: EdgeSettings, ownTenant: TenantId | undefined): Gate | undefined {
   if (ownTenant !== undefined) return tenancy === "shared" ? forwardingGate(() => AGENT) : undefined;
@@ -372,9 +369,8 @@ function containerOf({ container }: DurableObjectState): Container {
 }
 
 /**
- * Returns the only chat that the container may write to; `undefined` if the container may write to all chats. With
- * one sandbox per chat, the deployment's own container may write to no chat, so the result has an empty id, which no
- * chat has.
+ * Returns the only chat that the container may write to; `undefined` for all chats. With one sandbox per chat, the
+ * deployment's own container may write to none, so its chat has an empty id.
  */
 function writableChat(
   { tenancy }: EdgeSettings,

@@ -72,9 +72,8 @@ export async function underKills(victim: Victim, plan: KillPlan): Promise<Afterm
   const settled = async (): Promise<boolean> => {
     for (const one of events) await post(victim, one);
     if (!events.every(({ accepted }) => accepted)) return false;
-    // With many ledgers, checks the replies first, because requests to the ledgers are rate-limited.
+    // Replies first: requests to the ledgers are rate-limited.
     if (victim.tenants && !events.every(({ text }) => isQuoted(texts(victim), text))) return false;
-    // An event is settled shortly after its reply.
     return (await openEntries(victim)).length === 0;
   };
   const deadline = performance.now() + SETTLE_MS;

@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { zstdDecompressSync } from "node:zlib";
 
-/** Returns each file's full path and content, except those of installed packages and what is deleted meanwhile. */
+/** Returns each file's full path and content, except installed packages and files that are deleted meanwhile. */
 export async function filesBelow(folder: string): Promise<[string, Buffer][]> {
   if (folder.includes("node_modules")) return [];
   const entries = await readdir(folder, { withFileTypes: true });

@@ -4,14 +4,14 @@ import { SCHEMA_LABEL } from "../../bundle/arguments.ts";
 import { tail } from "../../shell/process.ts";
 import type { Containers, InspectedContainer } from "./containers.ts";
 
-/** Attempts before a running container counts as not ready. A busy gateway may miss the command's time limit once. */
+/** Health checks before a container counts as not ready, because a busy gateway may answer late. */
 const READY_ATTEMPTS = 3;
 const READY_MS = 60_000;
 const GONE_MS = 30_000;
 const RETRY_AFTER_MS = 500;
 /**
- * Script that prints the data's schema version. If started as root, it first switches to the data's owner, because
- * the container's root cannot read the data.
+ * Script that prints the data's schema version. As root, it first switches to the data's owner, because the
+ * container's root cannot read the data.
  */
 const READ_SCHEMA = `if (process.getuid() === 0) process.setuid(${CONTAINER_USER});
 const { DatabaseSync } = require("node:sqlite");
@@ -54,8 +54,7 @@ export async function keepPrevious(containers: Containers, name: string): Promis
     await containers.copy(pair.current, previous);
     return keptLine(previous, backup);
   }
-  // Copy a stopped container (status `exited`), so that a rollback can start the copy. A crashing container has
-  // another status.
+  // A rollback can start the copy. The status is `exited` after a stop, but not after crashes.
   if (pair.current?.State.Status === "exited" && pair.previous === undefined) {
     await containers.copy(pair.current, previous);
     return `${previous} is kept until the new version is ready. It was stopped, so there is no new backup.`;
@@ -67,10 +66,7 @@ function keptLine(previous: string, backup: string): string {
   return `${previous} is kept until the new version is ready. Its data is in the backup ${backup}.`;
 }
 
-/**
- * Resumes the container if it is paused: a paused container neither responds nor can be backed up. Returns true if
- * the container is ready.
- */
+/** Resumes a paused container, which can neither respond nor be backed up. Returns true if it is ready. */
 async function resumeAndCheckReady(
   containers: Containers,
   name: string,
@@ -81,8 +77,8 @@ async function resumeAndCheckReady(
 }
 
 /**
- * Frees the service's name if a container still has it after an interrupted update. Renames this container to the
- * previous version's name, or removes it if that name is taken.
+ * Frees the service's name after an interrupted update: renames the container to the previous version's name, or
+ * removes it if that name is taken.
  */
 export async function freeName(containers: Containers, name: string): Promise<void> {
   const { current, previous } = await inspectPair(containers, name);
@@ -92,9 +88,8 @@ export async function freeName(containers: Containers, name: string): Promise<vo
 }
 
 /**
- * Starts the new version's container if that container is not running yet. Before the start, backs up the previous
- * version's container, provided that the previous version is ready, and then stops the previous version's container.
- * If the new version's container is running but not ready, only restarts the new version's container.
+ * Starts the new version's container. Before that, backs up the previous version's container, if it is ready, and
+ * stops it. A new container that runs but is not ready is only restarted.
  *
  * @throws StewardError `container_gone` or `backup_failed`
  */
@@ -191,7 +186,6 @@ export async function backUp(containers: Containers, container: string): Promise
   );
 }
 
-/** Checks several times whether the container's gateway is ready, so that one late answer does not decide. */
 export async function isReady(containers: Containers, container: string): Promise<boolean> {
   for (let attempt = 1; attempt < READY_ATTEMPTS; attempt += 1) {
     if (await answers(containers, container)) return true;
@@ -200,7 +194,7 @@ export async function isReady(containers: Containers, container: string): Promis
   return answers(containers, container);
 }
 
-/** Checks once whether the container's gateway is ready. */
+/** Works like {@link isReady}, but checks only once. */
 export async function answers(containers: Containers, container: string): Promise<boolean> {
   return (await containers.docker(["exec", container, "steward", "health"])).code === 0;
 }

@@ -13,7 +13,7 @@ interface StartOptions {
 }
 
 // Stored per isolate, because a container outlives a restart of its Durable Object. Each start has its own value, so
-// that the end of a former container does not count as the end of its successor.
+// that a former container's end does not end its successor.
 const running = new Map<string, symbol>();
 
 /** Registers the containers that were running before this isolate started. */

@@ -9,7 +9,7 @@ import { offerSearch } from "./palette.ts";
 const AT_LEAST_EVERY_MS = 60_000;
 /** Interval of page updates while no stream reports changes, in milliseconds. */
 const ASK_EVERY_MS = 10_000;
-/** Age of the page from which a change before the stream's start is not left to the next regular update. */
+/** Age, in milliseconds, of a page that is updated when the stream opens. */
 const GAP_MS = 1_000;
 const TICK_MS = 250;
 const PAUSE_MS = 750;
@@ -19,10 +19,7 @@ const NOTICE_MS = 10_000;
 const COPIED_MS = 1_500;
 
 const content = element("content", HTMLElement);
-/**
- * True if updates may replace the page's content. Otherwise, they replace only the top and side bars, so that an
- * editor's text is not lost.
- */
+/** True if updates may replace the page's content, not only its bars. False for pages with an editor. */
 const isLive = document.body.dataset["live"] !== undefined;
 const FRAME = [".bar", ".side"];
 /** Selects the focused element. Excludes a link that was clicked, because its focus is invisible. */
@@ -75,10 +72,7 @@ function replaceContent(next: Document): void {
   fillZones();
 }
 
-/**
- * Fills empty time zone fields with the browser's time zone. Sets only the default value, so that the fields do not
- * count as edited.
- */
+/** Fills empty time zone fields with the browser's zone, by their default: a value would count as an edit. */
 function fillZones(): void {
   for (const field of content.querySelectorAll<HTMLInputElement>("input[data-zone]"))
     field.defaultValue ||= Intl.DateTimeFormat().resolvedOptions().timeZone;
@@ -124,7 +118,7 @@ function follow(): void {
   if (document.hidden) stream?.close();
   stream = document.hidden ? undefined : new EventSource("/_admin/api/changes");
   stream?.addEventListener("change", onChange);
-  // The stream reports only changes since it opened, and there is a gap before each new one.
+  // The stream does not report changes from before it opened.
   stream?.addEventListener("open", () => Date.now() - loadedAt > GAP_MS && onChange());
 }
 

@@ -25,9 +25,9 @@ export interface RetentionOptions {
 }
 
 /**
- * Removes expired and excess messages and empty conversations, according to `sessions.retention`. A new rule takes
- * effect after one day; until then, the status shows what it will remove. Counts removed messages, so that the next
- * backup does not report them as lost.
+ * Removes expired and excess messages and empty conversations, according to `sessions.retention`. For a new rule's
+ * first day, the status only shows what it will remove. Removed messages are counted, so that the next backup does not
+ * report them as lost.
  */
 export class Retention {
   readonly #options: RetentionOptions;
@@ -58,10 +58,7 @@ export class Retention {
     await this.#working;
   }
 
-  /**
-   * Removes expired and excess messages. For a day after the first call with new rules, only counts such messages for
-   * {@link notice}.
-   */
+  /** Removes expired and excess messages, or only counts them for {@link notice} on new rules' first day. */
   async look(): Promise<void> {
     await this.#working;
     this.#working = this.#look().catch((error: unknown) =>
@@ -76,7 +73,7 @@ export class Retention {
     const text = JSON.stringify(current);
     const isUnset = current.days === undefined && current.messages === undefined;
     const known = database.prepare("SELECT rules, since FROM retention").get();
-    // Without rules, a new database is left unchanged: a change would cause a backup.
+    // An unneeded write would cause a backup.
     const isNew = known?.["rules"] !== text && !(isUnset && known?.["rules"] === "");
     const since = isNew ? clock() : Number(known["since"]);
     if (isNew) database.prepare("UPDATE retention SET rules = ?, since = ?").run(text, since);
