@@ -25,10 +25,7 @@ export interface PlacementInputs {
 
 type Settings = Record<string, unknown>;
 
-/**
- * Docker's defaults for the settings that `docker update` and `docker network` can change. The Docker provider does
- * not detect such changes.
- */
+/** Docker's defaults for settings that can change without being noticed by the Docker provider. */
 const DEFAULTS = {
   BlkioWeight: 0,
   CpuPeriod: 0,

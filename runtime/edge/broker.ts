@@ -45,8 +45,8 @@ export interface BrokerOptions {
   /** The only chat that requests may concern. Default: any chat. */
   chat?: TenantChat | undefined;
   /**
-   * Returns true while the gateway is about to be replaced. Requests about other chats then get a temporary error, so
-   * that the gateway keeps its unsent messages for its successors.
+   * Returns true while the gateway is about to be replaced by one per chat. Requests outside {@link chat} then get a
+   * temporary error, so that the gateway keeps its unsent messages for its successors.
    */
   isReplaced?(): boolean;
   /** HTTP proxy for Telegram. If absent, requests that name a proxy are refused. */

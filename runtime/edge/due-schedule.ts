@@ -8,7 +8,7 @@ const NOTE = "scheduleAt";
 const COLD_START_MS = 5_000;
 /** Shortest sleep, in milliseconds, that is worth stopping the container for. */
 const SHORTEST_SLEEP_MS = 10_000;
-/** Attempts to read the next schedule's time, because a busy gateway may answer late. */
+/** Number of attempts to read the next schedule's time. A busy gateway may answer late. */
 const ATTEMPTS = 3;
 /**
  * Maximum time in milliseconds that the container stays awake for a schedule's run. The gateway aborts longer runs.

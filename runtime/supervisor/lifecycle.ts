@@ -53,7 +53,7 @@ export interface BackoffPolicy extends BackoffRange {
   maxFailures: number;
   /** Minimum time after a crash before a `needed` event causes a retry. */
   neededAfterMs: number;
-  /** Time after which a ready run counts as stable, and the count of crashes restarts. */
+  /** Time after which a ready run counts as stable, so that the crash count is reset. */
   stableAfterMs: number;
 }
 

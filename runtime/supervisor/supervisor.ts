@@ -93,7 +93,7 @@ export interface Supervisor {
    * immediately.
    */
   start(): void;
-  /** Ends the gateway and its descendants, after the grace period by SIGKILL. */
+  /** Ends the gateway and its descendants: SIGTERM, then SIGKILL after the grace period. */
   stop(): Promise<void>;
   /** Restarts the gateway, even after `crash-looping`, unless `hold` prevents it. Returns immediately. */
   restart(): void;
@@ -105,7 +105,7 @@ export interface Supervisor {
   checkVolume(): void;
   release(): void;
   status(): SandboxStatus;
-  /** Lists the processes, with the log if `logs` is true, after the line `after` (an earlier list's `nextLog`). */
+  /** Lists the processes. If `logs` is true, includes the log after the line `after`, an earlier list's `nextLog`. */
   processes(options?: { logs?: boolean; after?: number | undefined }): ProcessList;
   config(): Promise<ContainerConfig>;
   /**

@@ -102,7 +102,7 @@ interface EdgeFixture {
   services?: BrokerOptions["fetch"];
   /** Only chat to which the gateway may send. Default: any chat. */
   chat?: TenantChat;
-  /** True while the gateway is about to be replaced by the chats' own. */
+  /** True while the gateway is about to be replaced by one per chat. */
   isReplaced?: boolean;
   proxy?: NonNullable<BrokerOptions["proxy"]>;
   state?: SandboxStatus["state"];

@@ -22,7 +22,7 @@ import { stackCommand, startStackCommand, type Ended } from "./stack-command.ts"
 import type { TestStack } from "./stack.ts";
 
 const LOOPBACK = { hostname: "127.0.0.1", port: 0 };
-/** Generous: it ends only what fails. */
+/** Generous, because only a failing rollout waits that long. */
 const PROBE_MS = "60000";
 /** Shorter, because a spoiled rollout uses the whole timeout. */
 const SPOILED_PROBE_MS = "15000";

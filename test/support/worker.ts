@@ -187,7 +187,7 @@ export async function startWorker(variables: Record<string, string> = {}, { conf
 async function startPublicAddress(connect: () => Promise<Socket | undefined>): Promise<LoopbackServer> {
   const server = createServer(async (request, response) => {
     const to = await connect().catch(() => undefined);
-    // The client has died meanwhile; what it asked for would come late.
+    // The client has disconnected: its request would be sent too late.
     if (response.destroyed) return void to?.destroy();
     const { url = "/", headers } = request;
     const failed = () => response.writeHead(502).end();

@@ -4,7 +4,7 @@ import { SCHEMA_LABEL } from "../../bundle/arguments.ts";
 import { tail } from "../../shell/process.ts";
 import type { Containers, InspectedContainer } from "./containers.ts";
 
-/** Health checks before a container counts as not ready, because a busy gateway may answer late. */
+/** Failed health checks after which a container counts as not ready. A busy gateway may answer late. */
 const READY_ATTEMPTS = 3;
 const READY_MS = 60_000;
 const GONE_MS = 30_000;
@@ -54,7 +54,7 @@ export async function keepPrevious(containers: Containers, name: string): Promis
     await containers.copy(pair.current, previous);
     return keptLine(previous, backup);
   }
-  // A rollback can start the copy. The status is `exited` after a stop, but not after crashes.
+  // `exited` means that the container was stopped and did not crash. A rollback can start its copy.
   if (pair.current?.State.Status === "exited" && pair.previous === undefined) {
     await containers.copy(pair.current, previous);
     return `${previous} is kept until the new version is ready. It was stopped, so there is no new backup.`;
@@ -88,8 +88,8 @@ export async function freeName(containers: Containers, name: string): Promise<vo
 }
 
 /**
- * Starts the new version's container. Before that, backs up the previous version's container, if it is ready, and
- * stops it. A new container that runs but is not ready is only restarted.
+ * Starts the new version's container after backing up (if ready) and stopping the previous version's. If the new
+ * container is already running but not ready, only restarts it.
  *
  * @throws StewardError `container_gone` or `backup_failed`
  */

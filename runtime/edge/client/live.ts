@@ -9,7 +9,7 @@ import { offerSearch } from "./palette.ts";
 const AT_LEAST_EVERY_MS = 60_000;
 /** Interval of page updates while no stream reports changes, in milliseconds. */
 const ASK_EVERY_MS = 10_000;
-/** Age, in milliseconds, of a page that is updated when the stream opens. */
+/** Minimum age, in milliseconds, of a page that is updated when the stream opens. */
 const GAP_MS = 1_000;
 const TICK_MS = 250;
 const PAUSE_MS = 750;
@@ -72,7 +72,7 @@ function replaceContent(next: Document): void {
   fillZones();
 }
 
-/** Fills empty time zone fields with the browser's zone, by their default: a value would count as an edit. */
+/** Fills empty time zone fields with the browser's zone. Sets only the default: a value would count as an edit. */
 function fillZones(): void {
   for (const field of content.querySelectorAll<HTMLInputElement>("input[data-zone]"))
     field.defaultValue ||= Intl.DateTimeFormat().resolvedOptions().timeZone;

@@ -16,7 +16,7 @@ import { type DeployedStack, findResource, deployedTarget, deployedWorkerName } 
 import type { Baseline } from "./baseline.ts";
 
 const ANSWER_MS = 5_000;
-/** Attempts before the running version counts as down, because a busy service may answer late. */
+/** Failed attempts after which the running version counts as down. A busy service may answer late. */
 const ANSWER_ATTEMPTS = 3;
 const BACK_MS = 60_000;
 const RETRY_MS = 500;
