@@ -23,8 +23,7 @@ export async function prepareBaseImage(options: BaseImageOptions): Promise<Prepa
   const recipe = await baseImageRecipe(env);
   const { image, arch } = recipe;
   const cache = join(cacheRoot(env), "base");
-  // Pull only if no Debian layer is cached. A layer is assembled and cached only when no registry is reachable, so
-  // with a cached layer another slow pull would probably fail too.
+  // A cached Debian layer means that no registry was reachable before. Another slow pull would probably fail too.
   if ((await recipe.id()) !== undefined || (await assembledDebian(cache, arch)) === undefined) {
     const pulled = await ensureBaseImage(options).catch(unlessUnreachable);
     if (pulled !== undefined) return pulled;

@@ -1,6 +1,7 @@
 import { randomInt } from "node:crypto";
 import { once } from "node:events";
-import { createServer, type Server } from "node:net";
+import { connect, createServer, type Server } from "node:net";
+import { networkInterfaces } from "node:os";
 
 /** Lowest port to choose. The range up to {@link HIGHEST} excludes ephemeral ports. */
 const LOWEST = 20_000;
@@ -9,7 +10,7 @@ const HIGHEST = 32_000;
 /** Duration of a reservation: enough for a process to start listening. */
 const RESERVED_MS = 60_000;
 
-/** Returns free loopback ports, reserved for a minute. */
+/** Returns ports that are free on every interface, reserved for a minute. */
 export async function freePorts(count: number): Promise<number[]> {
   const ports: number[] = [];
   while (ports.length < count) {
@@ -21,10 +22,7 @@ export async function freePorts(count: number): Promise<number[]> {
 
 const reserved = new Set<number>();
 
-/**
- * Reserves a port; returns false if it is taken. On Linux, an abstract socket makes the reservation visible to all
- * processes.
- */
+/** Reserves a port; returns false if it is taken. On Linux, an abstract socket shows this to all processes. */
 async function reserve(port: number): Promise<boolean> {
   if (reserved.has(port)) return false;
   reserved.add(port);
@@ -42,7 +40,22 @@ async function reserve(port: number): Promise<boolean> {
 async function isFree(port: number): Promise<boolean> {
   const server = await listening(createServer().listen(port, "127.0.0.1"));
   await new Promise<void>((resolve) => (server === undefined ? resolve() : server.close(() => resolve())));
-  return server !== undefined;
+  if (server === undefined) return false;
+  // A server may listen only on, for example, Docker's bridge.
+  const addresses = Object.values(networkInterfaces()).flatMap((one = []) => one);
+  const others = addresses.filter(({ family, internal }) => family === "IPv4" && !internal);
+  const answers = await Promise.all(others.map(({ address }) => answersAt(port, address)));
+  return !answers.includes(true);
+}
+
+function answersAt(port: number, host: string): Promise<boolean> {
+  const socket = connect(port, host);
+  return once(socket, "connect")
+    .then(
+      () => true,
+      () => false,
+    )
+    .finally(() => socket.destroy());
 }
 
 function listening(server: Server): Promise<Server | undefined> {

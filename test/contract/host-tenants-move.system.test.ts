@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { startModel } from "../runtime/support/platforms.ts";
 import { hostByChat, rightsOf } from "../support/host-tenants.ts";
 import { filesBelow, textOf } from "../support/leaks.ts";
-import { said } from "../support/tenants.ts";
+import { noneOpen, said } from "../support/tenants.ts";
 
 const SOON = { timeout: 60_000 };
 const SLOW = { timeout: 300_000 };
@@ -157,7 +157,8 @@ describe.runIf(process.getuid?.() === 0)("a host whose tenancy is switched", SLO
   });
 
   test("loses nothing if it is killed at any step of the move", async () => {
-    const { postSlack, read, halt, resume, expectMoved } = await talked();
+    const host = await talked();
+    const { postSlack, read, halt, resume, expectMoved } = host;
     await halt();
     await resume({ TENANCY: "chat" });
     let waitMs = 60;
@@ -169,6 +170,7 @@ describe.runIf(process.getuid?.() === 0)("a host whose tenancy is switched", SLO
         await resume({ TENANCY: "chat" });
       }
       await expect.poll(() => read(chat).join("\n"), SOON).toContain(`You said: under kills ${chat}`);
+      await noneOpen(host, `slack-${chat}`);
       await expectMoved(chat, `after the kills, ${chat}`);
     }
   });

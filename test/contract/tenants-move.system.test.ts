@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { startModel } from "../runtime/support/platforms.ts";
 import { filesBelow, textOf } from "../support/leaks.ts";
 import { runs, startedAs } from "../support/measure.ts";
-import { byChat, said } from "../support/tenants.ts";
+import { byChat, noneOpen, said } from "../support/tenants.ts";
 
 const SOON = { timeout: 60_000 };
 const SLOW = { timeout: 300_000 };
@@ -165,7 +165,8 @@ test("the way back brings what was said, written and approved meanwhile", SLOW, 
 });
 
 test("kills at any step of the move lose nothing", { timeout: 600_000 }, async () => {
-  const { postSlack, read, deploy, halt, resume, expectMoved, cli, change, ask, askedWith } = await talked();
+  const world = await talked();
+  const { postSlack, read, deploy, halt, resume, expectMoved, cli, change, ask, askedWith } = world;
   await change("backup create");
   await deploy({ TENANCY: "chat" });
   const kill = (name: string): void => {
@@ -189,6 +190,7 @@ test("kills at any step of the move lose nothing", { timeout: 600_000 }, async (
       }
     }
     await expect.poll(() => read(chat).join("\n"), AFTER_KILLS).toContain(`You said: under kills ${chat}`);
+    await noneOpen(world, `slack-${chat}`);
     await expectMoved(chat, `after the kills, ${chat}`);
   }
 

@@ -20,13 +20,14 @@ export async function openBrowser(options?: BrowserContextOptions, args: string[
   const context = await browser.newContext(options);
   const page = await context.newPage();
   const goto = page.goto.bind(page);
-  // Chromium aborts loading when a network interface changes. Its error page aborts an early retry too.
+  // A changed network interface, or a page that reloads itself, aborts loading. Chromium's error page aborts a retry.
   page.goto = async (...given) => {
     for (let attempt = 1; ; attempt += 1)
       try {
         return await goto(...given);
       } catch (error) {
-        if (attempt === ATTEMPTS || !/ERR_NETWORK_CHANGED|chrome-error:/.test(String(error))) throw error;
+        if (attempt === ATTEMPTS || !/ERR_(NETWORK_CHANGED|ABORTED)|chrome-error:/.test(String(error)))
+          throw error;
         await sleep(PAUSE_MS);
       }
   };

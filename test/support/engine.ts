@@ -20,10 +20,7 @@ export interface OwnEngine {
 
 const START_MS = 60_000;
 
-/**
- * Starts a second dockerd. Only the main engine may change iptables, so the second one publishes ports through a
- * userland proxy.
- */
+/** Starts a second dockerd. It publishes ports by a userland proxy, because only the main engine may change iptables. */
 export async function startOwnEngine(): Promise<OwnEngine> {
   const folder = await mkdtemp(path.join(tmpdir(), "steward-engine-"));
   const { bridge, hostname } = await ownBridge();

@@ -12,8 +12,8 @@ interface StartOptions {
   enableInternet?: boolean;
 }
 
-// Stored per isolate, because a container outlives a restart of its Durable Object. Each start has its own value, so
-// that a former container's end does not end its successor.
+// Stored per isolate, because a container outlives a restart of its Durable Object. The value of each start keeps a
+// former container's end from ending its successor.
 const running = new Map<string, symbol>();
 
 /** Registers the containers that were running before this isolate started. */
