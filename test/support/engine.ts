@@ -20,7 +20,7 @@ export interface OwnEngine {
 
 const START_MS = 60_000;
 
-/** Starts a second dockerd. It publishes ports by a userland proxy, because only the main engine may change iptables. */
+/** Starts a second dockerd. It uses a userland proxy, because only the main engine may change iptables. */
 export async function startOwnEngine(): Promise<OwnEngine> {
   const folder = await mkdtemp(path.join(tmpdir(), "steward-engine-"));
   const { bridge, hostname } = await ownBridge();

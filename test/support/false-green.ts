@@ -26,7 +26,6 @@ export async function tryWords(tried: Tried): Promise<number> {
   const until = async (what: string, ms: number, fits: (seen: Seen) => boolean): Promise<Seen> => {
     const end = Date.now() + ms;
     for (;;) {
-      // A busy machine may drop a connection.
       const seen = await look().catch((error: unknown) => String(error));
       if (typeof seen !== "string" && fits(seen)) return seen;
       const last = typeof seen === "string" ? seen : JSON.stringify(summary(seen));
