@@ -41,14 +41,15 @@ async function isFree(port: number): Promise<boolean> {
   const server = await listening(createServer().listen(port, "127.0.0.1"));
   await new Promise<void>((resolve) => (server === undefined ? resolve() : server.close(() => resolve())));
   if (server === undefined) return false;
-  // A server may listen only on, for example, Docker's bridge.
+  // A server may listen only on Docker's bridge.
   const addresses = Object.values(networkInterfaces()).flatMap((one = []) => one);
   const others = addresses.filter(({ family, internal }) => family === "IPv4" && !internal);
-  const answers = await Promise.all(others.map(({ address }) => answersAt(port, address)));
-  return !answers.includes(true);
+  const taken = await Promise.all(others.map(({ address }) => listens(port, address)));
+  return !taken.includes(true);
 }
 
-function answersAt(port: number, host: string): Promise<boolean> {
+/** Returns true if a server accepts connections. */
+export function listens(port: number, host = "127.0.0.1"): Promise<boolean> {
   const socket = connect(port, host);
   return once(socket, "connect")
     .then(

@@ -23,12 +23,15 @@ try {
   const command = gatewayCommand();
   const environment = gatewayEnvironment({ environment: process.env, controlToken, home, gatewayPort });
   const waits = process.env[AWAIT_RESTORE_VARIABLE] === "true" || existsSync(join(home, RESTORE_MARKER));
-  const configVersion = fileVersion(join(home, CONFIG_FILE));
-  const started = waits ? {} : { started: { configVersion, child: startChild({ command, environment }) } };
+  const start = () => ({
+    configVersion: fileVersion(join(home, CONFIG_FILE)),
+    child: startChild({ command, environment }),
+  });
+  const started = waits ? undefined : start();
 
   // 3. Load the supervisor while the gateway starts.
   const { supervise } = await import("./supervise.ts");
-  await supervise({ settings, controlToken, command, ...started });
+  await supervise({ settings, controlToken, command, ...(started && { started }) });
 } catch (error) {
   printError(fatalReport(error, createRedactor(process.env)));
   process.exitCode = 1;

@@ -8,7 +8,7 @@ import { eventually } from "../runtime/support/processes.ts";
 import { command, pressed } from "../support/discord.ts";
 import { channelHost, LOOPBACK } from "../support/channel-host.ts";
 
-/** Short, for tests that wait for heartbeats. A host that stalls for longer connects anew. */
+/** Heartbeat interval for tests that wait for heartbeats. A host that stalls for longer reconnects. */
 const SHORT_MS = 2_000;
 
 /** A data directory with stand-ins around it, and the environment of a host in it. */

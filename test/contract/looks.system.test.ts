@@ -150,13 +150,13 @@ describe.skipIf(browserIsMissing).for(SCHEMES)(
         await page.goto(`${url}${path}${path.includes("?") ? "&" : "?"}follow=1`);
         const shown = page.url();
         const isLed = !shown.includes("follow=1");
-        // With `follow`, the page of the log reloads itself. Here it has to stand still.
+        // With `follow`, the Logs page reloads itself, which would interrupt the checks.
         await page.route(
           ({ href }) => href === shown,
           (route) => (route.request().isNavigationRequest() ? route.abort("aborted") : route.fallback()),
         );
         await viewer.look(nameOf(path), ["meta-refresh"]);
-        // Away from it first: its next refresh would call the way to another page off.
+        // Leave the page first: its next reload would abort the navigation to another page.
         await page.goto("about:blank");
         await page.unrouteAll();
         // Without a problem, the pages of the repairs lead to another, which an operator has opened.

@@ -30,7 +30,7 @@ test.skipIf(browserIsMissing)(
     await page.goto(`${host.url}/_admin/usage?range=week`);
     const messages = page.locator("section", { has: page.getByRole("heading", { name: "Messages" }) });
     const plot = messages.locator(".u-over");
-    // Each time anew: an update of the page replaces the chart.
+    // Moves the pointer at each attempt, because an update of the page replaces the chart.
     const figuresOfToday = async () => {
       const box = await plot.boundingBox();
       if (box === null) return [];

@@ -83,7 +83,7 @@ test.skipIf(browserIsMissing)(
     await page.goto(`${host.url}${ROUTES.devicesPage.path}?q=telegram:1000`);
     const copy = page.getByRole("row").getByRole("button", { name: "Copy telegram:1000", exact: true });
     await copy.focus();
-    // The sign that it was copied stays for a moment only.
+    // The confirmation soon disappears.
     await Promise.all([page.locator(".copied").waitFor(), copy.press("Enter")]);
     expect(await page.evaluate("navigator.clipboard.readText()")).toBe("telegram:1000");
     const plain = await openBrowser({ javaScriptEnabled: false, extraHTTPHeaders: host.admin.headers });

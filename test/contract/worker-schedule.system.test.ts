@@ -51,6 +51,6 @@ test("the container does not go to sleep right before a schedule is due", async 
       { timeout: 60_000, interval: 100 },
     )
     .toBe(true);
-  // A status that is slow to come may say "starting".
-  expect([...states]).not.toContain("stopped");
+  // A supervisor that answers late counts as starting.
+  expect([...states].filter((one) => one !== "starting")).toEqual(["ready"]);
 }, 120_000);

@@ -144,7 +144,7 @@ describe.skipIf(!local.ok)("a host stack that somebody changed by hand", { timeo
     return (await fetch(`${subject.url}/readyz`)).status;
   }
 
-  /** Whether the gateway itself answers, and the supervisor has noticed. */
+  /** Returns true if the gateway answers and the service reports it as ready. */
   async function recovered(): Promise<boolean> {
     const { code } = await runProcess("docker", ["exec", subject.names.container, "steward", "health"]);
     return code === 0 && (await ready()) === 200;

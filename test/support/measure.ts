@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
-import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { hasEnded } from "../../runtime/process/ended.ts";
+import { listens } from "./ports.ts";
 
 export function median(values: readonly number[]): number {
   return quantile(values, 0.5);
@@ -42,20 +42,10 @@ export function figure(
 
 export async function accepting(port: number, timeoutMs: number): Promise<void> {
   const end = performance.now() + timeoutMs;
-  while (!(await accepts(port))) {
+  while (!(await listens(port))) {
     if (performance.now() > end) throw new Error(`port ${port} did not open within ${timeoutMs} ms`);
     await sleep(2);
   }
-}
-
-function accepts(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, "127.0.0.1", () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.on("error", () => resolve(false));
-  });
 }
 
 /** Returns the resident memory of a process and its descendants in MiB. */

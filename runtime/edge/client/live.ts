@@ -118,7 +118,7 @@ function follow(): void {
   if (document.hidden) stream?.close();
   stream = document.hidden ? undefined : new EventSource("/_admin/api/changes");
   stream?.addEventListener("change", onChange);
-  // The stream does not report changes from before it opened.
+  // The stream reports only later changes.
   stream?.addEventListener("open", () => Date.now() - loadedAt > GAP_MS && onChange());
 }
 

@@ -26,7 +26,7 @@ async function told(response: Response): Promise<Record<string, unknown>> {
   return { ...body, status: response.status };
 }
 
-/** What is told once the gateway's state is known: while the supervisor is busy, any request may be answered by 503. */
+/** Polls a response. While the supervisor is busy, the status of any request may be 503. */
 function toldBy(asked: (route: string) => Promise<Response>) {
   return expect.poll(async () => told(await asked("/")), SOON);
 }

@@ -67,7 +67,7 @@ describe("the engine", () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  test("is found again in the cache, and not built anew", async () => {
+  test("is found in the cache, and not built again", async () => {
     const again = await ensureEngine({ log: () => undefined });
 
     expect(again.source).not.toBe("built");

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { yieldForHangUp } from "../../../runtime/process/listen.ts";
 import { json, modelStream, type Answer } from "../support/platforms.ts";
 import { deliver, delivery, startGateway, surroundings, writeConfig } from "../support/gateway.ts";
 import { eventually } from "../support/processes.ts";
@@ -59,8 +60,8 @@ test("a gateway that is killed again and again answers everything, and repeats a
     gateway.kill("SIGKILL");
     const before = [...onTheirWay.values()];
     await Promise.all([gateway.exited, posted]);
-    // What it had sent may still wait here to be accepted and read.
-    for (let turn = 0; turn < 4; turn += 1) await new Promise(setImmediate);
+    // Requests that it had sent may not have been read yet.
+    await yieldForHangUp(new AbortController().signal);
     for (const label of new Set([...before, ...onTheirWay.values()])) {
       mayRepeat.set(label, (mayRepeat.get(label) ?? 0) + 1);
     }

@@ -86,7 +86,7 @@ async function killAt(
 /** Some moments are short, and a busy machine sleeps through them. */
 const ATTEMPTS = 8;
 
-/** A supervisor that was killed at that moment of a restore; `undefined` where the moment was over before. */
+/** A supervisor that was killed at that moment of a restore; `undefined` if that moment had passed. */
 async function killedInRestore(at: (home: string) => boolean, finished: boolean) {
   const around = await container();
   const { home, start, state, url } = around;

@@ -37,7 +37,7 @@ test("the real gateway's invalid config is given up at once, and a mended file s
   expect(await supervisor.config()).toMatchObject({ config: {}, valid: true, problems: [] });
 });
 
-test("a file that is mended before the gateway's end is noticed starts it", async () => {
+test("a config that is corrected before the crash is noticed starts the gateway", async () => {
   const { supervisor, home } = await supervised(`
     import { readFileSync, writeFileSync } from "node:fs";
     const path = process.env.STEWARD_HOME + "/steward.json";

@@ -11,7 +11,7 @@ export function delivery(id: string, event: Record<string, unknown> = {}) {
     id,
     platform: "slack",
     conversation: "slack:T1:C1",
-    // Long enough ago that no later message joins it, and not so long that the chat is told of a delay.
+    // Old enough that no later message joins this one, but too new for a delay notice.
     receivedAt: Date.now() - 30_000,
     payload: {
       type: "event_callback",
