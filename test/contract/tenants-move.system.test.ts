@@ -49,7 +49,7 @@ async function talked(variables: Record<string, string> = {}) {
       ?.join("\n") ?? "";
   /** All that lies in the container of a chat. */
   const folderOf = async (chat: Chat): Promise<string> => {
-    const [environment] = await world.environments(`slack-${chat}`);
+    const environment = await world.supervisor(`slack-${chat}`);
     const files = await filesBelow(environment?.["STEWARD_HOME"] ?? "none");
     return files.map(([name, content]) => name + textOf(content)).join("\n");
   };

@@ -161,10 +161,10 @@ test(
   "a config that an operator saves reaches the chats' running containers, on any chat's page",
   { timeout: 120_000 },
   async () => {
-    const { postSlack, read, cli, ask, environments, origin, inState } = await byChat();
+    const { postSlack, read, cli, ask, supervisor, origin, inState } = await byChat();
     await postSlack(said("C1", "U1", "hello C1"));
     await expect.poll(() => read("C1").join(), SOON).toContain("hello C1");
-    const [before] = await environments("slack-C1");
+    const before = await supervisor("slack-C1");
     await cli("status");
     // Its first start writes the config.
     await inState("ready");
@@ -180,7 +180,7 @@ test(
 
     expect(saved.status).toBe(303);
     await expect.poll(() => cli("config get agent.noticeAfter", "slack-C1"), SOON).toContain("90s");
-    expect((await environments("slack-C1"))[0]).toEqual(before);
+    expect(await supervisor("slack-C1")).toEqual(before);
   },
 );
 

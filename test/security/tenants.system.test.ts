@@ -53,8 +53,8 @@ async function slackRecorder() {
 }
 
 /** Speaks with a container's own pass, from the environment of its processes. */
-async function insider({ environments }: World, chat: Chat) {
-  const [environment] = await environments(`slack-${chat}`);
+async function insider({ supervisor }: World, chat: Chat) {
+  const environment = await supervisor(`slack-${chat}`);
   if (environment === undefined) throw new Error(`no container serves ${chat}`);
   const { STEWARD_BROKER_URL: broker = "", SLACK_BOT_TOKEN: pass = "" } = environment;
   return {
@@ -300,7 +300,7 @@ describe("two chats whose containers run", SLOW, () => {
     const [folders, databases] = await Promise.all([filesBelow(world.folder), filesBelow(world.storage)]);
     const placesOf = async (chat: Chat): Promise<Record<string, string>> => {
       const tenant = `slack-${chat}`;
-      const [environment] = await world.environments(tenant);
+      const environment = await world.supervisor(tenant);
       const home = environment?.["STEWARD_HOME"] ?? "";
       const object = path.basename(home);
       const joined = (files: [string, Buffer][]): string =>

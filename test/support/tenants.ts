@@ -93,6 +93,9 @@ export async function byChat(variables: Record<string, string> = {}) {
     const all = (await environsOf(service.containers)).map(readEnviron);
     return all.filter(({ STEWARD_TENANT: serves }) => serves === tenant);
   };
+  /** Returns the environment of a tenant's supervisor, whose process id may be above its gateway's. */
+  const supervisor = async (tenant: string): Promise<Record<string, string> | undefined> =>
+    (await environments(tenant)).find(({ STEWARD_CONTROL_TOKEN: token }) => token !== undefined);
   const tenantsWith = async (variable: string, value: string): Promise<string[]> => {
     const all = (await environsOf(service.containers)).map(readEnviron);
     const found = all
@@ -119,6 +122,7 @@ export async function byChat(variables: Record<string, string> = {}) {
     containers,
     environs,
     environments,
+    supervisor,
     tenantsWith,
     stop,
   };
