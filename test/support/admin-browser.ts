@@ -25,7 +25,7 @@ interface AdminOptions extends HostOptions {
   timezone?: string;
 }
 
-/** Starts a host, and a phone-sized browser that is signed in to the host's admin pages. */
+/** Starts a host, and a phone-sized browser signed in to its admin pages. */
 export async function openAdmin(
   { scripts = false, timezone, ...options }: AdminOptions = {},
   state = "ready",

@@ -89,7 +89,7 @@ export function command(text: string, fields: CommandFields = {}): Record<string
   return Object.fromEntries(Object.entries(payload).filter(([, value]) => value !== null));
 }
 
-/** Returns a command in a direct message, which has a `user` instead of a server and its `member`. */
+/** Returns a command in a direct message, which has a `user` instead of a `member`. */
 export function directCommand(text: string, fields: CommandFields = {}): Record<string, unknown> {
   return command(text, {
     guild_id: null,
