@@ -27,6 +27,8 @@ export class Directory extends DurableObject<WorkerEnvironment> {
   readonly #reception: TenantReception;
   readonly #alarm: Alarm;
   readonly #waves: Waves;
+  /** By the chat that wants room. */
+  readonly #rooms = new Map<TenantId, Promise<boolean>>();
 
   constructor(ctx: DurableObjectState, env: WorkerEnvironment) {
     super(ctx, env);
@@ -95,16 +97,23 @@ export class Directory extends DurableObject<WorkerEnvironment> {
   }
 
   makeRoom(wanting: TenantId) {
-    return toResult(async () => {
-      // Ask only the least recently used chats to sleep: the others are more likely to be busy. Ask the deployment's
-      // sandbox last, because its work concerns all chats.
-      const idle = this.#reception.roster.running().filter((one) => one !== wanting);
-      for (const tenant of [...idle.slice(0, MAX_ASKED), AGENT].filter((one) => one !== wanting)) {
-        const object = this.env.SANDBOX.getByName(tenant);
-        if (await unwrap(object.sleepEarly())) return true;
-      }
-      return false;
+    return toResult(() => {
+      // A refused chat asks again while another one makes its final backup.
+      const room = this.#rooms.get(wanting) ?? this.#makeRoom(wanting);
+      this.#rooms.set(wanting, room);
+      return room.finally(() => this.#rooms.delete(wanting));
     });
+  }
+
+  async #makeRoom(wanting: TenantId): Promise<boolean> {
+    // Ask only the least recently used chats to sleep: the others are more likely to be busy. Ask the deployment's
+    // sandbox last, because its work concerns all chats.
+    const idle = this.#reception.roster.running().filter((one) => one !== wanting);
+    for (const tenant of [...idle.slice(0, MAX_ASKED), AGENT].filter((one) => one !== wanting)) {
+      const object = this.env.SANDBOX.getByName(tenant);
+      if (await unwrap(object.sleepEarly())) return true;
+    }
+    return false;
   }
 
   configChanged() {
