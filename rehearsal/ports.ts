@@ -7,10 +7,10 @@ import { networkInterfaces } from "node:os";
 const LOWEST = 20_000;
 const HIGHEST = 32_000;
 
-/** Duration of a reservation: enough for a process to start listening. */
-const RESERVED_MS = 60_000;
+/** Long enough for a stack to be deployed, stopped and started again. */
+const RESERVED_MS = 30 * 60_000;
 
-/** Returns ports that are free on every interface, reserved for a minute. */
+/** Returns ports that are free on every interface, reserved for half an hour. */
 export async function freePorts(count: number): Promise<number[]> {
   const ports: number[] = [];
   while (ports.length < count) {
@@ -22,8 +22,8 @@ export async function freePorts(count: number): Promise<number[]> {
 
 const reserved = new Set<number>();
 
-/** Reserves a port; returns false if it is taken. On Linux, an abstract socket shows this to all processes. */
-async function reserve(port: number): Promise<boolean> {
+/** Reserves a port; returns false if it is reserved. On Linux, an abstract socket shows this to all processes. */
+export async function reserve(port: number): Promise<boolean> {
   if (reserved.has(port)) return false;
   reserved.add(port);
   const holder =

@@ -9,6 +9,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { copyCheckout, type Checkout } from "../support/checkout.ts";
 import { adapted } from "../support/example-stack.ts";
 import { runs } from "../support/measure.ts";
+import { reservePortsOf } from "../support/ports.ts";
 import { startServerlessStage, type ServerlessStage } from "../support/serverless-stack.ts";
 import { ENGINE_MS, UPDATE_MS } from "../support/stack.ts";
 import { openShell, type, type Shell } from "../journeys/typed.ts";
@@ -143,6 +144,7 @@ describe("`npm start`, killed, leaves nothing behind", () => {
       // The container's environment is its own, but the rehearsal's mark in it names the folder.
       await killOnce(shell, `${line} ${dir}`, ["infra/provider/main.ts"], dir);
       await expect.poll(() => marked(dir), GONE).toEqual([]);
+      await reservePortsOf(dir);
       await killOnce(shell, `${line} ${dir}`, ["workerd", "supervisor/main.js"], dir);
       await expect.poll(() => marked(dir), GONE).toEqual([]);
     },

@@ -7,7 +7,11 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { withFileLock } from "../../infra/shell/cache.ts";
 import { ROUTES } from "../../runtime/contract/routes.ts";
 import { engine } from "../support/docker.ts";
+import { reservePortsOf } from "../support/ports.ts";
 import { rehearse, run, startRehearsal, type Rehearsal } from "../support/rehearse.ts";
+
+/** The watcher of the rehearsal's processes is killed last, and not waited for. */
+const GONE = { timeout: 5_000 };
 
 /**
  * The programs that a rehearsal starts, as far as they still run: their command lines name its directory, or they work
@@ -85,6 +89,7 @@ describe("npm start with its container as a local process", () => {
     await killed.says("steward-worker-migrate creating");
     killed.child.kill("SIGKILL");
     await killed.ended;
+    await reservePortsOf(dir);
     // What is written there beside the state would not be whole at every moment.
     const beside = readdirSync(path.join(dir, "serverless", "state"), { recursive: true, encoding: "utf8" });
     expect(beside.filter((name) => name.endsWith(".attrs"))).toEqual([]);
@@ -105,7 +110,7 @@ describe("npm start with its container as a local process", () => {
       "replyMs",
     ]);
     for (const ms of Object.values(first.report.timings)) expect(ms).toBeGreaterThan(0);
-    expect(await leftRunning(dir)).toEqual([]);
+    await expect.poll(() => leftRunning(dir), GONE).toEqual([]);
   }, 300_000);
 
   it("updates nothing the second time", async () => {
@@ -162,7 +167,7 @@ describe("npm start with its container as a local process", () => {
     expect(report).toEqual({ ok: true });
     expect(taken).toBeGreaterThan(0);
     expect(existsSync(dir)).toBe(false);
-    expect(await leftRunning(dir)).toEqual([]);
+    await expect.poll(() => leftRunning(dir), GONE).toEqual([]);
   }, 300_000);
 });
 
@@ -180,9 +185,10 @@ describe.runIf(engine.ok)("npm start with its container on Docker", () => {
     await running.says("Ctrl-C ends the rehearsal");
     running.child.kill("SIGINT");
     const { code, stdout } = await running.ended;
+    await reservePortsOf(dir);
     expect(code).toBe(0);
     expect(stdout).toContain("Stopping the rehearsal");
-    expect(await leftRunning(dir)).toEqual([]);
+    await expect.poll(() => leftRunning(dir), GONE).toEqual([]);
   }, 300_000);
 
   it("brings a message back, and destroys without building anything", async () => {
@@ -197,7 +203,7 @@ describe.runIf(engine.ok)("npm start with its container on Docker", () => {
     expect(destroyed.report).toEqual({ ok: true });
     expect(destroyed.stderr).not.toMatch(/building|assembling|pulled/);
     expect(existsSync(dir)).toBe(false);
-    expect(await leftRunning(dir)).toEqual([]);
+    await expect.poll(() => leftRunning(dir), GONE).toEqual([]);
   }, 300_000);
 });
 
@@ -209,7 +215,7 @@ it("ends what it started when nobody reads its output any more", async () => {
   running.child.stderr.destroy();
   const { code } = await running.ended;
   expect(code).toBe(1);
-  expect(await leftRunning(dir)).toEqual([]);
+  await expect.poll(() => leftRunning(dir), GONE).toEqual([]);
   await rm(dir, { recursive: true });
 }, 120_000);
 
@@ -235,7 +241,7 @@ describe("npm start, asked wrongly", () => {
     const { code, report } = await running.ended;
     expect(code).toBe(1);
     expect(report).toEqual({ ok: false, cause: "interrupted" });
-    expect(await leftRunning(dir)).toEqual([]);
+    await expect.poll(() => leftRunning(dir), GONE).toEqual([]);
     await rm(dir, { recursive: true });
   }, 120_000);
 });

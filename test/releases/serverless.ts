@@ -145,10 +145,12 @@ async function movePorts(folder: string): Promise<void> {
   const present = new Set(await readdir(folder, { recursive: true }));
   for (const file of PORTED.filter((name) => present.has(name))) {
     const text = await readFile(path.join(folder, file), "utf8");
-    const moved = former.reduce((moving, port, index) => {
-      const place = new RegExp(`((?:127\\.0\\.0\\.1|localhost|"): ?)${port}\\b`, "g");
-      return moving.replaceAll(place, `$1${free[index]}`);
-    }, text);
+    // All in one pass: a new port may equal a former one.
+    const place = new RegExp(`((?:127\\.0\\.0\\.1|localhost|"): ?)(${former.join("|")})\\b`, "g");
+    const moved = text.replaceAll(
+      place,
+      (_, before: string, port: string) => `${before}${free[former.indexOf(Number(port))]}`,
+    );
     await writeFile(path.join(folder, file), moved);
   }
 }

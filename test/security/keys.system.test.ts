@@ -62,6 +62,8 @@ describe.skipIf(!engine.ok)("an MCP server's program in the host's container", {
     await docker(["exec", "--detach", container.name, ...decoy]);
     const event = container.platforms.slack.sign(mention("what do you find?"));
     await fetch(`${container.url}${ROUTES.slackEvents.path}`, { method: "POST", ...event });
+    // `docker exec` shows the container's variables to the program, which has ended when the chat is answered.
+    await container.platforms.slack.waitFor(({ text }) => text.includes("what do you find?"), 60_000);
     const found = async () =>
       (await runProcess("docker", ["exec", container.name, "cat", "/tmp/found.json"])).stdout;
     report = JSON.parse(await vi.waitUntil(found, { timeout: 60_000, interval: 500 })) as Report;

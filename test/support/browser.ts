@@ -45,7 +45,17 @@ export function refusalsByPolicy(page: Page): string[] {
 
 export async function signIn(page: Page, token: string): Promise<void> {
   await page.getByLabel("Admin token").fill(token);
-  await page.getByRole("button", { name: "Sign in" }).click();
+  await opening(page, () => page.getByRole("button", { name: "Sign in" }).click());
+}
+
+/** Performs an action that opens a page. Reloads the page if a changed network interface aborts that. */
+async function opening(page: Page, act: () => Promise<void>): Promise<void> {
+  const opened = page.waitForEvent("framenavigated", (frame) => frame === page.mainFrame());
+  await Promise.all([opened, act()]);
+  for (let attempt = 1; attempt < ATTEMPTS && page.url().startsWith("chrome-error:"); attempt += 1) {
+    await sleep(PAUSE_MS);
+    await page.reload().catch(() => undefined);
+  }
 }
 
 export async function unfold(page: Page): Promise<void> {
@@ -55,5 +65,5 @@ export async function unfold(page: Page): Promise<void> {
 
 export async function go(page: Page, name: string): Promise<void> {
   await unfold(page);
-  await page.getByRole("navigation").getByRole("link", { name, exact: true }).click();
+  await opening(page, () => page.getByRole("navigation").getByRole("link", { name, exact: true }).click());
 }

@@ -4,6 +4,7 @@ import { expect } from "vitest";
 import { mention, type SlackStandIn } from "../../rehearsal/standins/slack.ts";
 import type { LedgerPage } from "../../runtime/edge/ports.ts";
 import { fillVolume } from "./full-volume.ts";
+import { signal } from "./kills.ts";
 import type { TroubledFront } from "./troubled-front.ts";
 
 /** Maximum time until the service notices the end of a fault. */
@@ -234,10 +235,10 @@ export function faultsOf({
       fault: "a gateway that hangs",
       make: async () => {
         stopped = gateways();
-        for (const pid of stopped) process.kill(pid, "SIGSTOP");
+        signal(stopped, "SIGSTOP");
       },
       mend: async () => {
-        for (const pid of stopped) process.kill(pid, "SIGCONT");
+        signal(stopped, "SIGCONT");
       },
       told: ({ word, overview, ready, metrics }) =>
         word === "Down" &&
@@ -248,7 +249,7 @@ export function faultsOf({
     {
       fault: "a gateway that was killed",
       make: async () => {
-        for (const pid of gateways()) process.kill(pid, "SIGKILL");
+        signal(gateways(), "SIGKILL");
       },
       told: ({ metrics }, before) => metrics.sandbox.restarts > before.metrics.sandbox.restarts,
       stays: true,
@@ -256,7 +257,7 @@ export function faultsOf({
     ...only(containers, (pids) => ({
       fault: "a container that was killed",
       make: async () => {
-        for (const pid of pids()) process.kill(pid, "SIGKILL");
+        signal(pids(), "SIGKILL");
         await send("woken");
       },
       told: ({ metrics }, before) => metrics.sandbox.restarts > before.metrics.sandbox.restarts,
@@ -267,7 +268,7 @@ export function faultsOf({
       make: async () => {
         text = await readFile(await config(), "utf8");
         await writeFile(await config(), `${text.slice(0, -2)},}`);
-        for (const pid of gateways()) process.kill(pid, "SIGKILL");
+        signal(gateways(), "SIGKILL");
         await send("kept", "Ccounted");
       },
       seenMs: NOTICE_MS,

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import type { TestProject } from "vitest/node";
 import { buildBundle } from "../../infra/bundle/bundle.ts";
+import { stewardImage } from "../../infra/bundle/image.ts";
 import { dockerAvailable } from "../../infra/shell/docker.ts";
 import { BuildFailure } from "../../infra/shell/failure.ts";
 import { prepareBaseImage } from "../../rehearsal/base-image.ts";
@@ -48,5 +49,8 @@ async function prepareFor(project: TestProject): Promise<void> {
     log(`skipped: what needs a Pulumi engine (${error.message})`);
     project.provide("engineMissing", error.message);
   }
-  if (name === "system" && (await dockerAvailable()).ok) await prepareBaseImage({ log });
+  if (name !== "system" || !(await dockerAvailable()).ok) return;
+  await prepareBaseImage({ log });
+  // Two stacks that build a new image at the same time would replace each other's.
+  await stewardImage(await buildBundle(), log);
 }

@@ -26,7 +26,9 @@ export function sendSteadily(eventsUrl: string, slack: SlackStandIn): SteadyEven
     while (!stopping.signal.aborted) {
       const text = `event ${crypto.randomUUID()}`;
       texts.push(text);
-      deliveries.push(deliver(eventsUrl, slack, text));
+      const delivery = deliver(eventsUrl, slack, text);
+      delivery.catch(() => undefined);
+      deliveries.push(delivery);
       await sleep(PAUSE_MS);
     }
   })();

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { SlackStandIn } from "../../rehearsal/standins/slack.ts";
 import { fillVolume } from "./full-volume.ts";
-import { openEntries, TS_MS } from "./kills.ts";
+import { openEntries, signal, TS_MS } from "./kills.ts";
 import { deliver } from "./steady-events.ts";
 import type { TroubledFront } from "./troubled-front.ts";
 
@@ -56,7 +56,7 @@ export async function underTrouble(troubled: Troubled): Promise<Outcome> {
     const sent = deliver(`${url}/slack/events`, slack, text);
     sending.push(sent.then(() => void accepted.set(`C${text}`, Date.now())));
     if (count % Math.floor(MESSAGES / KILLS) === 50) {
-      for (const pid of gateways()) process.kill(pid, "SIGKILL");
+      signal(gateways(), "SIGKILL");
       kills.push(Date.now());
     }
     if (count === FULL.from) fillVolume(filler);

@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { hasEnded } from "../../../runtime/process/ended.ts";
 import { CONTROL_TOKEN, eventually, SECRETS } from "../support/processes.ts";
 import { supervised } from "../support/supervisor.ts";
+import { signal } from "../../support/kills.ts";
 import { listens } from "../../support/ports.ts";
 
 test("ready means that the gateway's port answers, with the cold start measured", async () => {
@@ -56,7 +57,8 @@ test("an end is noticed although something that left the group holds the output 
     setTimeout(() => { console.error("last words"); process.exit(3); }, 500);
   `);
   onTestFinished(() => {
-    for (const line of output) if (line.startsWith("held ")) process.kill(Number(line.slice(5)), "SIGKILL");
+    const held = output.filter((line) => line.startsWith("held ")).map((line) => Number(line.slice(5)));
+    signal(held, "SIGKILL");
   });
   supervisor.start();
   await supervisor.whenSettled(50_000);

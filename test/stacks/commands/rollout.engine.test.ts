@@ -145,7 +145,8 @@ test(
     const used = (await again.json()) as { code: string; fix: string };
     expect(used.code).toBe("stack_signature_used");
     const anew = await typeFix(shell, used.fix, (line) => line.replace("<stack>", "test"));
-    expect(anew.said).toBe(listed.said);
+    // The container may have backed itself up since.
+    expect(anew.said.split("\n")).toEqual(expect.arrayContaining(listed.said.split("\n")));
   },
   UPDATE_MS,
 );
