@@ -186,9 +186,9 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     for (const listener of listeners) listener(status());
   };
 
-  const happened = (event: LifecycleEvent): void => {
+  const happened = (event: LifecycleEvent, now = timers.now()): void => {
     const before = lifecycle;
-    const { state, effect } = advance(before, event, { now: timers.now(), random: random(), policy });
+    const { state, effect } = advance(before, event, { now, random: random(), policy });
     if (state === before) return;
     lifecycle = state;
     cancelWait?.();
@@ -202,15 +202,16 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   };
 
   /** Records the outcome of a start, unless the gateway has already become ready. */
-  const keepStart = (ended: "ready" | ErrorCode): void => {
+  const keepStart = (ended: "ready" | ErrorCode, now: number): void => {
     if (lifecycle.phase !== "starting") return;
-    const ms = coldStartMs(lifecycle, { bootMs }, timers.now());
-    history.add({ at: new Date(timers.now() - ms).toISOString(), ms, ended });
+    const ms = coldStartMs(lifecycle, { bootMs }, now);
+    history.add({ at: new Date(now - ms).toISOString(), ms, ended });
   };
   const ready = (found: string | undefined): void => {
     version = found;
-    keepStart("ready");
-    happened({ type: "ready", bootMs });
+    const now = timers.now();
+    keepStart("ready", now);
+    happened({ type: "ready", bootMs }, now);
     history.note(lifecycle.restarts, false);
     if (options.logs === undefined) volume.start();
     bootMs = 0;
@@ -218,10 +219,11 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   };
   const ended = (exit: Exit): void => {
     run = undefined;
+    const now = timers.now();
     const failure = readFailure({ ...exit, outOfMemory: countOomKills() > killsBefore });
-    keepStart(failure.reason.code);
+    keepStart(failure.reason.code, now);
     log.error("gateway ended", { exitCode: exit.code, signal: exit.signal, ...failure.reason });
-    happened({ type: "crashed", exitCode: exit.code, ...failure });
+    happened({ type: "crashed", exitCode: exit.code, ...failure }, now);
   };
   const launch = (): void => {
     // Somebody may have stopped the gateway or started another run since.

@@ -40,7 +40,11 @@ export function copyTables(from: string, to: string, conditions?: RowConditions)
     try {
       // A failed copy is discarded, so no rollback is needed.
       database.exec("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;");
-      copyDatabase(database, from, conditions);
+      attachSource(database, from);
+      // BEGIN IMMEDIATE would also lock the source against writes.
+      database.exec("BEGIN");
+      copyDatabase(database, conditions);
+      database.exec("COMMIT");
     } finally {
       database.close();
     }
@@ -60,7 +64,8 @@ export function replaceTables(path: string, by: string | undefined): void {
   const database = openDatabase(path);
   try {
     database.exec("PRAGMA foreign_keys = OFF");
-    copyDatabase(database, by ?? ":memory:");
+    attachSource(database, by ?? ":memory:");
+    transaction(database, () => copyDatabase(database));
   } catch (error) {
     throw storeFailure(error, path) ?? error;
   } finally {
@@ -92,22 +97,24 @@ export function checkTables(path: string): void {
   }
 }
 
-function copyDatabase(database: DatabaseSync, from: string, conditions?: RowConditions): void {
-  database.prepare("ATTACH DATABASE ? AS source").run(from);
-  transaction(database, () => {
-    // The first read fixes the snapshot: later commits to the source are not visible.
-    const wanted = gatewaySchema(database, "source");
-    const present = gatewaySchema(database, "main").filter(({ type }) => type === "table");
-    for (const { name } of present) database.exec(`DROP TABLE main.${quoted(name)}`);
-    for (const kind of KINDS) {
-      for (const { sql, name } of wanted.filter(({ type }) => type === kind)) {
-        database.prepare(sql).run();
-        if (kind === "table") copyRows(database, name, conditions && (conditions[name] ?? "0"));
-      }
+function attachSource(database: DatabaseSync, path: string): void {
+  database.prepare("ATTACH DATABASE ? AS source").run(path);
+}
+
+/** Copies the attached source within the caller's transaction. */
+function copyDatabase(database: DatabaseSync, conditions?: RowConditions): void {
+  // The first read fixes the snapshot: later commits to the source are not visible.
+  const wanted = gatewaySchema(database, "source");
+  const present = gatewaySchema(database, "main").filter(({ type }) => type === "table");
+  for (const { name } of present) database.exec(`DROP TABLE main.${quoted(name)}`);
+  for (const kind of KINDS) {
+    for (const { sql, name } of wanted.filter(({ type }) => type === kind)) {
+      database.prepare(sql).run();
+      if (kind === "table") copyRows(database, name, conditions && (conditions[name] ?? "0"));
     }
-    const version = Number(database.prepare("PRAGMA source.user_version").get()?.["user_version"] ?? 0);
-    database.exec(`PRAGMA main.user_version = ${version}`);
-  });
+  }
+  const version = Number(database.prepare("PRAGMA source.user_version").get()?.["user_version"] ?? 0);
+  database.exec(`PRAGMA main.user_version = ${version}`);
 }
 
 function gatewaySchema(database: DatabaseSync, of: "main" | "source"): SchemaEntry[] {

@@ -2,7 +2,7 @@ import type { Attachment, ButtonPress, Inbound, ReplyTarget } from "../../contra
 import type { BotAccount, ChannelHealth } from "../../contract/control.ts";
 import type { NameKind, Platform } from "../../contract/delivery.ts";
 import type { Button } from "../actions.ts";
-import { StewardError, type Reason } from "../../contract/errors.ts";
+import { type ErrorCode, type Reason, StewardError } from "../../contract/errors.ts";
 import type { Log } from "../../shared/log.ts";
 import { RefusedError } from "../failure.ts";
 
@@ -115,6 +115,8 @@ export interface OutgoingHealthOptions {
   platform: Platform;
   /** Converts a platform's error to a StewardError. Default: no conversion. */
   read?(error: unknown): unknown;
+  /** Error code of a refused token. Such a failure lasts until {@link OutgoingHealth.tokenTaken}. */
+  tokenRefused?: ErrorCode;
   /** Milliseconds since the epoch. */
   clock(): number;
   log: Log;
@@ -124,6 +126,7 @@ export interface OutgoingHealthOptions {
 export class OutgoingHealth {
   readonly #options: OutgoingHealthOptions;
   #failure: Reason | undefined;
+  #refusal: Reason | undefined;
   #answered = false;
   #bot: ChannelHealth["bot"];
   /** True if a probe found the current failure. */
@@ -146,6 +149,11 @@ export class OutgoingHealth {
     } catch (error) {
       throw this.note(error);
     }
+  }
+
+  /** Records that the platform accepted the token. */
+  tokenTaken(): void {
+    this.#refusal = undefined;
   }
 
   /**
@@ -172,11 +180,15 @@ export class OutgoingHealth {
    * because it concerns only one chat or one message.
    */
   note(error: unknown): unknown {
-    const { platform, read, log } = this.#options;
+    const { platform, read, tokenRefused, log } = this.#options;
     const told = read?.(error) ?? error;
     if (told instanceof StewardError && !(told instanceof RefusedError)) {
-      this.#failure = told.reason;
-      this.#probed = false;
+      if (told.code === tokenRefused) {
+        this.#refusal = told.reason;
+      } else {
+        this.#failure = told.reason;
+        this.#probed = false;
+      }
       log.error("a platform rejected a request", { platform, ...told.reason });
     }
     return told;
@@ -185,7 +197,7 @@ export class OutgoingHealth {
   /** Returns the channel's health. `incoming` describes whether the channel receives events. */
   health(incoming: { reason?: Reason; answered?: boolean } = {}): ChannelHealth {
     const { platform } = this.#options;
-    const why = this.#failure ?? incoming.reason;
+    const why = this.#refusal ?? this.#failure ?? incoming.reason;
     const bot = this.#bot && { bot: this.#bot };
     if (why !== undefined) return { platform, state: "failing", reason: why, ...bot };
     return { platform, state: this.#answered || incoming.answered ? "ready" : "unknown", ...bot };

@@ -336,3 +336,26 @@ test("a file that Discord finds too large is refused for good", async () => {
   });
   expect(discord.messages).toEqual([]);
 });
+
+test("a refused token is forgotten once Discord takes it, and not for replies that need none", async () => {
+  const { discord, channel } = await discordChannel();
+  const [late, unauthorized] = [{ chat: target.chat }, { message: "401: Unauthorized", code: 0 }];
+  const failing = { state: "failing", reason: { code: "discord_token_invalid" } };
+  discord.defer(TOKEN);
+  for (const mend of [() => channel.send(late, "now"), () => channel.probe()]) {
+    discord.next({ status: 401, body: unauthorized });
+    await expect(channel.send(late, "late")).rejects.toMatchObject({ code: "discord_token_invalid" });
+    await channel.send(target, "by the ticket", 0);
+    expect(channel.health()).toMatchObject(failing);
+    discord.next({ status: 500 });
+    await expect(channel.send(target, "more", 1)).rejects.toMatchObject({ code: "channel_failed" });
+    await channel.send(target, "more", 1);
+    expect(channel.health()).toMatchObject(failing);
+    await mend();
+    expect(channel.health()).toMatchObject({ state: "ready" });
+  }
+  discord.next({ status: 500 });
+  await expect(channel.send(target, "last", 1)).rejects.toMatchObject({ code: "channel_failed" });
+  await channel.send(target, "last", 1);
+  expect(channel.health()).toMatchObject({ state: "ready" });
+});

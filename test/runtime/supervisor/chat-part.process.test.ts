@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { chatPart, chatsIn } from "../../../runtime/backups/archive/chat-part.ts";
 import { makeGeneration } from "../../../runtime/backups/archive/generation.ts";
 import { BackupDirectory } from "../../../runtime/backups/archive/backup-directory.ts";
+import { copyTables } from "../../../runtime/backups/archive/tables.ts";
 import { unpackArchive } from "../../../runtime/backups/archive/unpack.ts";
 import { openStores } from "../../../runtime/gateway/stores.ts";
 import { addSchedule } from "../../../runtime/gateway/schedules/port.ts";
@@ -195,4 +196,33 @@ test("a gateway goes on with a chat's part", async () => {
   sessions.append({ session: "slack:C1", delivery: "EvNew", role: "user", text: "more", at: NOW });
   expect(sessions.counts()).toMatchObject({ conversations: 1, messages: 3 });
   database.close();
+});
+
+test("a copy keeps nobody from writing, and has nothing that is written meanwhile", async () => {
+  const home = await talked();
+  const [live, copy] = [join(home, "state.db"), join(await temporaryDirectory(), "copy.db")];
+  const gateway = new DatabaseSync(live, { timeout: 0 });
+  let writes = 0;
+  const write = (): string => {
+    writes += 1;
+    for (const table of ["messages", "sessions", "deliveries"]) gateway.exec(`DELETE FROM ${table}`);
+    return "1";
+  };
+  const everything = new Proxy({}, { get: write });
+  const count = (database: DatabaseSync, table: string) =>
+    database.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.["n"];
+  copyTables(live, copy, everything);
+  expect(writes).toBeGreaterThan(3);
+  const copied = new DatabaseSync(copy);
+  const counts = ["messages", "sessions", "deliveries"].map((table) => [
+    count(copied, table),
+    count(gateway, table),
+  ]);
+  expect(counts).toEqual([
+    [8, 0],
+    [3, 0],
+    [4, 0],
+  ]);
+  copied.close();
+  gateway.close();
 });

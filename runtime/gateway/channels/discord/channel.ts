@@ -59,13 +59,20 @@ export function createDiscordChannel(options: DiscordChannelOptions): Channel {
   const { config, access, environment, intake, clock, log } = options;
   const botToken = resolveSecret(config.token, environment);
   const interactionsUrl = directAddress("discord", environment);
-  const call = createDiscordApi({ botToken, environment, clock });
+  const ask = createDiscordApi({ botToken, environment, clock });
+  const call: typeof ask = async (request) => {
+    const answer = await ask(request);
+    // Requests with a ticket do not use the token.
+    if ("operation" in request) standing.tokenTaken();
+    return answer;
+  };
   const sender = new DiscordSender({ call, clock });
   const { ackReaction } = config;
   const mediaMaxBytes = Math.floor(config.mediaMaxMb * 1024 * 1024);
   const standing = new OutgoingHealth({
     platform: "discord",
     read: (error) => (error instanceof DiscordError ? readDiscordError(error) : error),
+    tokenRefused: "discord_token_invalid",
     clock,
     log,
   });
