@@ -1,21 +1,27 @@
-import { StewardError } from "../../../runtime/contract/errors.ts";
+import { type ErrorCode, StewardError } from "../../../runtime/contract/errors.ts";
 import { CONTAINER_USER, DATA_DIRECTORY, STATE_FILE } from "../../../runtime/contract/names.ts";
+import { parseJson } from "../../../runtime/shared/json.ts";
 import { SCHEMA_LABEL } from "../../bundle/arguments.ts";
-import { tail } from "../../shell/process.ts";
+import { type Finished, tail } from "../../shell/process.ts";
 import type { Containers, InspectedContainer } from "./containers.ts";
 
 /** Failed health checks after which a container counts as not ready. A busy gateway may answer late. */
 const READY_ATTEMPTS = 3;
 const READY_MS = 60_000;
 const GONE_MS = 30_000;
+/** Maximum wait for another backup in progress, in milliseconds. */
+const BACKUP_MS = 60_000;
 const RETRY_AFTER_MS = 500;
 /**
- * Script that prints the data's schema version. As root, it first switches to the data's owner, because the
- * container's root cannot read the data.
+ * Script that prints the data's schema version, or 0 without data. As root, it first switches to the data's owner,
+ * because the container's root cannot read the data.
  */
 const READ_SCHEMA = `if (process.getuid() === 0) process.setuid(${CONTAINER_USER});
 const { DatabaseSync } = require("node:sqlite");
-console.log(new DatabaseSync("${DATA_DIRECTORY}/${STATE_FILE}", { readOnly: true }).prepare("PRAGMA user_version").get().user_version);`;
+const file = "${DATA_DIRECTORY}/${STATE_FILE}";
+const open = () => new DatabaseSync(file, { readOnly: true, timeout: 5000 });
+const read = () => open().prepare("PRAGMA user_version").get().user_version;
+console.log(require("node:fs").existsSync(file) ? read() : 0);`;
 
 export function previousName(container: string): string {
   return `${container}-former`;
@@ -161,8 +167,8 @@ export async function restorePrevious(containers: Containers, name: string): Pro
 async function restoreNewerData(containers: Containers, container: string): Promise<string | undefined> {
   const found = await containers.inspect(container);
   const reads = Number(found?.Config.Labels?.[SCHEMA_LABEL] ?? Infinity);
-  const asked = await containers.docker(["exec", container, "node", "-e", READ_SCHEMA]);
-  if (asked.code !== 0 || Number(asked.stdout) <= reads) return undefined;
+  const schema = await readSchema(containers, container);
+  if (schema === undefined || schema <= reads) return undefined;
   const { stdout } = await succeed(containers, ["exec", container, "steward", "backup", "list", "--json"]);
   const { backups } = JSON.parse(stdout) as { backups: { id: string }[] };
   const [newest] = backups;
@@ -173,17 +179,41 @@ async function restoreNewerData(containers: Containers, container: string): Prom
 }
 
 /**
- * Makes a backup in a running container and returns its id.
+ * Returns the data's schema version. Retries, because the database may be locked or the container restarting. Returns
+ * `undefined` if the container becomes ready first, or after {@link READY_MS}.
+ */
+async function readSchema(containers: Containers, container: string): Promise<number | undefined> {
+  for (let waited = 0; waited < READY_MS; waited += RETRY_AFTER_MS) {
+    const asked = await containers.docker(["exec", container, "node", "-e", READ_SCHEMA]);
+    if (asked.code === 0) return Number(asked.stdout);
+    if (await answers(containers, container)) return undefined;
+    await containers.wait(RETRY_AFTER_MS);
+  }
+  return undefined;
+}
+
+/**
+ * Makes a backup in a running container and returns its id. Waits while another backup is in progress.
  *
  * @throws StewardError `backup_failed`
  */
 export async function backUp(containers: Containers, container: string): Promise<string> {
-  const made = await containers.docker(["exec", container, "steward", "backup", "create", "--json"]);
+  const create = () => containers.docker(["exec", container, "steward", "backup", "create", "--json"]);
+  let made = await create();
+  for (let waited = 0; isBusy(made) && waited < BACKUP_MS; waited += RETRY_AFTER_MS) {
+    await containers.wait(RETRY_AFTER_MS);
+    made = await create();
+  }
   if (made.code === 0) return (JSON.parse(made.stdout) as { id: string }).id;
   throw new StewardError(
     "backup_failed",
     `${container} could not be backed up, so the update did not start: ${tail(made)}\nWithout a backup: docker stop ${container}, then deploy again.`,
   );
+}
+
+function isBusy({ stdout }: Finished): boolean {
+  const answer = parseJson(stdout) as { error?: { code?: ErrorCode } } | undefined;
+  return answer?.error?.code === "commands_busy";
 }
 
 export async function isReady(containers: Containers, container: string): Promise<boolean> {

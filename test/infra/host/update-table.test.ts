@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { SCHEMA_LABEL } from "../../../infra/bundle/arguments.ts";
 import type { Containers, InspectedContainer } from "../../../infra/host/update/containers.ts";
 import {
+  backUp,
   removePrevious,
   previousName,
   freeName,
@@ -30,12 +32,24 @@ interface Container {
 
 class Killed extends Error {}
 
-/** An engine with one port, which one container at a time can have. `works` tells which versions get ready. */
+/**
+ * An engine with one port, which one container at a time can have. `works` tells which versions get ready. A version
+ * reads data up to the schema of its own number.
+ */
 class ScriptedEngine implements Containers {
   readonly containers = new Map<string, Container>();
   works = new Set(["1"]);
   /** Number of the next health checks that a busy gateway answers too late. */
   late = 0;
+  /** Of the data. */
+  schema = 1;
+  /** Number of the next questions for the schema that fail. */
+  locked = 0;
+  /** Error codes of the next backups. */
+  refusals: string[] = [];
+  /** Of each question inside a container: its words after the container's name. */
+  readonly asked: string[] = [];
+  waitedMs = 0;
   /** Runs before each command that changes something, with its number. */
   before: (step: number) => void = () => undefined;
   steps = 0;
@@ -94,7 +108,7 @@ class ScriptedEngine implements Containers {
         ExitCode: 0,
         OOMKilled: false,
       },
-      Config: { Labels: null, Env: null },
+      Config: { Labels: { [SCHEMA_LABEL]: version }, Env: null },
       HostConfig: {},
       NetworkSettings: { Networks: {} },
     };
@@ -105,7 +119,9 @@ class ScriptedEngine implements Containers {
     this.create(to, Image).restart = "no";
   }
 
-  async wait(): Promise<void> {}
+  async wait(milliseconds: number): Promise<void> {
+    this.waitedMs += milliseconds;
+  }
 
   async docker(words: readonly string[]) {
     const answer = (code: number, stdout = "") => {
@@ -123,13 +139,26 @@ class ScriptedEngine implements Containers {
     const found = this.find(name);
     if (found === undefined) return answer(1);
     if (verb === "exec") {
+      this.asked.push(words.slice(2, 5).join(" "));
+      if (found.status !== "running") return answer(1);
       if (words.includes("health") && this.late > 0) {
         this.late -= 1;
         return answer(1);
       }
-      const ready = found.status === "running" && this.works.has(found.version);
-      // The data has the form that every version reads, so the query for its schema is not answered.
-      return words.includes("node") || !ready ? answer(1) : answer(0, JSON.stringify({ id: "backup" }));
+      if (words.includes("node")) {
+        if (this.locked === 0) return answer(0, `${this.schema}\n`);
+        this.locked -= 1;
+        return answer(1);
+      }
+      if (words.includes("list")) return answer(0, JSON.stringify({ backups: [{ id: "backup" }] }));
+      if (words.includes("restore")) {
+        this.schema = 1;
+        return answer(0);
+      }
+      const code = words.includes("create") ? this.refusals.shift() : undefined;
+      if (code !== undefined) return answer(1, JSON.stringify({ error: { code } }));
+      const ready = this.works.has(found.version) && this.schema <= Number(found.version);
+      return ready ? answer(0, JSON.stringify({ id: "backup" })) : answer(1);
     }
     if (verb === "rename") this.rename(name, words[2] ?? "");
     if (verb === "rm") this.containers.delete(name);
@@ -279,4 +308,53 @@ test("a new version that answers late twice is not restarted", async () => {
   engine.late = 2;
   await replacePrevious(engine, NAME);
   expect(engine.steps).toBe(0);
+});
+
+/** A new version has changed the data and then failed, and nothing but the data keeps the former from answering. */
+function failed(): ScriptedEngine {
+  const engine = new ScriptedEngine();
+  engine.create(NAME, "2", "running");
+  engine.create(FORMER, "1");
+  engine.schema = 2;
+  return engine;
+}
+
+test("newer data is replaced by the backup although its schema cannot be read at first", async () => {
+  const engine = failed();
+  engine.locked = 3;
+  expect(await restorePrevious(engine, NAME)).toContain("with the data of the backup backup.");
+  expect(engine.schema).toBe(1);
+  expect(engine.waitedMs).toBe(1_500);
+});
+
+test("a schema that can never be read is given up a minute before the former version is", async () => {
+  const engine = failed();
+  engine.locked = Infinity;
+  expect(await restorePrevious(engine, NAME)).toContain("The previous version does not respond either");
+  expect(engine.waitedMs).toBe(2 * 60_000);
+});
+
+test("a former version that answers is not asked again for a schema that cannot be read", async () => {
+  const engine = failed();
+  Object.assign(engine, { schema: 1, locked: Infinity, late: 1 });
+  expect(await restorePrevious(engine, NAME)).toContain(`as the container ${FORMER}.`);
+  expect(engine.asked.filter((words) => words.startsWith("node"))).toHaveLength(2);
+});
+
+test("a backup waits for the one that the host makes by itself", async () => {
+  const { engine } = await deployed();
+  engine.refusals = ["commands_busy", "commands_busy"];
+  expect(await backUp(engine, NAME)).toBe("backup");
+  expect(engine.waitedMs).toBe(1_000);
+});
+
+test.each([
+  { code: "commands_busy", waitedMs: 60_000 },
+  { code: "disk_full", waitedMs: 0 },
+])("an update whose backup always fails with $code does not start, after $waitedMs ms", async (refused) => {
+  const { engine } = await deployed();
+  engine.refusals = Array.from({ length: 200 }, () => refused.code);
+  await expect(keepPrevious(engine, NAME)).rejects.toMatchObject({ code: "backup_failed" });
+  expect(engine.waitedMs).toBe(refused.waitedMs);
+  expect(engine.find(FORMER)).toBeUndefined();
 });
