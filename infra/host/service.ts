@@ -2,8 +2,9 @@ import { isDeepStrictEqual } from "node:util";
 import * as pulumi from "@pulumi/pulumi";
 import { StewardError } from "../../runtime/contract/errors.ts";
 import { OwnResource } from "../shell/resource.ts";
+import { packageProgramFile } from "../shell/package.ts";
+import { runProcess } from "../shell/process.ts";
 import { type ResourceProvider, UNKNOWN } from "../shell/provider.ts";
-import { askService } from "./update/ask.ts";
 import { type Containers, containersOf, type InspectedContainer } from "./update/containers.ts";
 import {
   removePrevious,
@@ -13,6 +14,11 @@ import {
   isReady,
   replacePrevious,
 } from "./update/previous.ts";
+import { openTunnel } from "./update/tunnel.ts";
+
+const PROBE = packageProgramFile("infra/readiness/probe");
+/** Timeout of the probe in milliseconds. It is short, so that the previous version is restored soon. */
+const TIMEOUT_MS = "40000";
 
 /** State of the service on its engine, either desired or read by a refresh. */
 interface Runs {
@@ -100,6 +106,37 @@ async function bringUp(inputs: ServiceInputs): Promise<ServiceOutputs> {
   }
   await removePrevious(containers, container);
   return { ...inputs, report };
+}
+
+interface ServiceQuestions {
+  probe: Readonly<Record<string, string>>;
+  /** Signs requests restricted to the stack. */
+  key: string;
+  /** Docker host address. Default: the `docker` command's. */
+  dockerHost?: string | undefined;
+  /** True if a rollback is possible. */
+  hasPrevious: boolean;
+}
+
+/**
+ * Probes the service until every check passes.
+ *
+ * @returns the probe's report, one line per check. @throws Error with the failed checks and the container's last log
+ * lines.
+ */
+async function askService({ probe, key, dockerHost, hasPrevious }: ServiceQuestions): Promise<string> {
+  const engine = dockerHost ?? process.env["DOCKER_HOST"] ?? "";
+  const { url, close } = await openTunnel(probe["PROBE_URL"] ?? "", engine);
+  const env = {
+    ...(hasPrevious && { PROBE_TIMEOUT_MS: TIMEOUT_MS }),
+    ...process.env,
+    ...probe,
+    ...(dockerHost && { DOCKER_HOST: dockerHost }),
+    PROBE_URL: url,
+  };
+  const asked = await runProcess(process.execPath, [PROBE], { env, input: key }).finally(close);
+  if (asked.code !== 0) throw new Error(asked.stderr.trimEnd());
+  return asked.stdout.trimEnd();
 }
 
 /**
