@@ -112,6 +112,7 @@ const TABLE = [
     from: "policies",
     may: ["runtime/contract", "runtime/shared"],
     packages: ["@pulumi/\\w+", "esbuild"],
+    files: ["infra/shell/cache.ts"],
     node: true,
   },
 ];

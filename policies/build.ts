@@ -1,5 +1,6 @@
-import { copyFile, cp, mkdir, readFile, writeFile } from "node:fs/promises";
+import { cp, readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { writeFileAtomically } from "../infra/shell/cache.ts";
 import { VERSION } from "../runtime/contract/names.ts";
 
 const ROOT = resolve(import.meta.dirname, "..");
@@ -21,10 +22,10 @@ export async function buildPolicyPack(outdir = PACK): Promise<string> {
     if (outdir !== PACK) await cp(PACK, outdir, { recursive: true });
     return outdir;
   }
-  await mkdir(outdir, { recursive: true });
   const { build } = await import("esbuild");
-  const { metafile } = await build({
+  const { metafile, outputFiles } = await build({
     metafile: true,
+    write: false,
     absWorkingDir: ROOT,
     entryPoints: ["policies/index.ts"],
     outfile: join(outdir, "index.cjs"),
@@ -34,11 +35,15 @@ export async function buildPolicyPack(outdir = PACK): Promise<string> {
     packages: "external",
     logLevel: "silent",
   });
-  await copyFile(join(import.meta.dirname, "PulumiPolicy.yaml"), join(outdir, "PulumiPolicy.yaml"));
   const imported = Object.values(metafile.outputs).flatMap(({ imports }) => imports.map(({ path }) => path));
   const dependencies = await pinned([...imported, RUNS_PACKS]);
   const manifest = { name: "steward", version: VERSION, main: "index.cjs", private: true, dependencies };
-  await writeFile(join(outdir, "package.json"), `${JSON.stringify(manifest, undefined, 2)}\n`);
+  const files = {
+    "index.cjs": outputFiles[0]?.contents ?? "",
+    "PulumiPolicy.yaml": await readFile(join(import.meta.dirname, "PulumiPolicy.yaml")),
+    "package.json": `${JSON.stringify(manifest, undefined, 2)}\n`,
+  };
+  for (const [name, content] of Object.entries(files)) await writeFileAtomically(join(outdir, name), content);
   return outdir;
 }
 

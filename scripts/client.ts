@@ -1,6 +1,7 @@
 /** Bundles the web pages' styles and scripts into `dist/assets`: `npm run client`. */
-import { mkdir, rm, writeFile } from "node:fs/promises";
+import { readdir, rm } from "node:fs/promises";
 import { bundleAssets } from "../infra/bundle/assets.ts";
+import { writeFileAtomically } from "../infra/shell/cache.ts";
 import { commandParser, runCommand } from "../infra/shell/command.ts";
 
 const SCRIPT = "npm run client --";
@@ -11,9 +12,11 @@ async function main(argv: string[]): Promise<number> {
     from: "user",
   });
   const { files } = await bundleAssets({ hashed: false });
-  await rm(FOLDER, { recursive: true, force: true });
-  await mkdir(FOLDER, { recursive: true });
-  for (const [name, content] of files) await writeFile(`${FOLDER}/${name}.gz`, content);
+  const contents = new Map([...files].map(([name, content]) => [`${name}.gz`, content]));
+  for (const [name, content] of contents) await writeFileAtomically(`${FOLDER}/${name}`, content);
+  // Other names may be temporary files of a concurrent run.
+  const former = (await readdir(FOLDER)).filter((name) => name.endsWith(".gz") && !contents.has(name));
+  for (const name of former) await rm(`${FOLDER}/${name}`, { force: true });
   return 0;
 }
 

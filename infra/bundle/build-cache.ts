@@ -1,9 +1,10 @@
 import { parseJson } from "../../runtime/shared/json.ts";
-import { createHash, randomUUID } from "node:crypto";
+import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, statSync } from "node:fs";
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import path from "node:path";
 import * as z from "zod";
+import { writeFileAtomically } from "../shell/cache.ts";
 
 export interface CachedBuild<Result> {
   file: string;
@@ -38,7 +39,7 @@ export async function loadOrBuild<Result>(options: CachedBuild<Result>): Promise
   // Cache only if the sources did not change during the build.
   if (hashOfSources(options) === made) {
     const files = [...new Set(read)].sort();
-    await writeWhole(file, JSON.stringify({ made, read: files, used: hashOf(root, files), result }));
+    await writeFileAtomically(file, JSON.stringify({ made, read: files, used: hashOf(root, files), result }));
   }
   return result;
 }
@@ -85,11 +86,4 @@ function contentOf(file: string): Uint8Array | undefined {
   } catch {
     return undefined;
   }
-}
-
-async function writeWhole(file: string, text: string): Promise<void> {
-  const temporary = `${file}.${randomUUID()}.partial`;
-  await mkdir(path.dirname(file), { recursive: true });
-  await writeFile(temporary, text);
-  await rename(temporary, file);
 }

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
-import { mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -42,6 +42,19 @@ export async function createFolderAtomically(
     await rename(temporary, target);
   } catch (error) {
     await rm(temporary, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/** Replaces a file atomically, because another process may be reading it. Creates its folder. */
+export async function writeFileAtomically(file: string, content: string | Uint8Array): Promise<void> {
+  const temporary = `${file}.${randomUUID()}.partial`;
+  await mkdir(dirname(file), { recursive: true });
+  try {
+    await writeFile(temporary, content);
+    await rename(temporary, file);
+  } catch (error) {
+    await rm(temporary, { force: true });
     throw error;
   }
 }

@@ -3,7 +3,13 @@ import { once } from "node:events";
 import { readdirSync, rmSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { join, resolve } from "node:path";
-import { Log as MiniflareLog, LogLevel, Miniflare, type MiniflareOptions } from "miniflare";
+import {
+  Log as MiniflareLog,
+  LogLevel,
+  Miniflare,
+  MiniflareCoreError,
+  type MiniflareOptions,
+} from "miniflare";
 import type { Bucket, ContainerMode, DeployedAccount, Log, WorkerRunner } from "./runner.ts";
 import { killInContainers, removeContainers } from "./runner/docker.ts";
 import { imageId } from "../../infra/shell/docker.ts";
@@ -243,8 +249,22 @@ async function created(options: MiniflareOptions): Promise<Miniflare> {
 }
 
 async function changed(miniflare: Miniflare, options: MiniflareOptions): Promise<Miniflare> {
-  await miniflare.setOptions(options);
+  try {
+    await miniflare.setOptions(options);
+  } catch (error) {
+    if (!(error instanceof MiniflareCoreError) || error.code !== "ERR_ADDRESS_IN_USE") throw error;
+    await miniflare.setOptions(withOtherPorts(options));
+  }
   return miniflare;
+}
+
+/** Removes the ports: for port 0, Miniflare keeps the former port, which another program may have taken. */
+function withOtherPorts(options: MiniflareOptions): MiniflareOptions {
+  const workers = options.workers.map(({ dev, ...worker }) => {
+    const unsafeDirectSockets = dev?.unsafeDirectSockets?.map((socket) => ({ ...socket, port: undefined }));
+    return { ...worker, dev: { ...dev, unsafeDirectSockets } };
+  });
+  return { ...options, port: undefined, workers };
 }
 
 function storageWorker(buckets: readonly string[]): MiniflareOptions["workers"][number] {

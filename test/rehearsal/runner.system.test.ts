@@ -1,9 +1,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { fileURLToPath } from "node:url";
 import { join } from "node:path";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, onTestFinished, test } from "vitest";
 import { createRunner } from "../../rehearsal/cloudflare/index.ts";
 import { runs } from "../support/measure.ts";
 import {
@@ -88,6 +89,21 @@ test("a version that does not start is refused and the former one goes on", asyn
     // The client types this page by its paging helper; read here is the raw answer, whose result holds the list.
     .result as unknown as { deployments: { versions: { version_id: string }[] }[] };
   expect(deployments[0]?.versions[0]?.version_id).toBe(versionId);
+});
+
+test("a version starts although another program has taken the port of the one before", async () => {
+  const { client, runner } = await processStage();
+  const { workerId } = await deployAll(client);
+  const port = Number((await runner.address(SCRIPT))?.port);
+  const listen = () => other.listen(port, "127.0.0.1");
+  const other = createServer().on("error", () => setImmediate(listen));
+  onTestFinished(() => void other.close());
+  const taken = new Promise((resolve) => other.once("listening", resolve));
+  listen();
+  await release(client, workerId, BUNDLE.replace("version one", "version two"));
+  await taken;
+  expect(await (await ask(runner, "/")).text()).toBe("version two");
+  expect(Number((await runner.address(SCRIPT))?.port)).not.toBe(port);
 });
 
 test("a container starts only when an application is tied to its namespace", async () => {

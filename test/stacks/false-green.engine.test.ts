@@ -227,12 +227,14 @@ function application(path: string, change: (at: string) => unknown, read: (one: 
   };
 }
 
-const rollOut = (configuration: object) => (at: string) =>
-  api("POST", `${at}/rollouts`, {
+const rollOut = (configuration: object) => async (at: string) => {
+  await api("POST", `${at}/rollouts`, {
     description: "by hand",
     strategy: "rolling",
     target_configuration: configuration,
   });
+  await expect.poll(() => account().applications[0]).toMatchObject({ configuration });
+};
 
 /** Each changes one setting; all of one table are changed at the same time. */
 const FIRST: readonly Row[] = [

@@ -55,9 +55,16 @@ describe.skipIf(!engine.ok)("an update of the host stack", { timeout: 2 * UPDATE
     return { status: answer.status, ...((await answer.json()) as object) };
   }
 
-  async function sessions(container: string): Promise<unknown> {
+  async function sessions(container: string): Promise<{ messages: number }[]> {
     const { stdout } = await docker(["exec", container, "steward", "sessions", "list", "--json"]);
-    return JSON.parse(stdout);
+    return (JSON.parse(stdout) as { sessions: { messages: number }[] }).sessions;
+  }
+
+  /** The sessions once this many messages and their answers are stored: Slack shows an answer's text earlier. */
+  async function answered(container: string, count: number): Promise<unknown> {
+    const stored = async () => (await sessions(container)).reduce((sum, { messages }) => sum + messages, 0);
+    await expect.poll(stored).toBe(2 * count);
+    return sessions(container);
   }
 
   async function running(): Promise<string[]> {
@@ -68,7 +75,7 @@ describe.skipIf(!engine.ok)("an update of the host stack", { timeout: 2 * UPDATE
 
   test("goes back to the version before where the new one's process ends, and tells why", async () => {
     expect(await subject.say("before the update")).toBe(200);
-    const kept = await sessions(subject.names.container);
+    const kept = await answered(subject.names.container, 1);
     const said = await deploy(await changed(EXITS));
 
     expect(said).toContain("last exit code 3");
@@ -87,7 +94,7 @@ describe.skipIf(!engine.ok)("an update of the host stack", { timeout: 2 * UPDATE
   });
 
   test("puts the data back where a new version whose gateway never gets ready has changed its form", async () => {
-    const kept = await sessions(former);
+    const kept = await answered(former, 3);
     const said = await deploy(await changed(NEVER_READY));
 
     expect(said).toMatch(/The previous version runs again, .* with the data of the backup \d{8}-\d{8}\./);

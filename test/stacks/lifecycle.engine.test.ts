@@ -96,6 +96,9 @@ describe("the life of a serverless stack", () => {
         strategy: "rolling",
         target_configuration: { image: "steward:by-hand" },
       });
+      await expect
+        .poll(() => account().applications)
+        .toMatchObject([{ configuration: { image: "steward:by-hand" } }]);
       const refresh = await subject.stack.refresh();
 
       expect(refresh.summary.resourceChanges).toMatchObject({ update: 1 });
