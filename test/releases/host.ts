@@ -76,12 +76,14 @@ async function open(release: string, ends: AsyncDisposableStack): Promise<HostUp
 
   const port = (url: string): string => new URL(url).port;
   const before = manifest.host;
-  let text = placed(await readFile(path.join(dir, "state.json"), "utf8"))
-    .replaceAll(before.names.container, subject.names.container)
-    .replaceAll(before.url, subject.url)
-    .replaceAll(`"external":${port(before.url)}`, `"external":${port(subject.url)}`);
+  const moves = new Map([
+    [before.names.container, subject.names.container],
+    [before.url, subject.url],
+    [`"external":${port(before.url)}`, `"external":${port(subject.url)}`],
+  ]);
   for (const [name, address] of Object.entries(before.endpoints))
-    text = text.replaceAll(address, platforms.endpoints[name] ?? "");
+    moves.set(address, platforms.endpoints[name] ?? "");
+  let text = moved(placed(await readFile(path.join(dir, "state.json"), "utf8")), moves);
   const archived = containerIn(text);
   text = text.replaceAll(String(archived.inputs["image"]), String(await imageId(image)));
   await fillVolume(subject.names.volume, path.join(dir, "data"), image);
@@ -133,6 +135,12 @@ async function open(release: string, ends: AsyncDisposableStack): Promise<HostUp
       await subject.stack.cancel();
     },
   };
+}
+
+/** All in one pass: a new address may equal a former one. */
+function moved(text: string, moves: ReadonlyMap<string, string>): string {
+  const former = [...moves.keys()].map((one) => one.replaceAll(".", "\\."));
+  return text.replaceAll(new RegExp(`(?:${former.join("|")})(?!\\d)`, "g"), (one) => moves.get(one) ?? one);
 }
 
 /** Builds an image with the archived program in place of the present one. */

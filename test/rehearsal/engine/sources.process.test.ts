@@ -5,14 +5,14 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { BuildFailure } from "../../../infra/shell/failure.ts";
 import { ensureEngine } from "../../../rehearsal/engine/index.ts";
 
-/** A `go` that says its version and builds a "pulumi" that says its own, leaving a line for every build. */
+/** A `go` that builds, once `hold` is gone, a "pulumi" that says its version, leaving a line for every build. */
 const GO = `#!/bin/sh
 here=$(dirname "$0")
 if [ "$1" = env ]; then echo go1.30.0; exit; fi
 if [ "$1" = mod ]; then echo "{\\"Dir\\":\\"$here/module\\"}"; exit; fi
 echo "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi" >&2
 echo built >>"$here/builds"
-sleep 1
+while [ -e "$here/hold" ]; do sleep 0.05; done
 while [ "$1" != -o ]; do shift; done
 mkdir -p "$(dirname "$2")"
 cp "$here/new-pulumi" "$2"
@@ -160,12 +160,16 @@ describe("where the engine comes from", () => {
 
   test("two at once build it once", async () => {
     await workingGo();
+    const hold = join(bin, "hold");
+    await writeFile(hold, "");
 
-    const engines = await Promise.all([ensureEngine({ log, env }), ensureEngine({ log, env })]);
+    const both = Promise.all([ensureEngine({ log, env }), ensureEngine({ log, env })]);
+    await expect.poll(() => lines).toContain("waiting for another process that is building the same");
+    await rm(hold);
+    const engines = await both;
 
     expect(engines.map(({ source }) => source).sort()).toEqual(["built", "cache"]);
     expect(await readFile(join(bin, "builds"), "utf8")).toBe("built\n");
-    expect(lines).toContain("waiting for another process that is building the same");
   });
 
   test("without Go it says so, and what to do", async () => {

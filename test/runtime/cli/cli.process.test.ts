@@ -393,10 +393,11 @@ test("status: with the gateway up, without its token, and down", async () => {
 
   await startGateway(environment);
   pairingStore(home).store.request("U1");
-  const up = await steward(environment, "status");
+  const status = () => steward(environment, "status");
+  await expect.poll(async () => (await status()).stdout).toContain("Channel: slack ready");
+  const up = await status();
   expect(up).toMatchObject({ code: 0, stderr: "" });
   expect(up.stdout).toContain(`Gateway: ready at ${url}`);
-  expect(up.stdout).toContain("Channel: slack ready");
   expect(up.stdout).toContain("Pairing: slack 1 pending, 0 approved");
 
   // As by `docker exec`, where no variable holds the control token: a file does, which only reads the status.

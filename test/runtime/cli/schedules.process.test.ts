@@ -11,7 +11,7 @@ async function commandLine() {
   await writeConfig(home);
   const run = (...args: string[]) => stewardHere({ ...SECRETS, STEWARD_HOME: home }, "schedules", ...args);
   const json = async (...args: string[]) => JSON.parse((await run(...args, "--json")).stdout);
-  const { id } = await json("add", "--to", "slack:C1", "--cron", "0 9 * * 1-5", "--text", "- stand up");
+  const { id } = await json("add", "--to", "slack:C1", "--cron", "0 9 1 1 *", "--text", "- stand up");
   const stored = <T>(read: (store: ScheduleStore) => T): T => {
     using database = openStore(join(home, "state.db"));
     return read(new ScheduleStore(database));
@@ -54,11 +54,14 @@ test("a schedule of the config is paused there, and says so", async () => {
 });
 
 test("a list says when in words, with the next three runs", async () => {
-  const { json } = await commandLine();
+  const { json, id } = await commandLine();
+  const [yearly] = (await json("list")).schedules;
+  expect(yearly.next[0].at).toBe(yearly.nextAt);
+  await json("edit", id, "--cron", "0 9 * * 1-5");
   const [listed] = (await json("list")).schedules;
   expect(listed.words).toBe("At 09:00, Monday through Friday");
   expect(listed.next.map((one: { at: string }) => one.at.slice(10))).toEqual(Array(3).fill("T09:00:00.000Z"));
-  expect(listed.next[0]).toMatchObject({ at: listed.nextAt, local: expect.stringContaining(", 09:00 UTC") });
+  expect(listed.next[0].local).toContain(", 09:00 UTC");
 });
 
 test("a schedule is edited: it keeps its id, its last run and what is not given", async () => {

@@ -13,7 +13,7 @@ import {
   writeConfig,
 } from "../support/gateway.ts";
 import { pairingStore } from "../support/pairing.ts";
-import { eventually } from "../support/processes.ts";
+import { eventually, inOneDay } from "../support/processes.ts";
 
 /** A gateway with two models, and what it answers to texts in one channel. */
 async function chat(agent: object = {}, slack: object = {}) {
@@ -133,11 +133,15 @@ test("/model tells the models, chooses one that is configured, and goes back", a
 });
 
 test("/usage tells tokens of today by model", async () => {
-  const { say, home, ask } = await chat({ operators: ["slack:U1"] });
-  pairingStore(home).store.grant("U1", "person");
-  expect(await ask("/usage")).toContain("Today: nothing");
-  await say("one");
-  expect(await ask("/usage")).toMatch(/Today:\n• .*claude-sonnet-4-5: 12 tokens in, 34 out, 1 request\n/);
+  const { before, after } = await inOneDay(async () => {
+    const { say, home, ask } = await chat({ operators: ["slack:U1"] });
+    pairingStore(home).store.grant("U1", "person");
+    const before = await ask("/usage");
+    await say("one");
+    return { before, after: await ask("/usage") };
+  });
+  expect(before).toContain("Today: nothing");
+  expect(after).toMatch(/Today:\n• .*claude-sonnet-4-5: 12 tokens in, 34 out, 1 request\n/);
 });
 
 test("/usage tells a group nothing, also where an operator asks", async () => {

@@ -14,7 +14,7 @@ const labelOf = (text: string | null): string => text?.split(" ")[0] ?? "";
 
 test("a gateway that is killed again and again answers everything, and repeats at most what was on its way", async () => {
   const { url, home, environment, model, slack } = await surroundings();
-  await writeConfig(home, { textChunkLimit: 200 });
+  await writeConfig(home, { textChunkLimit: 200 }, { agent: { noticeAfter: "1h" } });
   let answers = 0;
   const answer: Answer = (response, call) => {
     answers += 1;

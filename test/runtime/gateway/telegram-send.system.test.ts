@@ -202,6 +202,7 @@ test("what is going to be answered gets the reaction of the config, and a refusa
 });
 
 test("the bot's name is asked for again where the first time failed, and what needs it is answered behind that", async () => {
+  const began = performance.now();
   const { telegram, send } = await gateway({}, { status: 502, description: "Bad Gateway" });
   const name = telegram.username;
   const mention = {
@@ -213,7 +214,9 @@ test("the bot's name is asked for again where the first time failed, and what ne
   await eventually(async () => (await send("1", mention)).status === 200);
   expect(telegram.messages()).toHaveLength(1);
   expect(await send("2", mention)).toMatchObject({ status: 200 });
-  expect(telegram.calls.filter(({ method }) => method === "getMe")).toHaveLength(2);
+  const asked = telegram.calls.filter(({ method }) => method === "getMe").length;
+  // The gateway's own check comes again after ten seconds.
+  expect(performance.now() - began < 10_000 ? [2] : [2, 3]).toContain(asked);
 });
 
 test("a server error and an answer that is no JSON are tried again", async () => {

@@ -78,6 +78,7 @@ test("an answer that is stopped before its first word is settled as well", async
   model.next(modelStream("too late", { delayMs: 20_000 }));
   page.send({ type: "say", id: "message-1", text: "think long" });
   await page.got("typing", "message-1");
+  await expect.poll(() => model.calls.length).toBe(1);
   page.send({ type: "stop", id: "message-1" });
   expect(await page.got("answer", "message-1")).toMatchObject({ text: "", stopped: true });
   expect(await say(await open(), "message-1", "think long")).toMatchObject({ text: "", stopped: true });

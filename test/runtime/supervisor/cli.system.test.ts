@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
-import { chmod, link, mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { chmod, link, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { OperationReply } from "../../../runtime/contract/control.ts";
@@ -8,6 +8,7 @@ import { runBoundedCommand } from "../../../runtime/supervisor/run-command.ts";
 import { systemTimers } from "../../../runtime/supervisor/timers.ts";
 import { ask, surroundings } from "../support/gateway.ts";
 import { CONTROL_TOKEN, eventually, SECRETS, startRuntime } from "../support/processes.ts";
+import { processTree } from "../../support/measure.ts";
 import { freePort } from "../../support/ports.ts";
 
 const PLAIN = 'plain-"quoted"-secret';
@@ -250,7 +251,7 @@ test("the control API holds the list itself, checks the input, and wants a body 
 });
 
 test("what an operation is given stands in no list of processes", async () => {
-  const { home, post } = await container();
+  const { home, post, process } = await container();
   const seen: string[] = [];
   const text = "a-text-that-somebody-wrote";
   const isSeen = () => seen.some((line) => line.includes("--request"));
@@ -260,7 +261,7 @@ test("what an operation is given stands in no list of processes", async () => {
     const progress = { isOver: false };
     const asked = post({ operation: "workspace write", input }).finally(() => (progress.isOver = true));
     while (!progress.isOver) {
-      for (const pid of (await readdir("/proc")).filter((name) => /^\d+$/.test(name)))
+      for (const pid of processTree(process.pid))
         seen.push(await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => ""));
     }
     expect(await (await asked).json()).toMatchObject({ ok: true });

@@ -34,6 +34,14 @@ export async function eventually<T>(check: () => Promise<T | undefined | false> 
   }
 }
 
+/** Does a work again if a day of UTC ended meanwhile. */
+export async function inOneDay<T>(work: (day: string) => Promise<T>): Promise<T> {
+  const today = () => new Date().toISOString().slice(0, 10);
+  const day = today();
+  const result = await work(day);
+  return today() === day ? result : inOneDay(work);
+}
+
 /** A process of the runtime. Ended with the test. */
 export interface RuntimeProcess {
   pid: number;
