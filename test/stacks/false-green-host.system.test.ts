@@ -6,6 +6,7 @@ import { buildBundle } from "../../infra/bundle/bundle.ts";
 import { docker } from "../../infra/shell/docker.ts";
 import { runProcess } from "../../infra/shell/process.ts";
 import { prepareBaseImage } from "../../rehearsal/base-image.ts";
+import { DATA_DIRECTORY } from "../../runtime/contract/names.ts";
 import { driftOf, type Drift } from "../../stacks/commands/drift/find.ts";
 import { fixFor, stackShell, succeed, typeFix, type Shell } from "../journeys/typed.ts";
 import { engine as local } from "../support/docker.ts";
@@ -153,7 +154,7 @@ describe.skipIf(!local.ok)("a host stack that somebody changed by hand", { timeo
 
   /** What the supervisor has kept of its restarts of the gateway. */
   async function restarts(): Promise<string> {
-    const show = ["exec", subject.names.container, "cat", "/data/logs/restarts.json"];
+    const show = ["exec", subject.names.container, "cat", `${DATA_DIRECTORY}/logs/restarts.json`];
     return (await docker(show)).stdout;
   }
 
