@@ -5,6 +5,7 @@ import type { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { serve, type ServerType } from "@hono/node-server";
 import type { Hono } from "hono";
+import { KEEP_ALIVE_MS } from "../../runtime/process/server.ts";
 
 const QUIET_MS = 100;
 const LOOKS = 4;
@@ -42,7 +43,12 @@ export async function listen(
     lastAt = performance.now();
     return made;
   };
-  const server: ServerType = serve({ fetch: answer, hostname, port });
+  const server: ServerType = serve({
+    fetch: answer,
+    hostname,
+    port,
+    serverOptions: { keepAliveTimeout: KEEP_ALIVE_MS },
+  });
   if (onUpgrade !== undefined) server.on("upgrade", onUpgrade);
   await once(server, "listening");
   const address = server.address() as AddressInfo;

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { Duplex } from "node:stream";
 import type { Http2Bindings, HttpBindings } from "@hono/node-server";
 import type { Client } from "../contract/client.ts";
-import { closeServer, openServer, type PortTaken, refuseRequest } from "./server.ts";
+import { closeServer, KEEP_ALIVE_MS, openServer, type PortTaken, refuseRequest } from "./server.ts";
 
 export interface Listening {
   port: number;
@@ -33,8 +33,6 @@ export interface ListenOptions {
 
 /** Event loop turns until a closed connection has aborted its request: up to three, and one to spare. */
 const TURNS = 4;
-/** Exceeds the usual 60 s of reverse proxies, whose next request would fail if this server closed first. */
-const KEEP_ALIVE_MS = 75_000;
 /** Default limits. They keep slow senders from occupying connections. */
 const REQUEST_TIME_LIMITS: RequestTimeLimits = { headersMs: 10_000, requestMs: 30_000, lookMs: 5_000 };
 

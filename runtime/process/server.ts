@@ -9,6 +9,9 @@ import { problem, type Problem, PROBLEM_TYPE } from "../contract/problem.ts";
  */
 const CLOSE_MS = 5_000;
 
+/** Exceeds the usual 60 s of reverse proxies, whose next request would fail if this server closed first. */
+export const KEEP_ALIVE_MS = 75_000;
+
 /**
  * Error code for a port in use. `port_in_use`: the edge's public port. `inner_port_in_use`: a port to which only the
  * edge connects.

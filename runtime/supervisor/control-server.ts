@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { pipeline } from "node:stream/promises";
 import { CONFIG_LIMIT_BYTES, CONTROL_ROUTES, MANIFEST_HEADER } from "../contract/control.ts";
 import { PROBLEM_TYPE } from "../contract/problem.ts";
-import { closeServer, openServer } from "../process/server.ts";
+import { closeServer, KEEP_ALIVE_MS, openServer } from "../process/server.ts";
 import type { Control, ControlAnswer } from "./control-request.ts";
 
 const ARCHIVE_TYPE = "application/zstd";
@@ -24,7 +24,7 @@ export interface ControlServer {
  * @throws StewardError `inner_port_in_use` if another process holds the port.
  */
 export async function serveControl(control: Control, hostname: string, port: number): Promise<ControlServer> {
-  const server = createServer((request, response) => {
+  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
     // The connection is broken, so no response can be sent.
     answer(control, request, response).catch(() => response.destroy());
   });

@@ -1,12 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
-import { underKills } from "../support/kills.ts";
+import { killGateways, signal, underKills } from "../support/kills.ts";
 import { runs, startedAs } from "../support/measure.ts";
 import { generator } from "../support/random.ts";
 import { byChat, said } from "../support/tenants.ts";
 
-/** Time in which the broker has sent what it had taken. */
-const BROKER_MS = 250;
 /** About 50 messages in each chat. */
 const PLAN = { kills: 12, longestLifeMs: 4_000, mostEvents: 133, chats: 16 };
 const SOON = { timeout: 60_000 };
@@ -24,7 +22,8 @@ test(
     onTestFinished(() => worker.stop());
     let url = await worker.origin();
     let kills = 0;
-    let machineIsGone = false;
+    let names: string[] = [];
+    let supervisors: number[] = [];
     const { events, repeated, ...aftermath } = await underKills(
       {
         url: () => url,
@@ -32,22 +31,24 @@ test(
         operator: worker.operator,
         tenants: Array.from({ length: PLAN.chats }, (_, chat) => `slack-C${chat}`),
         async kill(random) {
-          const names = [GATEWAY, CONTAINER, MACHINE][kills % 3] ?? [];
+          names = [GATEWAY, CONTAINER, MACHINE][kills % 3] ?? [];
           kills += 1;
-          machineIsGone = names === MACHINE;
+          if (names === MACHINE) {
+            signal(
+              MACHINE.flatMap((name) => startedAs(process.pid, name)),
+              "SIGKILL",
+            );
+            return worker.halt();
+          }
           // Half of the containers at a time: the other chats have nothing to do with it.
-          const hit = names.flatMap((name) => startedAs(process.pid, name));
-          const killed = machineIsGone ? hit : hit.filter(() => random() < 0.5);
-          const gateways = startedAs(process.pid, "gateway/main.js");
-          // The emulated platform ends a container's other processes itself.
-          const dying = names === CONTAINER ? [] : gateways.filter((pid) => killed.includes(pid));
-          for (const pid of killed) if (runs(pid)) process.kill(pid, "SIGKILL");
-          if (machineIsGone) await worker.halt();
-          while (dying.some(runs)) await sleep(5);
-          await sleep(BROKER_MS);
+          supervisors = CONTAINER.flatMap((name) => startedAs(process.pid, name)).filter(
+            () => random() < 0.5,
+          );
+          await killGateways(supervisors);
         },
         async revive() {
-          if (machineIsGone) await worker.resume();
+          if (names === MACHINE) await worker.resume();
+          else signal(supervisors, names === CONTAINER ? "SIGKILL" : "SIGCONT");
           url = await worker.origin();
         },
       },

@@ -3,6 +3,7 @@ import { ROUTES } from "../../runtime/contract/routes.ts";
 import { identityGateway } from "../support/identity-gateway.ts";
 import { killGateways, signal, underKills } from "../support/kills.ts";
 import { startedAs } from "../support/measure.ts";
+import { persistentFetch } from "../support/persistent-fetch.ts";
 import { answersState } from "../support/ready.ts";
 import { startWorker } from "../support/worker.ts";
 
@@ -48,7 +49,9 @@ test(
           else signal(supervisors, "SIGCONT");
           url = await worker.origin();
           // Strangers may wake it a few times an hour only, and perhaps no event waits.
-          await fetch(`${url}${ROUTES.admin.path}`, { headers: { ...headers, accept: "text/html" } });
+          await persistentFetch(`${url}${ROUTES.admin.path}`, {
+            headers: { ...headers, accept: "text/html" },
+          });
           await answersState(url, "ready");
         },
       },

@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { buildBundle } from "../../infra/bundle/bundle.ts";
-import { underKills } from "../support/kills.ts";
+import { signal, underKills } from "../support/kills.ts";
 import { processTree, runs } from "../support/measure.ts";
 import { startService, startSurroundings, type Service, type Surroundings } from "../support/service.ts";
 
@@ -13,6 +13,8 @@ import { startService, startSurroundings, type Service, type Surroundings } from
 const KILLS = Number(process.env["KILLS"] ?? 40);
 const PLAN = { kills: KILLS, longestLifeMs: 300, mostEvents: 4, chats: 12 };
 const SEED = Number(process.env["KILL_SEED"] ?? Date.now() % 1_000_000);
+/** Less than the supervisor waits before it starts another gateway. */
+const BROKER_MS = 200;
 const ADMIN_TOKEN = "kill-admin-token-0123456789";
 
 let surroundings: Surroundings;
@@ -36,6 +38,7 @@ it(
     const start = (): Promise<Service> => startService(bundleDir, "host/main.js", home, environment);
     let service = await start();
     let hostIsGone = false;
+    let held: number[] = [];
     const aftermath = await underKills(
       {
         url: () => service.url,
@@ -43,15 +46,18 @@ it(
         operator: { authorization: `Bearer ${ADMIN_TOKEN}` },
         async kill(random) {
           const [host = 0, gateway = 0] = processTree(service.pid);
-          // The gateway alone is started again by its supervisor; with the host everything goes. Held until
-          // all that was sent is counted, the supervisor starts none that sends something meanwhile.
+          // The gateway alone is started again by its supervisor; with the host everything goes.
           hostIsGone = random() >= 0.3 || gateway === 0;
-          if (!hostIsGone) process.kill(host, "SIGSTOP");
           process.kill(hostIsGone ? host : gateway, "SIGKILL");
           while (runs(gateway)) await sleep(5);
+          if (hostIsGone) return;
+          // Held until all that was sent is counted, and not before the host has sent what it had taken.
+          await sleep(BROKER_MS);
+          held = processTree(host);
+          signal(held, "SIGSTOP");
         },
         async revive() {
-          if (!hostIsGone) return void process.kill(service.pid, "SIGCONT");
+          if (!hostIsGone) return signal(held, "SIGCONT");
           await service.gone;
           service = await start();
         },

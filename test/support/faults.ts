@@ -5,6 +5,7 @@ import { mention, type SlackStandIn } from "../../rehearsal/standins/slack.ts";
 import type { LedgerPage } from "../../runtime/edge/ports.ts";
 import { fillVolume } from "./full-volume.ts";
 import { signal } from "./kills.ts";
+import { persistentFetch } from "./persistent-fetch.ts";
 import type { TroubledFront } from "./troubled-front.ts";
 
 /** Maximum time until the service notices the end of a fault. */
@@ -85,14 +86,14 @@ export function faultsOf({
   lockLedger,
 }: Tried): Fault[] {
   const send = (text: string, chat = `C${text}`) =>
-    fetch(`${url}/slack/events`, { method: "POST", ...slack.sign(mention(text, { chat })) });
+    persistentFetch(`${url}/slack/events`, { method: "POST", ...slack.sign(mention(text, { chat })) });
   const sendEvent = (changes: object) => {
     const body = mention("unlike", { chat: "D0STRANGER" }) as { event: object };
     const event = { ...body.event, type: "message", channel_type: "im", ...changes };
-    return fetch(`${url}/slack/events`, { method: "POST", ...slack.sign({ ...body, event }) });
+    return persistentFetch(`${url}/slack/events`, { method: "POST", ...slack.sign({ ...body, event }) });
   };
   const post = async (path: string, fields: Record<string, string> = {}): Promise<void> => {
-    const { status, headers } = await fetch(`${url}${path}`, {
+    const { status, headers } = await persistentFetch(`${url}${path}`, {
       method: "POST",
       redirect: "manual",
       headers: {
@@ -106,9 +107,9 @@ export function faultsOf({
     expect(status, `${path} ${headers.get("location")}`).toBe(303);
   };
   const replayFailed = async (): Promise<void> => {
-    const page = await fetch(`${url}/debug/ledger?state=failed`, { headers: operator });
+    const page = await persistentFetch(`${url}/debug/ledger?state=failed`, { headers: operator });
     for (const { key } of ((await page.json()) as LedgerPage).entries) {
-      await fetch(`${url}/_admin/api/ledger/replay`, {
+      await persistentFetch(`${url}/_admin/api/ledger/replay`, {
         method: "POST",
         headers: { ...operator, "content-type": "application/json" },
         body: JSON.stringify({ key }),

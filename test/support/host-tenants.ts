@@ -103,12 +103,13 @@ async function tenantProcesses(): Promise<TenantProcess[]> {
       const text = await readFile(`/proc/${pid}/environ`, "utf8").catch(() => "");
       if (!text.includes("STEWARD_TENANT=")) return [];
       const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
-      const uid = Number(/^Uid:\s+(\d+)/m.exec(status)?.[1] ?? -1);
+      const [, uid] = /^Uid:\s+(\d+)/m.exec(status) ?? [];
+      if (uid === undefined) return [];
       const pairs = text.split("\0").filter((line) => line.includes("="));
       const environment = Object.fromEntries(
         pairs.map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)]),
       );
-      return [{ pid: Number(pid), uid, environment }];
+      return [{ pid: Number(pid), uid: Number(uid), environment }];
     }),
   );
   return found.flat();

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { mention, type SlackStandIn } from "../../rehearsal/standins/slack.ts";
 import { runs, startedAs } from "./measure.ts";
+import { persistentFetch } from "./persistent-fetch.ts";
 import { generator } from "./random.ts";
 import type { LedgerEntry, LedgerPage } from "../../runtime/edge/ports.ts";
 
@@ -134,7 +135,7 @@ async function entriesOf(tenant: string, { url, operator }: Ledgers): Promise<Le
   let before: number | undefined;
   do {
     const query = `&chat=${tenant}${before === undefined ? "" : `&before=${before}`}`;
-    const response = await fetch(`${url()}/debug/ledger?limit=200${query}`, { headers: operator });
+    const response = await persistentFetch(`${url()}/debug/ledger?limit=200${query}`, { headers: operator });
     const page = (await response.json()) as LedgerPage;
     entries.push(...page.entries);
     before = page.next;
@@ -173,7 +174,7 @@ function mostOfAChat(said: readonly string[], { before, end }: { before: number;
   const chats = new Map<string, number>();
   for (const message of said.slice(before, end)) {
     const [chat = ""] = message.split(" ");
-    if (later.has(message)) chats.set(chat, (chats.get(chat) ?? 0) + 1);
+    if (later.has(message) && !isOutageWord(message)) chats.set(chat, (chats.get(chat) ?? 0) + 1);
   }
   return Math.max(0, ...chats.values());
 }

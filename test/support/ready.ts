@@ -8,10 +8,9 @@ export async function answersState(url: string, wanted: string): Promise<void> {
   let now = "no answer";
   while (now !== wanted) {
     if (performance.now() > end) throw new Error(`${url} is not ${wanted} but: ${now}`);
-    now = await fetch(`${url}/readyz`).then(
-      async (response) => ((await response.json()) as { state: string }).state,
-      (error: unknown) => String(error),
-    );
+    now = await fetch(`${url}/readyz`)
+      .then(async (response) => ((await response.json()) as { state: string }).state)
+      .catch(String);
     if (now !== wanted) await sleep(50);
   }
 }

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { onTestFinished } from "vitest";
+import { KEEP_ALIVE_MS } from "../../../runtime/process/server.ts";
 
 /** One request that a stand-in got. */
 interface Call {
@@ -33,7 +34,7 @@ export async function startScripted(usual: Answer): Promise<ScriptedServer> {
   const catalogCalls: Call[] = [];
   let catalog: Answer = (response) => void response.writeHead(404).end();
   const queue: Answer[] = [];
-  const server = createServer((request, response) => {
+  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
     let body = "";
     request.setEncoding("utf8").on("data", (text: string) => (body += text));
     request.on("end", () => {
