@@ -11,7 +11,6 @@ export const SUBDOMAIN = "rehearsal";
 export interface Cloud {
   apiUrl: string;
   origin: string;
-  /** Address at which containers reach `origin`. */
   containerOrigin: string;
   identity: IdentityGateway;
   runner: WorkerRunner;

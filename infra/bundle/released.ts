@@ -5,7 +5,6 @@ import { signerSchema } from "../registry/signature.ts";
 import { IS_RELEASE, ROOT } from "../shell/package.ts";
 import { builtSchema } from "./built.ts";
 
-/** File in a released package that records its build. */
 export const BUILD_RECORD_FILE = path.join("dist", "released.json");
 
 export const buildRecordSchema = builtSchema.extend({

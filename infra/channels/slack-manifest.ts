@@ -1,7 +1,7 @@
 import { AGENT } from "../../runtime/contract/names.ts";
 import { ROUTES } from "../../runtime/contract/routes.ts";
 
-/** Events to which the app subscribes. In channels, the app therefore receives only messages that mention the bot. */
+/** Channels send the app only messages that mention the bot. */
 const EVENTS = ["app_mention", "message.im"];
 const SCOPES = [
   "app_mentions:read",

@@ -5,7 +5,6 @@ import type { SecretVariable } from "../../runtime/contract/variables.ts";
 import type { ArgsOf, ServerlessGatewayArgs, Target, TelegramArgs } from "./args.ts";
 import { SECRET_ARGUMENTS } from "./properties.ts";
 
-/** Environment for the runtime. */
 export interface RuntimeEnvironment {
   variables: Record<string, pulumi.Input<string>>;
   secrets: Partial<Record<VariableName, pulumi.Output<string>>> & Record<string, pulumi.Output<string>>;

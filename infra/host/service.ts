@@ -112,9 +112,7 @@ interface ServiceQuestions {
   probe: Readonly<Record<string, string>>;
   /** Signs requests restricted to the stack. */
   key: string;
-  /** Docker host address. Default: the `docker` command's. */
   dockerHost?: string | undefined;
-  /** True if a rollback is possible. */
   hasPrevious: boolean;
 }
 
@@ -184,7 +182,6 @@ export interface ServiceArgs {
   container: string;
   containerId: pulumi.Input<string>;
   imageId: pulumi.Input<string>;
-  /** Docker host address. Default: the `docker` command's. */
   dockerHost?: string | undefined;
 }
 

@@ -19,7 +19,6 @@ export const signerSchema = z.union([
   z.strictObject({
     /** URL of the signing workflow, including the tag that triggered the workflow. */
     identity: z.string(),
-    /** Issuer of the identity. */
     issuer: z.string(),
   }),
 ]);

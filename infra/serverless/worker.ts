@@ -17,7 +17,6 @@ interface WorkerArgs {
   modules: pulumi.Input<WorkerModule[]>;
   compatibility: { date: string; flags: readonly string[] };
   migrations: readonly Migration[];
-  /** Public variables. */
   variables: Readonly<Record<string, pulumi.Input<string>>>;
   /** Secret variables, as Pulumi secrets. */
   secrets: Readonly<Record<string, pulumi.Output<string>>>;

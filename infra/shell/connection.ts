@@ -12,7 +12,7 @@ export type Endpoints = { [Service in ServiceName]?: string | undefined };
 export interface Connection {
   /** Stack name to print in suggested commands. */
   stack?: string | undefined;
-  /** Access to Cloudflare's API. Without a token, the provider uses CLOUDFLARE_API_TOKEN. */
+  /** Without a token, the provider uses CLOUDFLARE_API_TOKEN. */
   cloudflare?: { apiToken?: string | undefined; baseUrl?: string | undefined } | undefined;
   endpoints?: Endpoints | undefined;
   /**

@@ -12,7 +12,6 @@ const PROVIDER_LAUNCHER = "pulumi-resource-steward-rehearsal";
 /** Launchers in the engine's folder, for dynamic resources and the language host. */
 const BESIDE_ENGINE = ["pulumi-resource-pulumi-nodejs", "pulumi-language-nodejs"];
 
-/** Modules that the launchers load. */
 const MODULES = ["load-later.cjs", "end-with-engine.cjs", "run-policies.cjs", "language-host.cjs"];
 
 export interface HomeOptions {

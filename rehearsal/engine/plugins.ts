@@ -34,7 +34,6 @@ export async function installedPlugins(home: string): Promise<InstalledPlugins> 
   return found;
 }
 
-/** Points a symbolic link at a target. */
 export async function linkTo(link: string, target: string): Promise<void> {
   if ((await readlink(link).catch(() => undefined)) === target) return;
   await replaceAtomically(link, (temporary) => symlink(target, temporary));

@@ -23,7 +23,6 @@ interface DiscordFault {
 }
 
 export interface DiscordStandIn extends Listening {
-  /** Value of `DISCORD_API_URL`. */
   apiUrl: string;
   publicKey: string;
   calls: readonly DiscordCall[];

@@ -82,7 +82,7 @@ export function showPerson(
   }));
 }
 
-/** Shows the bot's message on the page. `note` is a remark, such as who can see the message. */
+/** `note` is a remark, such as who can see the message. */
 export function showBot(transcript: PageTranscript, message: SlackMessage, note?: string): void {
   transcript.add(() => ({
     place: placeOf(message.channel),

@@ -14,7 +14,6 @@ interface SignedEvent {
 }
 
 export interface SlackStandIn extends Listening {
-  /** Value of `SLACK_API_URL`. */
   apiUrl: string;
   messages(): readonly SlackMessage[];
   /** Resolves with the first message that fits, existing or future; rejects after `timeoutMs`. */

@@ -150,7 +150,7 @@ export function telegramView(transcript: PageTranscript): TelegramView {
   };
 }
 
-/** Returns a unique id of a message. It contains the chat, because Telegram numbers messages per chat. */
+/** Contains the chat, because Telegram numbers messages per chat. */
 export function idOf(chat: string, message: number): string {
   return `${chat}/${message}`;
 }

@@ -284,7 +284,6 @@ export class Alerts {
   }
 }
 
-/** Returns true if only the gateway can report on a subject. */
 function isGatewayOnly(subject: string): boolean {
   return ["models", "limits", "first words"].includes(subject) || subject.startsWith("channel ");
 }

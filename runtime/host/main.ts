@@ -87,7 +87,6 @@ function childEnvironment(environment: Environment, broker: { address: string; t
   return { ...Object.fromEntries(system), ...own, STEWARD_BIND: "127.0.0.1" };
 }
 
-/** Returns the URL at which this process reaches its own port. */
 function ownOrigin({ bind, edgePort }: ProcessSettings): string {
   const isEvery = bind === "0.0.0.0" || bind === "::";
   const host = isEvery ? "127.0.0.1" : bind.includes(":") ? `[${bind}]` : bind;

@@ -114,10 +114,9 @@ export async function buildImage(
 /** Name of an image that Docker loads from its file. */
 export const localImage = (version: string, arch: string): string => `steward-release:${version}-${arch}`;
 
-/** Bill of materials of the image. */
 export const billOfImage = (arch: string): string => `image-${arch}.cdx.json`;
 
-/** Returns the images saved in a folder, with their architectures as Docker names them. */
+/** Architectures are named as Docker names them. */
 export async function savedImages(folder: string): Promise<{ arch: string; file: string }[]> {
   const found = (await readdir(folder)).sort().map((name) => IMAGE.exec(name));
   return found.flatMap((match) => {

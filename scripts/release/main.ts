@@ -172,7 +172,6 @@ function testImage(release: Release): Promise<void> {
   return runTest(release, "system", "test/release/installed-host.system.test.ts");
 }
 
-/** Tests the package in the release folder. */
 async function runTest({ folder, env, log }: Release, project: string, test: string): Promise<void> {
   const record = await artefacts.readRecord(folder);
   const words = [path.join(ROOT, "node_modules/vitest/vitest.mjs"), "run", "--project", project, test];

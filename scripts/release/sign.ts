@@ -51,7 +51,6 @@ export async function publicKeyOf({ run, env, key = "" }: ReleaseSigner): Promis
   return succeed({ run, env }, "public-key", ["--key", key]);
 }
 
-/** Returns the identity with which a repository's workflow signs a tag's release. */
 export function workflowSigner(repository: string, tag: string): { identity: string; issuer: string } {
   return {
     identity: `${repository}/.github/workflows/release.yml@refs/tags/${tag}`,

@@ -54,7 +54,6 @@ export async function createSigner(kid = "key-1") {
   return { jwk, sign };
 }
 
-/** Returns Slack's headers for this body, including the signature. */
 export async function slackHeaders(body: string, secret = SIGNING_SECRET, at = NOW) {
   const timestamp = String(Math.floor(at / 1_000));
   const encoder = new TextEncoder();

@@ -21,7 +21,6 @@ export interface HostStack extends TestStack {
   url: string;
 }
 
-/** Returns the minimal configuration of a host stack and its URL. */
 export async function leastHostConfig(): Promise<{ config: ConfigMap; url: string }> {
   const port = await freePort();
   const config = {
@@ -34,7 +33,7 @@ export async function leastHostConfig(): Promise<{ config: ConfigMap; url: strin
   return { config, url: `http://127.0.0.1:${port}` };
 }
 
-/** Creates a host stack. `config` is added to the minimal configuration. */
+/** `config` is added to the minimal configuration. */
 export async function createHostStack(config: Record<string, ConfigValue> = {}): Promise<HostStack> {
   const name = `steward-test-${randomUUID().slice(0, 8)}`;
   const names = { container: name, volume: `${name}-data` };

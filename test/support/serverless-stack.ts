@@ -34,7 +34,6 @@ export interface ServerlessStage {
     program?: PulumiFn;
     environment?: Record<string, string>;
   }): Promise<TestStack>;
-  /** Creates a stack with only this configuration. */
   bare(options: { name: string; config: ConfigMap }): Promise<TestStack>;
   close(): Promise<void>;
 }

@@ -102,7 +102,6 @@ export function cloudflareConfig(baseUrl: string, token: string): Record<string,
   };
 }
 
-/** Returns the stored state of a stack named `test`. */
 export function stateText({ folder }: TestStack): Promise<string> {
   return readFile(join(folder, "state/.pulumi/stacks/steward/test.json"), "utf8");
 }

@@ -93,7 +93,6 @@ export async function byChat(variables: Record<string, string> = {}) {
     const all = (await environsOf(service.containers)).map(readEnviron);
     return all.filter(({ STEWARD_TENANT: serves }) => serves === tenant);
   };
-  /** Returns the environment of a tenant's supervisor. */
   const supervisor = async (tenant: string): Promise<Record<string, string> | undefined> =>
     (await environments(tenant)).find(({ STEWARD_CONTROL_TOKEN: token }) => token !== undefined);
   const tenantsWith = async (variable: string, value: string): Promise<string[]> => {

@@ -28,7 +28,7 @@ export interface ProcessHostOptions {
   supervise?: { command: readonly string[]; dir: string; env?: Record<string, string> };
   /** Environment variables that mark a process as part of this rehearsal. */
   mark: Record<string, string>;
-  /** Returns the maximum number of concurrent containers; `undefined` if the namespace has no application. */
+  /** Returns `undefined` if the namespace has no application. */
   mostContainers: (namespaceId: string) => number | undefined;
   log: Log;
 }
@@ -76,7 +76,7 @@ export class ProcessHost {
     return [...this.#lines];
   }
 
-  /** Stops the containers of one namespace. Default: of all namespaces. */
+  /** Default: the containers of all namespaces. */
   async stop(namespaceId?: string): Promise<void> {
     const chosen = namespaceId === undefined ? this.running : this.#namesIn(namespaceId);
     await Promise.all(chosen.map((name) => this.#instances.get(name)?.process.stop()));

@@ -3,7 +3,6 @@ import { idOf, type ResourceDefinition } from "./definition.ts";
 import { fromWire } from "./shape.ts";
 
 export interface RestForm {
-  /** Path of the collection. */
   path(inputs: Properties): string;
   body(inputs: Properties): Properties;
   /** Defaults to {@link fromWire}. */

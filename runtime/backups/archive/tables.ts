@@ -101,7 +101,6 @@ function attachSource(database: DatabaseSync, path: string): void {
   database.prepare("ATTACH DATABASE ? AS source").run(path);
 }
 
-/** Copies the attached source within the caller's transaction. */
 function copyDatabase(database: DatabaseSync, conditions?: RowConditions): void {
   // The first read fixes the snapshot: later commits to the source are not visible.
   const wanted = gatewaySchema(database, "source");

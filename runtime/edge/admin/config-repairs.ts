@@ -115,7 +115,6 @@ export async function freshConfig(context: PageContext, options: AdminOptions): 
   return goTo(context, ROUTES.configPage, "fresh", problem);
 }
 
-/** Reads the file and its repaired text. */
 async function readTexts(sandbox: Sandbox, repair: "mended" | "fresh") {
   if ((await sandbox.status()).state === "stopped") throw new StewardError("gateway_not_ready");
   const [file, repaired] = await Promise.all([

@@ -151,7 +151,6 @@ export class OutgoingHealth {
     }
   }
 
-  /** Records that the platform accepted the token. */
   tokenTaken(): void {
     this.#refusal = undefined;
   }

@@ -110,7 +110,7 @@ export class PairingStore {
     this.#change((list, now) => grantRole(list, id, role, now));
   }
 
-  /** Rejects a pending request. Returns `undefined` if no pending request has the code. */
+  /** Returns `undefined` if no pending request has the code. */
   reject(code: string): PairingRequest | undefined {
     return this.#settle((list, now) => rejectPairing(list, code, now));
   }

@@ -231,7 +231,6 @@ export class Root {
     return readFileSync(file);
   }
 
-  /** Returns the number of removed folders. */
   #removeEmptyFolders(folder: string): number {
     const root = realpathSync(this.#options.directory);
     let removed = 0;

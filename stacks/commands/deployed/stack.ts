@@ -297,7 +297,7 @@ export function diagnosticText({ diagnosticEvent: said }: EngineEvent): string |
   return said.message.replaceAll(MARKUP, "");
 }
 
-/** Returns the name at the end of a URN. The name may contain separators. */
+/** Returns the end of a URN, which may contain separators. */
 export function resourceName(urn: string): string {
   return urn.split("::").slice(3).join("::");
 }

@@ -80,7 +80,7 @@ export function readWindow(text: string): UpgradeWindow | undefined {
   return numbers.map((day) => ({ start: day * DAY_MINUTES + start, minutes }));
 }
 
-/** Returns the next opening time of the window, or `undefined` if it is open. */
+/** Returns `undefined` if the window is open. */
 export function nextOpening(window: UpgradeWindow, now: Date): Date | undefined {
   const minute = (now.getTime() - A_SUNDAY_MS) / MINUTE_MS;
   // Compute waits from each span's start and length, because the span's end may be in the next week.
