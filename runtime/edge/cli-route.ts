@@ -135,7 +135,7 @@ function printFailure(reply: Extract<OperationReply, { ok: false }>, json: boole
   };
 }
 
-/** Runs an operation at the edge. An operation that exceeds the timeout continues, and the reply says so. */
+/** An operation that exceeds the timeout continues, and the reply says so. */
 async function runInEdge(run: () => unknown): Promise<OperationReply> {
   const reply = await replyOf(() => commandTimeout(LIMIT_MS, Promise.resolve(run())));
   if (reply.ok || reply.error.code !== "command_timed_out") return reply;

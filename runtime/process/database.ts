@@ -78,7 +78,7 @@ export function openDatabase(path: string, onSetAside?: (report: DatabaseSetAsid
   }
 }
 
-/** Converts a SQLite failure to an error for the operator. Returns `undefined` for other errors. */
+/** Converts a SQLite failure to an error for the operator, or returns `undefined`. */
 export function storeFailure(error: unknown, path = "The store"): StewardError | undefined {
   const options = { cause: error };
   switch (resultCode(error)) {

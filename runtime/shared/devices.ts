@@ -137,7 +137,7 @@ export class Devices {
     });
   }
 
-  /** Approves a request. Returns `undefined` if it is no longer pending. */
+  /** Returns `undefined` if the request is no longer pending. */
   approve(requestId: string, granted: GrantedRole = "person"): PairedDevice | undefined {
     return this.#settle(requestId, (request) => {
       const { deviceId, publicKey, displayName, platform, role, remoteIp, ts } = request;
@@ -156,7 +156,7 @@ export class Devices {
     return this.#settle(requestId, (request) => request);
   }
 
-  /** Changes a device's role. Returns `undefined` if the device is unknown or revoked. */
+  /** Returns `undefined` if the device is unknown or revoked. */
   grant(deviceId: string, granted: GrantedRole): PairedDevice | undefined {
     const device = this.#edit(deviceId, (one) => {
       const scopes = scopesFor(one.scopes, granted);

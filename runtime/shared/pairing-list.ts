@@ -30,7 +30,7 @@ export interface PairingChanged {
   change: PairingChange;
 }
 
-/** Change to one request. `request` is the changed request or, after a removal, the removed request. */
+/** `request` is the changed request or, after a removal, the removed request. */
 export interface RequestChanged extends PairingChanged {
   request: PairingRequest;
 }
@@ -134,7 +134,7 @@ export function approvePairing(
   return { request, change: { ...approvalOf(list, request.id, role), ...change } };
 }
 
-/** Removes the request with this code. Returns `undefined` if the code is not pending. */
+/** Returns `undefined` if the code is not pending. */
 export function rejectPairing(list: Requests, code: string, now: number): RequestChanged | undefined {
   const pending = pendingRequests(list, now);
   const wanted = code.trim().toUpperCase();

@@ -55,7 +55,7 @@ export class StartHistory {
     this.#restarts = new KeptFile(join(folder, "restarts.json"), log);
   }
 
-  /** Cold starts, newest first. */
+  /** Newest first. */
   get coldStarts(): ColdStart[] {
     return (this.#coldStarts ??= readColdStarts(this.#starts.read()));
   }

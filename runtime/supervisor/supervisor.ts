@@ -105,7 +105,7 @@ export interface Supervisor {
   checkVolume(): void;
   release(): void;
   status(): SandboxStatus;
-  /** Lists the processes. If `logs` is true, includes the log after the line `after`, an earlier list's `nextLog`. */
+  /** If `logs` is true, includes the log after the line `after`, an earlier list's `nextLog`. */
   processes(options?: { logs?: boolean; after?: number | undefined }): ProcessList;
   config(): Promise<ContainerConfig>;
   /**

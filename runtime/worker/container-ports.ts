@@ -29,7 +29,7 @@ export class ContainerPorts {
     this.#options = options;
   }
 
-  /** Sends a request. Rejects if nothing listens on the port or the timeout expires. */
+  /** Rejects if nothing listens on the port or the timeout expires. */
   async send(port: SandboxPort, request: PortRequest, timeoutMs: number): Promise<Response> {
     return this.#server(port).fetch(`http://sandbox${request.path}`, {
       method: request.method,

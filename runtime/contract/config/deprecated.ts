@@ -17,7 +17,6 @@ function renamed(at: string, key: string, name: string): DeprecatedKey {
   return { at, key, use: `use ${path}`, mend: (value, section) => setMissing(section, [name], value) };
 }
 
-/** Describes a key that moved elsewhere. */
 function moved(at: string, key: string, path: string): DeprecatedKey {
   return {
     at,

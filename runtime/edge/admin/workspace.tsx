@@ -128,7 +128,7 @@ export async function removeFile(context: PageContext, options: AdminOptions): P
   return finishChange(context, options, made, { ...change, done: "fileRemoved" });
 }
 
-/** Reads a file. A missing file counts as empty. */
+/** A missing file counts as empty. */
 async function readFile(sandbox: Sandbox, name: string, version: string | undefined): Promise<File> {
   try {
     return await operate(sandbox, workspace.show, { file: name, ...(version && { version }) });

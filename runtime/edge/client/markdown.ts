@@ -11,7 +11,7 @@ const FENCE = /(?<![^\n])```([\w+#.-]*)[ \t]*(?![^\n])/;
 const WEB = /^https?:\/\/./;
 const LONGEST_COLOURED = 50_000;
 
-/** Renders `blocks`. Without `blocks`, renders `text` with code blocks as the only formatting. */
+/** Without `blocks`, renders `text` with code blocks as the only formatting. */
 export function render(target: HTMLElement, text: string, blocks?: readonly Block[]): void {
   const shown = document.createDocumentFragment();
   fill(shown, blocks === undefined ? plain(text) : blocks.map(blockNode));

@@ -32,7 +32,7 @@ interface CallOutcome {
 export interface OpenTools {
   definitions: ToolDefinition[];
   notes: Prompt[];
-  /** Runs a tool call. Rejects only if the context's signal aborted the call. */
+  /** Rejects only if the context's signal aborted the call. */
   run(call: ToolCall, context: ToolContext): Promise<CallOutcome>;
 }
 

@@ -193,7 +193,7 @@ export class OutgoingHealth {
     return told;
   }
 
-  /** Returns the channel's health. `incoming` describes whether the channel receives events. */
+  /** `incoming` describes whether the channel receives events. */
   health(incoming: { reason?: Reason; answered?: boolean } = {}): ChannelHealth {
     const { platform } = this.#options;
     const why = this.#refusal ?? this.#failure ?? incoming.reason;

@@ -100,7 +100,7 @@ export class PairingStore {
     return this.#change((list, now) => requestPairing(list, { id, meta }, { now }))?.request;
   }
 
-  /** Approves a pending request by its code, ignoring case. Returns `undefined` if no pending request has the code. */
+  /** Ignores the code's case. Returns `undefined` if no pending request has the code. */
   approve(code: string, role: GrantedRole = "person"): PairingRequest | undefined {
     return this.#settle((list, now) => approvePairing(list, code, role, now));
   }

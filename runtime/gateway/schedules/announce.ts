@@ -35,7 +35,6 @@ type Said = "said" | "nothing to say";
 export type Announce = (request: AnnounceRequest, signal: AbortSignal) => Promise<Said>;
 
 export interface AnnounceOptions {
-  /** Returns the current components. */
   parts(): Pick<Components, "channels" | "agent">;
   records: DeliveryRecords;
   replies: Pick<Replies, "say">;

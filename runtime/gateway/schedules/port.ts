@@ -133,7 +133,7 @@ export function runSchedule(store: ScheduleStore, id: string, now: number): void
     throw new StewardError("schedule_invalid", `the previous run of ${id} has not ended`);
 }
 
-/** Removes a schedule. Returns the removed rows, so that the removal can be undone. */
+/** Returns the removed rows, so that the removal can be undone. */
 export function removeSchedule(store: ScheduleStore, id: string): RemovedSchedule {
   if (store.get(id)?.source === "config") {
     throw new StewardError("schedule_invalid", `${id} is in the config file: remove it there`);

@@ -221,7 +221,7 @@ export class Sessions {
     return typeof model === "string" ? model : undefined;
   }
 
-  /** Sets the session's model; `undefined` selects the config's model. */
+  /** `undefined` selects the config's model. */
   setModel(session: string, model: string | undefined): void {
     this.#sql.setModel.run(session, model ?? null);
   }

@@ -11,7 +11,7 @@ import type { Workspace } from "../workspace/workspace.ts";
 
 export const WEB = "web";
 
-/** Returns the session of a web conversation. The first conversation has an empty id. */
+/** The first conversation has an empty id. */
 export function webSession(device: string, conversation = ""): string {
   const first = sessionOf(WEB, { chat: device });
   return conversation === "" ? first : `${first}:${conversation}`;
