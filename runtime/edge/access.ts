@@ -21,6 +21,8 @@ export interface Visitor {
    * to a chat. Absent if all chats share one sandbox.
    */
   chat?: TenantId | "everyChat" | undefined;
+  /** Revision of the displayed state, for `/_admin/api/changes`. */
+  revision: string;
   health: Health;
   facts: HealthFacts;
   /** Time in milliseconds since the epoch. Container answers stored since this time may be reused. */
@@ -35,7 +37,10 @@ export interface Visitor {
 /** Variables set by the platform and the access middleware. */
 export interface AccessVariables {
   Bindings: Client;
-  /** `visitor` loads the page's state on the first call, so requests that show no page do not wait for the state. */
+  /**
+   * `visitor` loads the page's state on the first call, so requests that show no page do not wait for the state. Pages
+   * call it before they read their content, so that its revision reports changes in between.
+   */
   Variables: { identity: Identity; visitor(): Promise<Visitor> };
 }
 

@@ -171,6 +171,7 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
     describeVisitor({
       clock,
       ledger,
+      activity,
       answers,
       sandbox,
       backups,

@@ -1,12 +1,14 @@
 import type { Handler } from "hono";
 import { streamSSE } from "hono/streaming";
-import type { GatewayStatus } from "../contract/control.ts";
+import type { GatewayStatus, SandboxStatus } from "../contract/control.ts";
+import { shortHash } from "../shared/short-hash.ts";
 import { gatewayDetails } from "./debug-routes.ts";
 import { attempt } from "./operate.ts";
-import type { Activity, Clock, Ledger, Sandbox } from "./ports.ts";
+import type { Activity, ActivityEntry, Clock, Ledger, LedgerCounts, Sandbox } from "./ports.ts";
 
 const EVERY_MS = 1_000;
-const GATEWAY_MS = 1_000;
+/** Timeout of the gateway's status in milliseconds. Pages wait as long, so that they have the same revision. */
+export const STATUS_MS = 3_000;
 /** Milliseconds between the comments that keep proxies from closing the stream. */
 const SIGN_EVERY_MS = 20_000;
 /** Maximum duration of a stream, in milliseconds. The browser then reconnects, and its identity is checked again. */
@@ -20,9 +22,9 @@ interface ChangesOptions {
 }
 
 /**
- * `GET /_admin/api/changes`: Server-Sent Events. Sends an empty `change` event when a page's content may have
- * changed. Clients without event streams get `{revision}`, which differs after a change. Does not wake the container
- * or count as activity.
+ * `GET /_admin/api/changes?since=`: Server-Sent Events. Sends an empty `change` event when a page's content may have
+ * changed since the revision `since`. Clients without event streams get `{revision}`, which differs after a change.
+ * Does not wake the container or count as activity.
  */
 export function streamChanges(options: ChangesOptions): Handler {
   const { clock } = options;
@@ -31,7 +33,7 @@ export function streamChanges(options: ChangesOptions): Handler {
     if (!isStream) return context.json({ revision: await revision(options) });
     return streamSSE(context, async (stream) => {
       const until = clock() + LONGEST_MS;
-      let known = await revision(options);
+      let known = context.req.query("since") ?? (await revision(options));
       let signedAt = 0;
       while (!stream.aborted && clock() < until) {
         if (clock() - signedAt >= SIGN_EVERY_MS) {
@@ -48,13 +50,27 @@ export function streamChanges(options: ChangesOptions): Handler {
 }
 
 async function revision({ ledger, sandbox, activity }: ChangesOptions): Promise<string> {
-  const [counts, { state, since }, [latest], { value: details }] = await Promise.all([
+  const [counts, status, [latest], { value: details }] = await Promise.all([
     ledger.counts(),
     sandbox.status(),
     activity.activity(1),
-    attempt(GATEWAY_MS, gatewayDetails(sandbox)),
+    attempt(STATUS_MS, gatewayDetails(sandbox)),
   ]);
-  return JSON.stringify([counts, state, since, latest?.at, details && stableStatus(details)]);
+  return revisionOf({ counts, status, latest, details });
+}
+
+interface Revised {
+  counts: LedgerCounts | undefined;
+  status: SandboxStatus;
+  latest: ActivityEntry | undefined;
+  /** The gateway's current status, if known. */
+  details: GatewayStatus | undefined;
+}
+
+/** Returns a text that differs after a change of what pages show. */
+export function revisionOf({ counts, status: { state, since }, latest, details }: Revised): string {
+  const known = state === "ready" && details && stableStatus(details);
+  return shortHash(JSON.stringify([counts, state, since, latest?.at, known])).toString(36);
 }
 
 /** Returns a status without the times of polls and events, which change constantly. */

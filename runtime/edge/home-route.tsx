@@ -13,6 +13,8 @@ import type { Clock, Sandbox } from "./ports.ts";
 import { sendProblem } from "./problems.ts";
 
 const WAIT_REFRESH_SECONDS = 2;
+/** Longer, because a reload cancels a click on a link whose page is slow. */
+const BROKEN_REFRESH_SECONDS = 30;
 
 /** Retry interval for clients, in seconds, while visitors may not start the container. */
 export const REFUSED_WAKE_SECONDS = 600;
@@ -44,7 +46,8 @@ export function home(sandbox: Sandbox, clock: Clock): Handler {
     }
     const waking = status.state !== "stopped" || (await sandbox.wake("visitor"));
     const shown = status.state === "stopped" && waking ? begun(status, clock()) : status;
-    const wait = waking ? WAIT_REFRESH_SECONDS : REFUSED_WAKE_SECONDS;
+    const soon = status.state === "crash-looping" ? BROKEN_REFRESH_SECONDS : WAIT_REFRESH_SECONDS;
+    const wait = waking ? soon : REFUSED_WAKE_SECONDS;
     if (browser) {
       return context.html(<WaitPage status={shown} refreshSeconds={wait} now={clock()} />, 502, {
         "retry-after": String(wait),

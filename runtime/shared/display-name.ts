@@ -1,3 +1,5 @@
+import { shortHash } from "./short-hash.ts";
+
 /** Longest stored name, in characters. */
 const LONGEST_NAME = 200;
 /**
@@ -20,8 +22,5 @@ export function displayName(name: unknown): string | undefined {
 
 /** Returns an avatar's hue in degrees: one of twelve, always the same for an id. */
 export function hueOf(id: string): number {
-  // FNV-1a: http://www.isthe.com/chongo/tech/comp/fnv/
-  let hash = 0x811c9dc5;
-  for (const byte of new TextEncoder().encode(id)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
-  return (hash % 12) * 30;
+  return (shortHash(id) % 12) * 30;
 }

@@ -5,6 +5,7 @@ import type { CliResult, OperationReply, OperationRequest } from "../contract/co
 import type { Environment } from "../contract/environment.ts";
 import { type ErrorCode, reason, StewardError } from "../contract/errors.ts";
 import { CONFIG_FILE } from "../contract/names.ts";
+import type { Request } from "../operations/registry.ts";
 import { REQUEST_FLAG } from "../operations/reply.ts";
 import { parseJson } from "../shared/json.ts";
 import { createRedactor, MASK, redactValue } from "../shared/redact.ts";
@@ -43,6 +44,8 @@ interface OperationsOptions {
 
 /** Maximum concurrent operations. Their processes take memory from the gateway. */
 const MAX_RUNNING = 4;
+/** Like {@link MAX_RUNNING}, for a change: an operator's click is not refused because pages read lists. */
+const MAX_WITH_CHANGES = MAX_RUNNING + 1;
 
 export type RunOperation = (request: Unchecked) => Promise<OperationReply>;
 
@@ -56,21 +59,25 @@ type Unchecked = Partial<Record<keyof OperationRequest, unknown>>;
 export function createOperations(options: OperationsOptions): RunOperation {
   let running = 0;
   return async (request) => {
-    if (running >= MAX_RUNNING) throw new StewardError("commands_busy");
+    // Loaded on demand, to keep the supervisor small.
+    const { readRequest } = await import("../operations/registry.ts");
+    const asked = readRequest(request.operation, request.input);
+    const isChange = asked.operation.changes?.(asked.input) ?? false;
+    if (running >= (isChange ? MAX_WITH_CHANGES : MAX_RUNNING)) throw new StewardError("commands_busy");
     running += 1;
     try {
-      return await runOperation(options, request);
+      return await runOperation(options, asked);
     } finally {
       running -= 1;
     }
   };
 }
 
-async function runOperation(options: OperationsOptions, request: Unchecked): Promise<OperationReply> {
+async function runOperation(
+  options: OperationsOptions,
+  { operation, input }: Request,
+): Promise<OperationReply> {
   const { cli, environment, configPath, user, timers } = options;
-  // Loaded on demand, to keep the supervisor small.
-  const { readRequest } = await import("../operations/registry.ts");
-  const { operation, input } = readRequest(request.operation, request.input);
   if (operation.name === "cat") return runCat(options, input);
   const config = await readFile(configPath, "utf8").catch(() => "");
   // Loaded on demand, because the schema is large.

@@ -1,3 +1,4 @@
+import type { Route } from "playwright-core";
 import { expect, test } from "vitest";
 import { openAdmin } from "../support/admin-browser.ts";
 import { browserIsMissing, following, go } from "../support/browser.ts";
@@ -174,7 +175,7 @@ test.skipIf(browserIsMissing)(
 test.skipIf(browserIsMissing)("a page shows what changed before its stream of changes opened", async () => {
   const { host, page } = await openAdmin({ scripts: true });
   const opens = Promise.withResolvers<void>();
-  await page.route("**/_admin/api/changes", async (route) => {
+  await page.route("**/_admin/api/changes?*", async (route) => {
     await opens.promise;
     await route.continue();
   });
@@ -186,3 +187,27 @@ test.skipIf(browserIsMissing)("a page shows what changed before its stream of ch
   opens.resolve();
   await page.locator('a[title="slack:Ev000001"]').waitFor();
 });
+
+test.skipIf(browserIsMissing)(
+  "a page shows what changed while it was on its way to the browser",
+  async () => {
+    const { host, page } = await openAdmin({ scripts: true });
+    const reloads: string[] = [];
+    page.on("request", (request) => {
+      if ("steward-look" in request.headers()) reloads.push(request.url());
+    });
+    await go(page, "Activity");
+    await page.waitForTimeout(4_000);
+    expect(reloads).toEqual([]);
+    const changesOnItsWay = async (route: Route) => {
+      const response = await route.fetch();
+      await host.postSlack(slackEvent("Ev000001"));
+      await expect.poll(() => host.slack.messages().length, SOON).toBe(1);
+      await page.waitForTimeout(1_000);
+      await route.fulfill({ response });
+    };
+    await page.route("**/_admin/ledger", changesOnItsWay, { times: 1 });
+    await go(page, "Events");
+    await page.locator('a[title="slack:Ev000001"]').waitFor({ timeout: 15_000 });
+  },
+);

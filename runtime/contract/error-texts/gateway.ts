@@ -67,7 +67,7 @@ export const GATEWAY_ERRORS = {
   commands_busy: {
     status: 429,
     title: "Too many commands are running",
-    cause: "The container is already running four commands, which is the maximum.",
+    cause: "The container is already running as many commands as it may at the same time.",
     fix: "Try again in a moment; a command runs for at most 20 seconds.",
   },
   command_timed_out: {

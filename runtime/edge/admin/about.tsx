@@ -17,6 +17,7 @@ export async function showRollouts(
   context: PageContext,
   { activity, clock }: AdminOptions,
 ): Promise<Response> {
+  await context.get("visitor")();
   const rollouts = rolloutsOf(await activity.activity(ENTRIES, ["deploy"]));
   const now = clock();
   const content =

@@ -46,6 +46,7 @@ export async function showActivity(
   { activity, directory, clock }: AdminOptions,
 ): Promise<Response> {
   const query = readQuery(context, listingQuery());
+  await context.get("visitor")();
   const entries = await activity.activity(ENTRIES);
   const now = clock();
   const keys = entries.map(({ detail }) => subjectKeyOf(detail));

@@ -60,6 +60,7 @@ export async function showLedger(
   const { done: _done, problem: _problem, ...filter } = readQuery(context, pageQuery());
   const { range, ...query } = filter;
   const now = clock();
+  await context.get("visitor")();
   const [counts, { entries, next }] = await Promise.all([
     ledger.counts(),
     ledger.list({ ...query, limit: ENTRIES, ...(range && { since: now - RANGES[range][1] }) }),

@@ -7,10 +7,10 @@ import { namesOf } from "../ledger-routes.ts";
 import { attempt } from "../operate.ts";
 import type { LedgerEntry } from "../ports.ts";
 import { FORMATS, Sparkline } from "../ui/chart.tsx";
-import { adminPage } from "../ui/console.tsx";
+import { adminPage, asOfPart } from "../ui/console.tsx";
 import { LinkLine, type Markup } from "../ui/document.tsx";
 import { type Names, Person } from "../ui/person.tsx";
-import { ReasonText, StateLine } from "../ui/state.tsx";
+import { ReasonBox, ReasonText, StateLine } from "../ui/state.tsx";
 import { Age } from "../ui/time.tsx";
 import { askOrRecall } from "./answers.ts";
 import { recoveredPart } from "./backups.tsx";
@@ -50,7 +50,8 @@ export async function showOverview(context: PageContext, options: AdminOptions):
   const { facts, health, backups } = visitor;
   const now = options.clock();
   const { access, usage, silent, talks, due, verified, processes, names } = await read(options, visitor, now);
-  const isWaiting = access !== undefined && access.senders.length + access.requests.length > 0;
+  const { value: list, problem } = access;
+  const isWaiting = list !== undefined && list.senders.length + list.requests.length > 0;
   const content = (
     <>
       <StateLine status={facts.status} overall={health.overall} />
@@ -58,18 +59,24 @@ export async function showOverview(context: PageContext, options: AdminOptions):
       {recoveredPart(backups, now)}
       {usage && todayPart(usage, facts.details?.firstWords)}
       {facts.counts && countsPart(facts.counts)}
-      {access === undefined && (
+      <ReasonBox reason={problem} />
+      {list === undefined && (
         <p class="soft">
           Requests for access are available once the container has run.{" "}
           <a href={ROUTES.devicesPage.path}>Open the list</a>
         </p>
       )}
-      {access && (isWaiting || access.problem) && waitingPart(access, names, now)}
+      {list && (isWaiting || list.problem || problem) && (
+        <>
+          {asOfPart(access.asOf)}
+          {waitingPart(list, names, now)}
+        </>
+      )}
       {silentPart(silent, names, now)}
       <div class="grid">
         {conversationsCard(talks, names, now)}
         {schedulesCard(due, names)}
-        {browsersCard(access, now)}
+        {browsersCard(list, now)}
         {servicesCard(facts.details)}
         {backupsCard(backups, verified, now)}
         {gatewayCard(facts.status, options.bundle, processes, now)}
@@ -88,12 +95,20 @@ async function read(options: AdminOptions, visitor: Visitor, now: number) {
   const recent = { ...calm, reuseAfter: calm.reuseAfter ?? now - RECENT_MS };
   const events = (state: "ignored" | "answered") =>
     attempt(LIMIT_MS, ledger.list({ state, since: now - SILENT_MS, limit: IGNORED }));
-  const [processes, access, usage, sessions, plans, ignored, answered, verified] = await Promise.all([
+  // At most three operations run at once, so that the container does not refuse the operator's next one.
+  const lists = async () => {
+    const access = await knownAccess(options, visitor, LIMIT_MS);
+    const then = access.problem ? { ...recent, facts: DOWN } : recent;
+    const [sessions, plans] = await Promise.all([
+      knownSessions(options, then, LIMIT_MS),
+      knownSchedules(options, then, LIMIT_MS),
+    ]);
+    return { access, sessions, plans };
+  };
+  const [processes, { access, sessions, plans }, usage, ignored, answered, verified] = await Promise.all([
     attempt(LIMIT_MS, listProcesses(sandbox, false)),
-    knownAccess(options, visitor, LIMIT_MS),
+    lists(),
     askOrRecall(answers, visitor, "usage", () => gatewayUsage(sandbox), { limitMs: LIMIT_MS }),
-    knownSessions(options, recent, LIMIT_MS),
-    knownSchedules(options, recent, LIMIT_MS),
     events("ignored"),
     events("answered"),
     attempt(LIMIT_MS, activity.activity(1, ["verify"])),
@@ -111,7 +126,7 @@ async function read(options: AdminOptions, visitor: Visitor, now: number) {
   ];
   return {
     processes: processes.value?.processes,
-    access: access.value,
+    access,
     usage: usage.value,
     silent,
     talks,

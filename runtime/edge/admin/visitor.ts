@@ -1,5 +1,6 @@
 import type { MiddlewareHandler } from "hono";
 import type { AccessVariables, Visitor } from "../access.ts";
+import { revisionOf, STATUS_MS } from "../changes.ts";
 import { gatewayDetails } from "../debug-routes.ts";
 import { RELOAD_CHANGE, RELOAD_HEADER } from "../../contract/client.ts";
 import { reason } from "../../contract/errors.ts";
@@ -11,7 +12,7 @@ import type { AdminOptions } from "./options.ts";
 
 interface VisitorOptions extends Pick<
   AdminOptions,
-  "clock" | "ledger" | "answers" | "sandbox" | "backups" | "tenants"
+  "clock" | "ledger" | "activity" | "answers" | "sandbox" | "backups" | "tenants"
 > {
   /** True if steward itself manages the sign-in session, so pages offer to sign out. */
   signsOut: boolean;
@@ -19,8 +20,6 @@ interface VisitorOptions extends Pick<
   chat: Visitor["chat"];
 }
 
-/** Timeout of each query about the deployment's health, in milliseconds. */
-const LIMIT_MS = 3_000;
 /** Maximum age, in milliseconds, of stored container answers that an automatic page update reuses. */
 const REUSED_MS = 15_000;
 /** Like {@link REUSED_MS}, for page updates after the server has reported a change. */
@@ -47,15 +46,16 @@ async function describe(
   options: VisitorOptions,
   reuseAfter: number | undefined,
 ): Promise<Visitor> {
-  const { ledger, answers, sandbox, backups, chat, tenants } = options;
+  const { ledger, activity, answers, sandbox, backups, chat, tenants } = options;
   const status = await sandbox.status();
   const ask = () => gatewayDetails(sandbox);
   const totals = tenants !== undefined && chat === "everyChat" ? tenants.totals() : undefined;
-  const [details, counts, copies, chats] = await Promise.all([
-    askOrRecall(answers, { facts: { status } }, "gateway", ask, { limitMs: LIMIT_MS }),
-    attempt(LIMIT_MS, ledger.counts()),
-    attempt(LIMIT_MS, backups.status()),
-    totals && attempt(LIMIT_MS, totals),
+  const [details, counts, latest, copies, chats] = await Promise.all([
+    askOrRecall(answers, { facts: { status } }, "gateway", ask, { limitMs: STATUS_MS }),
+    attempt(STATUS_MS, ledger.counts()),
+    attempt(STATUS_MS, activity.activity(1)),
+    attempt(STATUS_MS, backups.status()),
+    totals && attempt(STATUS_MS, totals),
   ]);
   const facts: HealthFacts = {
     status,
@@ -74,6 +74,12 @@ async function describe(
     reuseAfter,
     asOf: details.asOf,
     problem: details.problem,
+    revision: revisionOf({
+      counts: counts.value,
+      status,
+      latest: latest.value?.[0],
+      details: details.asOf === undefined ? details.value : undefined,
+    }),
     health: judgeHealth(facts),
     backups: copies,
   };

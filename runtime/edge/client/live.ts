@@ -9,8 +9,6 @@ import { offerSearch } from "./palette.ts";
 const AT_LEAST_EVERY_MS = 60_000;
 /** Interval of page updates while no stream reports changes, in milliseconds. */
 const ASK_EVERY_MS = 10_000;
-/** Minimum age, in milliseconds, of a page that is updated when the stream opens. */
-const GAP_MS = 1_000;
 const TICK_MS = 250;
 const PAUSE_MS = 750;
 /** Milliseconds until a notice disappears. The notice stays while it is hovered or focused. */
@@ -25,6 +23,7 @@ const FRAME = [".bar", ".side"];
 /** Selects the focused element. Excludes a link that was clicked, because its focus is invisible. */
 const FOCUSED = ":focus:not(a:not(:focus-visible))";
 
+let { revision } = document.body.dataset;
 let loadedAt = Date.now();
 let loading = false;
 let changed = false;
@@ -91,7 +90,9 @@ async function loadPage(
 async function load(isTold: boolean): Promise<void> {
   loadedAt = Date.now();
   const next = await loadPage(address(), isTold ? RELOAD_CHANGE : undefined);
-  if (next !== undefined) replaceContent(next);
+  if (next === undefined) return;
+  revision = next.body.dataset["revision"];
+  replaceContent(next);
 }
 
 function look(): void {
@@ -113,13 +114,11 @@ function onChange(): void {
 }
 
 let stream: EventSource | undefined;
-/** Subscribes to changes while the page is visible. */
+/** Subscribes to changes since the page's revision while the page is visible. */
 function follow(): void {
   if (document.hidden) stream?.close();
-  stream = document.hidden ? undefined : new EventSource("/_admin/api/changes");
+  stream = document.hidden ? undefined : new EventSource(`/_admin/api/changes?since=${revision}`);
   stream?.addEventListener("change", onChange);
-  // The stream reports only later changes.
-  stream?.addEventListener("open", () => Date.now() - loadedAt > GAP_MS && onChange());
 }
 
 /** Removes a notice after a delay, unless it is hovered or focused. */

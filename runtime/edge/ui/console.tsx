@@ -135,6 +135,7 @@ function ConsolePage(props: ConsoleProps): Markup {
       refreshTo={reloads ? path : undefined}
       scripts={["live.js", ...(props.scripts ?? [])]}
       live={waits}
+      revision={visitor.revision}
       notice={
         !isRefuted && flash?.done !== undefined && <Toast done={flash.done} undo={flash.undo} path={path} />
       }
@@ -218,7 +219,7 @@ function navigationLink(
 }
 
 /** Renders the age of the displayed state, and a button that starts a sleeping container. */
-function asOfPart(asOf: string | undefined, wakeFrom: string | undefined): Markup | null {
+export function asOfPart(asOf: string | undefined, wakeFrom?: string): Markup | null {
   if (asOf === undefined && wakeFrom === undefined) return null;
   return (
     <div class="asof" role="note">

@@ -26,11 +26,14 @@ interface DocumentProps {
   scripts?: readonly AssetName[];
   /** True if a script may update the content without a reload. */
   live?: boolean;
+  /** Revision from before the content was read. */
+  revision?: string;
   notice?: Child;
 }
 
 export function Document(props: DocumentProps): Markup {
   const { title, children, header, shell, refreshSeconds, refreshTo, scripts = [], live, notice } = props;
+  const { revision } = props;
   const refresh = refreshSeconds !== undefined && (
     <meta
       http-equiv="refresh"
@@ -51,7 +54,7 @@ export function Document(props: DocumentProps): Markup {
             <script type="module" src={assetPath(script)}></script>
           ))}
         </head>
-        <body class={shell ? "shell" : undefined} data-live={live ? "" : undefined}>
+        <body class={shell ? "shell" : undefined} data-live={live ? "" : undefined} data-revision={revision}>
           {header}
           <main id="content" tabindex={-1}>
             {children}

@@ -1,9 +1,11 @@
 import type { ChannelHealth, GatewayStatus } from "../../../runtime/contract/control.ts";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { PAGES } from "../../../runtime/edge/ui/console.tsx";
 import { edgeFixture, NOW, signedIn } from "../../support/edge.ts";
 
 const HOST = "https://steward.example.com";
 const operator = signedIn();
+const revisionOf = (page: string) => /data-revision="([^"]+)"/.exec(page)?.[1] ?? "none";
 
 describe("GET /_admin/api/changes", () => {
   it("tells of each change, says nothing of it, wakes nothing, and ends after five minutes", async () => {
@@ -48,6 +50,66 @@ describe("GET /_admin/api/changes", () => {
     expect(told.match(/: open/g)?.length).toBeGreaterThan(10);
     expect([...requests, ...wakes]).toEqual([]);
   });
+
+  it("tells at once of a change since the page that asks was rendered, and of none otherwise", async () => {
+    const counts = { waiting: 0, delivering: 0, answered: 0, ignored: 0, failed: 0 };
+    const { jwk, headers } = await operator;
+    const { app } = edgeFixture({ jwk, ledger: { counts: async () => ({ ...counts }) } });
+    const first = async (since: string) => {
+      const accept = { accept: "text/event-stream" };
+      const address = `${HOST}/_admin/api/changes?since=${since}`;
+      const { body } = await app.request(address, { headers: { ...headers, ...accept } });
+      const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
+      const over = new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), 2_500));
+      let told = "";
+      for (
+        let part: string | undefined = "";
+        part !== undefined && !told.includes("change");
+        told += part ?? ""
+      )
+        part = (await Promise.race([reader?.read(), over]))?.value;
+      void reader?.cancel();
+      return told.replaceAll(/\s/g, "");
+    };
+    const since = revisionOf(await (await app.request(`${HOST}/_admin/`, { headers })).text());
+    expect(await first(since)).toBe(":open");
+    counts.answered = 1;
+    expect(await first(since)).toBe(":openevent:changedata:");
+  });
+
+  it.each(["ready", "starting", "stopped", "crash-looping"] as const)(
+    "has the revision that every page carries while the container is %s",
+    async (state) => {
+      const { jwk, headers } = await operator;
+      const { app } = edgeFixture({ jwk, state });
+      const get = (path: string) => app.request(`${HOST}${path}`, { headers });
+      const { revision } = (await (await get("/_admin/api/changes")).json()) as { revision: string };
+      for (const { path } of PAGES) expect(revisionOf(await (await get(path)).text()), path).toBe(revision);
+    },
+  );
+
+  it.each(["/_admin/ledger", "/_admin/activity", "/_admin/rollouts"])(
+    "tells of a change while %s was rendered",
+    async (path) => {
+      const counts = { waiting: 0, delivering: 0, answered: 0, ignored: 0, failed: 0 };
+      const { jwk, headers } = await operator;
+      const changes = async <T>(answer: T) => {
+        counts.answered += 1;
+        return answer;
+      };
+      const { app } = edgeFixture({
+        jwk,
+        ledger: { counts: async () => ({ ...counts }), list: () => changes({ entries: [] }) },
+        activity: { activity: (limit) => (limit === 1 ? Promise.resolve([]) : changes([])) },
+      });
+      const get = (address: string) => app.request(`${HOST}${address}`, { headers });
+      const revision = revisionOf(await (await get(path)).text());
+      expect(counts.answered).toBe(1);
+      expect(await (await get("/_admin/api/changes")).json()).not.toEqual({ revision });
+      counts.answered = 0;
+      expect(await (await get("/_admin/api/changes")).json()).toEqual({ revision });
+    },
+  );
 
   it("moves when somebody asks for access, and not when a platform was polled once more", async () => {
     const { jwk, headers } = await operator;

@@ -240,7 +240,7 @@ it("the overview does not wait for a container that hangs", async () => {
   const { text, requests } = await edge({
     answers: { "/processes?logs=false": hangs, "/operations": hangs },
   });
-  expect(await afterLimit(requests, () => text("/_admin/"), 6)).toContain("the container does not answer");
+  expect(await afterLimit(requests, () => text("/_admin/"), 3)).toContain("the container does not answer");
 });
 
 /** Answers of a container that are no JSON, or have another form than the pages read. */

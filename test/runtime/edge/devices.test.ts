@@ -1,6 +1,6 @@
 import { platformSchema } from "../../../runtime/contract/delivery.ts";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import type { NameEntry } from "../../../runtime/edge/ports.ts";
+import type { NameEntry, PortRequest } from "../../../runtime/edge/ports.ts";
 import { edgeFixture, NOW, operationAnswers, signedIn } from "../../support/edge.ts";
 
 const HOST = "https://steward.example.com";
@@ -363,7 +363,42 @@ describe("the overview", () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const { text, lines } = await edge(() => undefined);
     const page = text("/_admin/");
-    await passes(3_000, lines, 5);
-    expect(await page).toContain("Requests for access are available once the container has run");
+    await passes(3_000, lines, 2);
+    const shown = await page;
+    expect(shown).toContain("Requests for access are available once the container has run");
+    expect(shown).toContain("command_timed_out");
+    // Whatever still runs leaves a place for what the operator does next.
+    expect(lines.sort()).toEqual(["devices list", "pairing list"]);
+  });
+
+  it("never asks for more than three lists at the same time", async () => {
+    const known = operationAnswers(usual).answers["/operations"];
+    let running = 0;
+    let most = 0;
+    const slow = async (request: PortRequest) => {
+      most = Math.max(most, (running += 1));
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      running -= 1;
+      return known(request);
+    };
+    const { jwk, headers } = await operator;
+    const { app, requests } = edgeFixture({ jwk, answers: { "/operations": slow } });
+    await app.request(`${HOST}/_admin/`, { headers });
+    expect(requests.filter(({ request }) => request.path === "/operations")).toHaveLength(5);
+    expect(most).toBeLessThanOrEqual(3);
+  });
+
+  it("tells how old its list is while the container does not answer, also if nobody waited then", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const at = "2026-11-18T10:00:00.000Z";
+    const text = JSON.stringify({ senders: [], requests: [], devices: [], people: [] });
+    const { jwk, headers } = await operator;
+    const { answers, lines } = operationAnswers(() => undefined);
+    const { app } = edgeFixture({ jwk, answers, remembered: [["access", { at, text }]] });
+    const page = Promise.resolve(app.request(`${HOST}/_admin/`, { headers })).then((one) => one.text());
+    await passes(3_000, lines, 2);
+    expect(await page).toMatch(
+      new RegExp(`command_timed_out[^]*As of <time datetime="${at}">[^]*Nobody is waiting`),
+    );
   });
 });

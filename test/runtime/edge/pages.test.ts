@@ -28,6 +28,16 @@ describe("GET /", () => {
     },
   );
 
+  it.each([
+    ["starting", 2],
+    ["stopped", 2],
+    ["crash-looping", 30],
+  ] as const)("is loaded again while it is %s after %i s", async (state, seconds) => {
+    const response = await edgeFixture({ state }).app.request("/", HTML);
+    expect(response.headers.get("retry-after")).toBe(`${seconds}`);
+    expect(await response.text()).toContain(`http-equiv="refresh" content="${seconds}"`);
+  });
+
   it("tells everyone the kind of cause and the fix, and no path or name of the config", async () => {
     const status = { reason: reason("config_invalid", '- channels.telegram: Unrecognized key: "<dm>"') };
     const { app } = edgeFixture({ state: "crash-looping", status });
