@@ -80,7 +80,7 @@ describe.skipIf(!engine.ok)("an update of the host stack", { timeout: 2 * UPDATE
 
     expect(said).toContain("last exit code 3");
     expect(said).toContain(`The previous version runs again, as the container ${former}.`);
-    expect(await ready()).toMatchObject({ status: 200, bundle: hash });
+    await expect.poll(ready).toMatchObject({ status: 200, bundle: hash });
     expect(await running()).toEqual([former]);
     expect(await sessions(former)).toEqual(kept);
     expect(await subject.say("on the version before")).toBe(200);
@@ -98,7 +98,7 @@ describe.skipIf(!engine.ok)("an update of the host stack", { timeout: 2 * UPDATE
     const said = await deploy(await changed(NEVER_READY));
 
     expect(said).toMatch(/The previous version runs again, .* with the data of the backup \d{8}-\d{8}\./);
-    expect(await ready()).toMatchObject({ status: 200, bundle: hash });
+    await expect.poll(ready).toMatchObject({ status: 200, bundle: hash });
     expect(await sessions(former)).toEqual(kept);
     expect(await subject.say("with the data of before")).toBe(200);
   });
