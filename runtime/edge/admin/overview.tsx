@@ -176,7 +176,7 @@ function todayPart(
   const series = (read: (day: string) => number | undefined) => days.map((day) => read(day) ?? 0);
   const figures = [
     ["Messages today", series((day) => byDay.get(day)?.received), FORMATS.count],
-    ["Answered today", series((day) => byDay.get(day)?.answered), FORMATS.count],
+    ["Answers today", series((day) => byDay.get(day)?.answered), FORMATS.count],
     ["Cost today", series((day) => costs.get(day)?.cost), FORMATS.dollars],
   ] as const;
   return (

@@ -142,7 +142,7 @@ function reportPart(report: UsageReport, query: UsageQuery, names: Names): Marku
         <BarChart
           {...chart}
           title="Messages"
-          series={[said("Received", "received"), said("Answered", "answered")]}
+          series={[said("Received", "received"), said("Answers", "answered")]}
         />
         <BarChart
           {...chart}

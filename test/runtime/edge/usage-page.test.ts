@@ -48,8 +48,8 @@ describe("GET /_admin/usage", () => {
       /<rect x="11" y="25" width="4" height="75"><\/rect><rect x="15" y="50" width="4" height="50"/,
     );
     // A message and its answer are never one sum.
-    expect(text).toContain("Received: 3, peak 3. Answered: 2, peak 2.");
-    expect(text).toContain("<title>2026-11-18: Received 3, Answered 2</title>");
+    expect(text).toContain("Received: 3, peak 3. Answers: 2, peak 2.");
+    expect(text).toContain("<title>2026-11-18: Received 3, Answers 2</title>");
   });
 
   it("adds up by model, and says where no price is known instead of guessing one", async () => {
