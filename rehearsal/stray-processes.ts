@@ -39,9 +39,8 @@ export function watchStrayProcesses(dir: string): () => Promise<void> {
 }
 
 /**
- * Returns the process id of the rehearsal that started the process `pid`. Reads that id from an environment variable
- * of `pid` (see {@link processMark}), which also contains the rehearsal's directory. Returns `undefined` if the
- * variable is missing or the directory is outside `dir`.
+ * Returns the process id of the rehearsal that started `pid`, from its environment (see {@link processMark}). Returns
+ * `undefined` if the variable is missing or the rehearsal's directory is outside `dir`.
  */
 function ownerOf(pid: number, dir: string): number | undefined {
   const prefix = `${VARIABLE}=`;

@@ -2,8 +2,7 @@
  * Adds missing platform packages to package-lock.json: `npm run lock`. Run this after any change of dependencies.
  * With `--check`, only reports missing packages.
  *
- * If the registry lacks a platform's binary, npm omits that optional package from the lock file. `npm ci` then fails
- * on every machine ("Missing: … from lock file").
+ * npm omits an optional package that the registry lacks for a platform. `npm ci` then fails on every machine.
  */
 import { execFile } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";

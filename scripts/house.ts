@@ -1,15 +1,14 @@
 /**
- * Checks this project's rules for code and comments, as part of `npm run check`.
+ * Checks this project's rules, as part of `npm run check`.
  *
  * - A doc comment begins with a verb or a noun, not with a question word.
- * - No comment contains an odd phrase from the list DIALECT.
+ * - No comment contains a phrase of DIALECT.
  * - No string contains a command such as `pulumi up` or `npm run`: `operator-commands.ts` renders commands for a stack.
  * - Only `runtime/gateway/prompt` casts a string to one of the prompt's types, which TRUST lists.
  * - Only `runtime/shared/terminal.ts` and the files in STREAM_USERS write to a terminal, because text may contain
  *   control sequences.
  * - No file, folder or class has a vague name, and no two classes share a name.
- * - A file of fewer than 60 lines with a single importer must be merged into that importer. ON_THEIR_OWN and REASONS
- *   list the exceptions.
+ * - A file of fewer than 60 lines has several importers, or is listed in ON_THEIR_OWN or REASONS.
  */
 import { globSync, readFileSync } from "node:fs";
 import path from "node:path";

@@ -17,7 +17,7 @@ import {
 import { openTunnel } from "./update/tunnel.ts";
 
 const PROBE = packageProgramFile("infra/readiness/probe");
-/** Timeout of the probe in milliseconds. It is short, so that the previous version is restored soon. */
+/** Timeout of the probe, short so that the previous version is restored soon. */
 const TIMEOUT_MS = "40000";
 
 /** State of the service on its engine, either desired or read by a refresh. */

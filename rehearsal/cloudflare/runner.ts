@@ -45,13 +45,11 @@ export interface DeployedAccount {
 }
 
 /**
- * Settings for running containers.
+ * With `docker`, `image` returns the local image for an image reference, and `sidecarImage` is the image of workerd's
+ * egress sidecar. `socket` defaults to unix:///var/run/docker.sock.
  *
- * With `docker`, workerd runs the containers. `image` returns the local image for an image reference, and
- * `sidecarImage` is the image of workerd's egress sidecar. `socket` defaults to unix:///var/run/docker.sock.
- *
- * With `process`, a local process that runs `supervise.command` replaces each container. Each process has its own
- * directory below `supervise.dir`.
+ * With `process`, a local process that runs `supervise.command` replaces each container, in a directory of its own
+ * below `supervise.dir`.
  */
 export type ContainerMode =
   | { kind: "docker"; image: (imageRef: string) => string; sidecarImage: string; socket?: string }

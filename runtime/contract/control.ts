@@ -338,6 +338,7 @@ export interface DayMessages {
   /** YYYY-MM-DD */
   day: string;
   received: number;
+  /** Number of answers, of which each may be to several messages. */
   answered: number;
 }
 

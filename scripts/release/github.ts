@@ -32,8 +32,7 @@ const releaseSchema = z.object({
 });
 
 /**
- * Publishes a tag's GitHub release. The release stays a draft until all files are uploaded, so nobody sees an
- * incomplete one. Replaces the draft of a failed attempt, but never a published release.
+ * Publishes a tag's GitHub release, which stays a draft until all files are uploaded. Replaces the draft of a failed attempt, but never a published release.
  *
  * https://docs.github.com/rest/releases/releases and https://docs.github.com/rest/releases/assets
  *

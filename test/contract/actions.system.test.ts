@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { openAdmin } from "../support/admin-browser.ts";
-import { browserIsMissing, following } from "../support/browser.ts";
+import { browserIsMissing } from "../support/browser.ts";
 import { slackEvent } from "../support/edge.ts";
 import { shoot } from "../support/screenshots.ts";
 
@@ -23,8 +23,7 @@ test.skipIf(browserIsMissing).each([true, false])(
   "what was removed comes back by one button (with scripts: %s)",
   async (scripts) => {
     const { page, host, button, go, refusedByPolicy } = await open(scripts);
-    const load = () => go("devices");
-    await (scripts ? following(page, "/_admin/devices", load) : load());
+    await go("devices");
     await host.postSlack(direct("000101", "UANN"));
     await expect
       .poll(async () => {
@@ -61,7 +60,7 @@ test.skipIf(browserIsMissing).each([true, false])(
 
 test.skipIf(browserIsMissing)("the title counts who waits, also while a field is filled in", async () => {
   const { page, host, go } = await open(true);
-  await following(page, "/_admin/schedules", () => go("schedules"));
+  await go("schedules");
   const before = await page.title();
   await page.locator("textarea").fill("a text that nobody may lose");
   await host.postSlack(direct("000102", "UBOB"));

@@ -1,7 +1,7 @@
 import type { Route } from "playwright-core";
 import { expect, test } from "vitest";
 import { openAdmin } from "../support/admin-browser.ts";
-import { browserIsMissing, following, go } from "../support/browser.ts";
+import { browserIsMissing, go } from "../support/browser.ts";
 import { slackEvent } from "../support/edge.ts";
 import type { startHost } from "../support/host.ts";
 import { steward } from "../runtime/support/cli.ts";
@@ -151,7 +151,7 @@ test.skipIf(browserIsMissing)(
   "a page shows what changes without being loaded again, and leaves alone what somebody fills in",
   async () => {
     const { host, page, refusedByPolicy } = await openAdmin({ scripts: true });
-    await following(page, "/_admin/ledger", () => go(page, "Events"));
+    await go(page, "Events");
     await page.getByText("No events.").waitFor();
     await page.evaluate("window.isSamePage = true");
     await host.postSlack(slackEvent("Ev000001"));

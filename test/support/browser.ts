@@ -2,13 +2,10 @@ import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { chromium, type BrowserContextOptions, type Page } from "playwright-core";
 import { onTestFinished } from "vitest";
-import { ROUTES } from "../../runtime/contract/routes.ts";
 
 const CHROMIUM = "/usr/bin/chromium";
 const ATTEMPTS = 5;
 const PAUSE_MS = 500;
-/** The edge may wait this long for the gateway's state. */
-const STREAM_MS = 1_000;
 
 export const PHONE = { width: 320, height: 640 };
 
@@ -59,15 +56,6 @@ async function opening(page: Page, act: () => Promise<void>): Promise<void> {
     await sleep(PAUSE_MS);
     await page.reload().catch(() => undefined);
   }
-}
-
-/** Performs an action that opens the page at `path`, and waits until its stream reports changes. */
-export async function following(page: Page, path: string, act: () => Promise<unknown>): Promise<void> {
-  const isStream = (url: string) =>
-    url.endsWith(ROUTES.changes.path) && new URL(page.url()).pathname === path;
-  await Promise.all([page.waitForResponse((response) => isStream(response.url())), act()]);
-  // The stream compares with a state that it takes after it has opened.
-  await page.waitForTimeout(STREAM_MS);
 }
 
 export async function unfold(page: Page): Promise<void> {

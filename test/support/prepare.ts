@@ -22,10 +22,8 @@ declare module "vitest" {
 const log = (line: string): void => void process.stderr.write(`${line}\n`);
 
 /**
- * Builds the Pulumi engine and the base image. Without Go, `npm test` skips tests that need an engine, but CI and the
- * other tiers fail.
- *
- * @returns A function to call after all tests.
+ * Builds the Pulumi engine and the images. Without Go, `npm test` skips tests that need an engine, but CI and the other
+ * tiers fail.
  */
 export default async function prepare(project: TestProject): Promise<() => Promise<void>> {
   const packages = await mkdtemp(path.join(tmpdir(), "steward-packages-"));

@@ -3,10 +3,7 @@ import { syncBuiltinESMExports } from "node:module";
 import net from "node:net";
 import workers from "node:worker_threads";
 
-/**
- * Returns a function that fails the unit test which calls it. Tests with processes or sockets belong to a tier that
- * their file name contains, such as `status.process.test.ts`.
- */
+/** Returns a function that fails the unit test which calls it. */
 function refuse(what: string) {
   return (): never => {
     throw new Error(`A unit test must not ${what}: rename the file to *.process.test.ts (test/README.md).`);

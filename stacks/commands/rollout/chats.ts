@@ -4,8 +4,8 @@ import type { Renewal } from "../../../runtime/contract/tenant.ts";
 
 const LOOK_EVERY_MS = 5_000;
 /**
- * Number of successive polls that must find no new or unfinished replacement before the watch ends. The polls span
- * ten seconds, the interval at which outdated containers ask for a replacement.
+ * Number of successive polls without a new or unfinished replacement that end the watch. They span ten seconds, the
+ * interval at which outdated containers ask for a replacement.
  */
 const QUIET_POLLS = 3;
 /** Maximum time, in milliseconds, for which a rollout watches containers being replaced. */

@@ -17,8 +17,8 @@ export interface PackageVersions {
 export type UpgradeStep = "none" | "patch" | "minor" | "major" | "downgrade";
 
 /**
- * Returns the kind of upgrade to the target version. A prerelease counts as major, so that it is never deployed
- * unattended. A target older than the deployed or installed version is a downgrade.
+ * Returns the kind of step. A prerelease counts as major, so that it is never deployed unattended. A target older than
+ * the deployed or installed version is a downgrade.
  */
 export function upgradeStep({ deployed, installed, target }: PackageVersions): UpgradeStep {
   const from = deployed ?? installed;
