@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import type { Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import { KEEP_ALIVE_MS } from "../runtime/process/server.ts";
 
 export const LOOPBACK = "127.0.0.1";
 
@@ -23,6 +24,7 @@ export async function listenOnLoopback(
     open.add(socket);
     socket.once("close", () => open.delete(socket));
   });
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.listen(port, host);
   await once(server, "listening");
   return {

@@ -1,4 +1,5 @@
 import { createServer, request as ask, type IncomingMessage, type ServerResponse } from "node:http";
+import { KEEP_ALIVE_MS } from "../../runtime/process/server.ts";
 import { generator } from "./random.ts";
 
 /** Proxy for Slack and the model. */
@@ -100,7 +101,8 @@ export async function startTroubledFront(seed: number, share: number): Promise<T
     front.faults[name] = (front.faults[name] ?? 0) + 1;
     return faults[name];
   };
-  const server = createServer((request, response) => void serve(request, response));
+  const options = { keepAliveTimeout: KEEP_ALIVE_MS };
+  const server = createServer(options, (request, response) => void serve(request, response));
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);

@@ -19,6 +19,7 @@ import { telegramDelivery } from "../../../runtime/edge/admission/telegram.ts";
 import { chatOfDelivery } from "../../../runtime/edge/ledger/chats.ts";
 import { excerptOf, peopleOf } from "../../../runtime/edge/ledger/people.ts";
 import { displayName, hueOf } from "../../../runtime/shared/display-name.ts";
+import { shortHash } from "../../../runtime/shared/short-hash.ts";
 import { accessIdentity } from "../../../runtime/edge/identity.ts";
 import {
   inputForm,
@@ -316,6 +317,7 @@ export const READERS: Readonly<Record<string, Readonly<Record<string, (text: str
     excerptOf: (text) => excerptOf({ platform: "telegram", payload: { message: { text } } }),
   },
   "shared/display-name.ts": { displayName, hueOf },
+  "shared/short-hash.ts": { shortHash },
   "edge/ledger/chats.ts": {
     chatOfDelivery: (text) =>
       (["slack", "telegram"] as const).map((platform) =>
