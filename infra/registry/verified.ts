@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { BuildFailure, failureOf } from "../shell/failure.ts";
-import { cacheRoot } from "../shell/cache.ts";
+import { cacheRoot, writeFileAtomically } from "../shell/cache.ts";
 import { dockerLogin } from "../shell/docker.ts";
 import { isDigest, parseImageName } from "./image-name.ts";
 import { Repository } from "./registry.ts";
@@ -91,9 +91,6 @@ function keptFile(signed: SignedImage, env: NodeJS.ProcessEnv): string {
 
 async function keep(file: string | undefined, name: string): Promise<string> {
   if (file === undefined) return name;
-  await mkdir(path.dirname(file), { recursive: true });
-  const draft = `${file}.${process.pid}.partial`;
-  await writeFile(draft, name);
-  await rename(draft, file);
+  await writeFileAtomically(file, name);
   return name;
 }

@@ -338,7 +338,7 @@ export interface DayMessages {
   /** YYYY-MM-DD */
   day: string;
   received: number;
-  /** Number of answers, of which each may be to several messages. */
+  /** Number of answers. One answer may cover several messages. */
   answered: number;
 }
 

@@ -51,7 +51,7 @@ it(
           process.kill(hostIsGone ? host : gateway, "SIGKILL");
           while (runs(gateway)) await sleep(5);
           if (hostIsGone) return;
-          // Held until all that was sent is counted, and not before the host has sent what it had taken.
+          // The host sends what it has taken, and then stands still until all of it is counted.
           await sleep(BROKER_MS);
           held = processTree(host);
           signal(held, "SIGSTOP");

@@ -10,7 +10,7 @@ import { engine } from "../support/docker.ts";
 import { reservePortsOf } from "../support/ports.ts";
 import { rehearse, run, startRehearsal, type Rehearsal } from "../support/rehearse.ts";
 
-/** The watcher of the rehearsal's processes is killed last, and not waited for. */
+/** The rehearsal kills the watcher of its processes last, and does not wait for its end. */
 const GONE = { timeout: 5_000 };
 
 /**

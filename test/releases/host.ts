@@ -137,7 +137,7 @@ async function open(release: string, ends: AsyncDisposableStack): Promise<HostUp
   };
 }
 
-/** All in one pass: a new address may equal a former one. */
+/** Replaces all names and addresses in one pass, because a new one may equal a former one. */
 function moved(text: string, moves: ReadonlyMap<string, string>): string {
   const former = [...moves.keys()].map((one) => one.replaceAll(".", "\\."));
   return text.replaceAll(new RegExp(`(?:${former.join("|")})(?!\\d)`, "g"), (one) => moves.get(one) ?? one);

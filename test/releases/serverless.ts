@@ -145,7 +145,7 @@ async function movePorts(folder: string): Promise<void> {
   const present = new Set(await readdir(folder, { recursive: true }));
   for (const file of PORTED.filter((name) => present.has(name))) {
     const text = await readFile(path.join(folder, file), "utf8");
-    // All in one pass: a new port may equal a former one.
+    // In one pass, because a new port may equal a former one.
     const place = new RegExp(`((?:127\\.0\\.0\\.1|localhost|"): ?)(${former.join("|")})\\b`, "g");
     const moved = text.replaceAll(
       place,

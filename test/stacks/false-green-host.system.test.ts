@@ -152,7 +152,7 @@ describe.skipIf(!local.ok)("a host stack that somebody changed by hand", { timeo
     return code === 0 && (await ready()) === 200;
   }
 
-  /** What the supervisor has kept of its restarts of the gateway. */
+  /** Returns the supervisor's record of the gateway's restarts. */
   async function restarts(): Promise<string> {
     const show = ["exec", subject.names.container, "cat", `${DATA_DIRECTORY}/logs/restarts.json`];
     return (await docker(show)).stdout;

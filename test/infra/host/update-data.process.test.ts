@@ -13,13 +13,13 @@ import { stewardHere } from "../../runtime/support/cli.ts";
 import { writeConfig } from "../../runtime/support/gateway.ts";
 import { SECRETS, temporaryDirectory } from "../../runtime/support/processes.ts";
 
-/** What an update of a host asks inside a container, answered by the real programs on a data directory of the test. */
-
 type Answer = (words: readonly string[]) => Promise<Partial<Finished>>;
 
+/** An engine whose containers run the real programs on a temporary data directory. */
 function containers(answer: Answer, wait = () => {}): Containers {
   const found = { Config: { Labels: { [SCHEMA_LABEL]: "1" } }, State: { Running: false } };
   return {
+    // The update reads only these fields.
     inspect: async () => found as unknown as InspectedContainer,
     docker: async ([verb, , ...words]) => {
       const finished = { code: 0, stdout: "", stderr: "", missing: false, timedOut: false };

@@ -41,13 +41,13 @@ class ScriptedEngine implements Containers {
   works = new Set(["1"]);
   /** Number of the next health checks that a busy gateway answers too late. */
   late = 0;
-  /** Of the data. */
+  /** Schema version of the data. */
   schema = 1;
-  /** Number of the next questions for the schema that fail. */
+  /** Number of next attempts to read the schema that fail. */
   locked = 0;
   /** Error codes of the next backups. */
   refusals: string[] = [];
-  /** Of each question inside a container: its words after the container's name. */
+  /** Commands run inside a container, without the container's name. */
   readonly asked: string[] = [];
   waitedMs = 0;
   /** Runs before each command that changes something, with its number. */
@@ -327,7 +327,7 @@ test("newer data is replaced by the backup although its schema cannot be read at
   expect(engine.waitedMs).toBe(1_500);
 });
 
-test("a schema that can never be read is given up a minute before the former version is", async () => {
+test("if the schema can never be read, the rollback still waits a minute for the former version", async () => {
   const engine = failed();
   engine.locked = Infinity;
   expect(await restorePrevious(engine, NAME)).toContain("The previous version does not respond either");
@@ -341,7 +341,7 @@ test("a former version that answers is not asked again for a schema that cannot 
   expect(engine.asked.filter((words) => words.startsWith("node"))).toHaveLength(2);
 });
 
-test("a backup waits for the one that the host makes by itself", async () => {
+test("an update waits until a backup that is already running has ended", async () => {
   const { engine } = await deployed();
   engine.refusals = ["commands_busy", "commands_busy"];
   expect(await backUp(engine, NAME)).toBe("backup");

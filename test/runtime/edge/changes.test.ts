@@ -51,7 +51,7 @@ describe("GET /_admin/api/changes", () => {
     expect([...requests, ...wakes]).toEqual([]);
   });
 
-  it("tells at once of a change since the page that asks was rendered, and of none otherwise", async () => {
+  it("reports at once a change since the page was rendered, and otherwise nothing", async () => {
     const counts = { waiting: 0, delivering: 0, answered: 0, ignored: 0, failed: 0 };
     const { jwk, headers } = await operator;
     const { app } = edgeFixture({ jwk, ledger: { counts: async () => ({ ...counts }) } });

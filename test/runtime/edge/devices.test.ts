@@ -367,7 +367,7 @@ describe("the overview", () => {
     const shown = await page;
     expect(shown).toContain("Requests for access are available once the container has run");
     expect(shown).toContain("command_timed_out");
-    // Whatever still runs leaves a place for what the operator does next.
+    // Operations that still run leave a slot for the next one of the operator.
     expect(lines.sort()).toEqual(["devices list", "pairing list"]);
   });
 

@@ -337,7 +337,7 @@ test("a file that Discord finds too large is refused for good", async () => {
   expect(discord.messages).toEqual([]);
 });
 
-test("a refused token is forgotten once Discord takes it, and not for replies that need none", async () => {
+test("a refused token is reported until Discord accepts it, whatever replies without a token say", async () => {
   const { discord, channel } = await discordChannel();
   const [late, unauthorized] = [{ chat: target.chat }, { message: "401: Unauthorized", code: 0 }];
   const failing = { state: "failing", reason: { code: "discord_token_invalid" } };

@@ -113,7 +113,7 @@ test("Discord's rate limit is handed on with its retry_after", async () => {
   expect(await deliver(url, asked)).toMatchObject({ answer: { outcome: "answered" } });
 });
 
-test("a wrong bot token is told with its fix, in the status too, even after a reply that needs none", async () => {
+test("the status reports a wrong bot token and its fix, even after a reply that needs no token", async () => {
   const { url, environment, discord, deferred } = await discordSurroundings(QUIET);
   await startGateway({ ...environment, DISCORD_BOT_TOKEN: "wrong-token-0123456789" });
   const late = deferred(command, "late", { ageMs: SIXTEEN_MINUTES });

@@ -146,7 +146,8 @@ test(
     expect(used.code).toBe("stack_signature_used");
     const anew = await typeFix(shell, used.fix, (line) => line.replace("<stack>", "test"));
     // The container may have backed itself up since.
-    expect(anew.said.split("\n")).toEqual(expect.arrayContaining(listed.said.split("\n")));
+    const linesOf = ({ said }: { said: string }) => said.split("\n");
+    expect(linesOf(anew)).toEqual(expect.arrayContaining(linesOf(listed)));
   },
   UPDATE_MS,
 );
